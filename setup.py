@@ -1,0 +1,123 @@
+"""The one extension, its dependencies, and the per-CPU kernels compiled beside it. Metadata is in pyproject.toml.
+
+Environment switches: FORMATTER_DEBUG=1 (assertions, -O0 -g), FORMATTER_SANITIZE=address|undefined|thread,
+FORMATTER_TRACE=1 (Cython line tracing), FORMATTER_JOBS=n (parallel compilation).
+"""
+
+import os
+import platform
+import shutil
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from glob import glob
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+if sys.version_info < (3, 11):  # noqa: UP036  (pip may be old enough not to check requires-python)
+    sys.exit("formatter: needs Python 3.11 or newer, found " + platform.python_version() + "; run it with python3.11")
+
+PACKAGE = "src/formatter"
+X86 = platform.machine() in ("x86_64", "AMD64")
+ARM = platform.machine() in ("aarch64", "arm64")
+
+# One object per CPU: wide instructions stay inside it, everything else is baseline code.
+AVX2_FLAGS = ["-mavx2", "-mbmi", "-mbmi2", "-mlzcnt", "-mpopcnt", "-mpclmul"]
+KERNEL_FLAGS = {"scalar": []}
+if X86:
+    KERNEL_FLAGS |= {
+        "sse42": ["-msse4.2", "-mpclmul", "-mpopcnt"],
+        "avx2": AVX2_FLAGS,
+        "avx512": [
+            *AVX2_FLAGS,
+            *(f"-mavx512{feature}" for feature in ("f", "bw", "cd", "dq", "vl", "vbmi", "vbmi2", "bitalg", "vpopcntdq")),
+            "-mprefer-vector-width=512",
+        ],
+    }
+if ARM:
+    KERNEL_FLAGS["neon"] = []
+
+COMMON_FLAGS = ["-std=c++17", "-O3", "-ffp-contract=off", "-fvisibility=hidden", "-Wall"]
+NATIVE_FLAGS = ["-fno-exceptions", "-fno-rtti", "-Wextra", "-Wno-missing-field-initializers"]  # not for generated code
+
+
+def simdjson_directory() -> str:
+    """simdjson's amalgamated header and source ship inside pysimdjson; nothing of it is copied here."""
+    try:
+        import simdjson
+    except ImportError:
+        sys.exit("formatter: pysimdjson is needed to build (its package carries simdjson); run: pip install 'pysimdjson>=7'")
+    return str(Path(simdjson.__file__).parent)
+
+
+def switches() -> tuple[list[str], list[str]]:
+    compile_flags: list[str] = []
+    link_flags: list[str] = []
+    if os.environ.get("FORMATTER_DEBUG") == "1":
+        compile_flags += ["-O0", "-g", "-D_GLIBCXX_ASSERTIONS", "-DFORMATTER_DEBUG"]
+    else:
+        compile_flags += ["-DNDEBUG", "-g1"]
+    if sanitizer := os.environ.get("FORMATTER_SANITIZE"):
+        compile_flags += [f"-fsanitize={sanitizer}", "-fno-omit-frame-pointer", "-g"]
+        link_flags += [f"-fsanitize={sanitizer}"]
+    return compile_flags, link_flags
+
+
+class BuildExtension(build_ext):
+    """Compiles each kernel with its own CPU flags, then the extension itself with baseline flags."""
+
+    def build_extension(self, ext: Extension) -> None:
+        self._require_compiler()
+        headers = glob(f"{PACKAGE}/kernels/**/*.hpp", recursive=True) + glob(f"{PACKAGE}/engine/**/*.hpp", recursive=True)
+        newest_header = max(map(os.path.getmtime, [*headers, "setup.py"]))
+        jobs = [(f"{PACKAGE}/kernels/kernel_{name}.cpp", NATIVE_FLAGS + flags) for name, flags in KERNEL_FLAGS.items()]
+        portable = [*sorted(glob(f"{PACKAGE}/engine/*.cpp")), f"{PACKAGE}/kernels/dispatch.cpp"]
+        jobs += [(source, NATIVE_FLAGS) for source in portable]
+        jobs += [(os.path.join(simdjson_directory(), "simdjson.cpp"), [])] if USE_SIMDJSON else []
+        with ThreadPoolExecutor(int(os.environ.get("FORMATTER_JOBS", os.cpu_count() or 1))) as pool:
+            ext.extra_objects = list(pool.map(lambda job: self._object(ext, *job, newest_header), jobs))
+        ext.depends = [*ext.depends, *ext.extra_objects]
+        super().build_extension(ext)
+
+    def _object(self, ext: Extension, source: str, flags: list[str], newest_header: float) -> str:
+        stem = Path(source).stem
+        target = Path(self.build_temp, "objects", stem + ".o")
+        newest = max(newest_header, os.path.getmtime(source))
+        if self.force or not target.exists() or target.stat().st_mtime < newest:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            command = [*self.compiler.compiler_so_cxx, *[f"-I{folder}" for folder in ext.include_dirs]]
+            self.compiler.spawn([*command, *ext.extra_compile_args, *flags, "-c", source, "-o", str(target)])
+        return str(target)
+
+    def _require_compiler(self) -> None:
+        compiler = self.compiler.compiler_so_cxx[0]
+        if shutil.which(compiler) is None:
+            sys.exit(f"formatter: no C++ compiler ('{compiler}' not found); run: apt-get install g++  (or set CXX)")
+
+
+USE_SIMDJSON = bool(glob(f"{PACKAGE}/engine/json_*.cpp"))
+debug_flags, link_flags = switches()
+core = Extension(
+    "formatter._core",
+    sources=[f"{PACKAGE}/_core.pyx"],
+    depends=[
+        *glob(f"{PACKAGE}/core/*.px[id]"),
+        *glob(f"{PACKAGE}/kernels/**/*.hpp", recursive=True),
+        *glob(f"{PACKAGE}/engine/**/*.hpp", recursive=True),
+    ],
+    include_dirs=[PACKAGE, *([simdjson_directory()] if USE_SIMDJSON else [])],
+    extra_compile_args=[*COMMON_FLAGS, *debug_flags],
+    extra_link_args=[*link_flags, "-pthread"],
+    language="c++",
+)
+
+
+def cythonized() -> list[Extension]:
+    from Cython.Build import cythonize
+
+    directives = {"language_level": 3, "embedsignature": True}
+    return cythonize([core], compiler_directives=directives, build_dir="build/cython")
+
+
+setup(ext_modules=cythonized(), cmdclass={"build_ext": BuildExtension})

@@ -1,0 +1,37 @@
+// Included once by each kernel_<isa>.cpp after its isa header: the algorithms in data-flow order, then the table.
+// Everything lives in namespace formatter::FORMATTER_ISA, is static, and instantiates nothing from the standard library,
+// so that no wide instruction can leak into code shared between CPUs.
+#pragma once
+
+#include "kernels/kernel.hpp"
+
+#include "kernels/csv_index.inl.hpp"
+#include "kernels/text_columns.inl.hpp"
+#include "kernels/number_columns.inl.hpp"
+#include "kernels/time_columns.inl.hpp"
+
+#define FORMATTER_JOIN_(a, b) a##b
+#define FORMATTER_JOIN(a, b) FORMATTER_JOIN_(a, b)
+#define FORMATTER_TEXT_(a) #a
+#define FORMATTER_TEXT(a) FORMATTER_TEXT_(a)
+
+namespace formatter {
+
+extern const Kernel FORMATTER_JOIN(kernel_, FORMATTER_ISA);
+const Kernel FORMATTER_JOIN(kernel_, FORMATTER_ISA) = {
+    FORMATTER_TEXT(FORMATTER_ISA),
+    FORMATTER_ISA::supported,
+    FORMATTER_ISA::index_csv,
+    FORMATTER_ISA::summarize_quotes,
+    FORMATTER_ISA::count_byte,
+    FORMATTER_ISA::decode_int64,
+    FORMATTER_ISA::decode_float64,
+    FORMATTER_ISA::decode_timestamp,
+    FORMATTER_ISA::decode_date32,
+    FORMATTER_ISA::decode_bool,
+    FORMATTER_ISA::measure_strings,
+    FORMATTER_ISA::gather_strings,
+    FORMATTER_ISA::valid_utf8,
+};
+
+}  // namespace formatter

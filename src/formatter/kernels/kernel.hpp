@@ -1,0 +1,117 @@
+// The narrow contract between the engine and the per-CPU kernels. Every kernel gives the same answer for every input.
+//
+// In: bytes and row views. Out: positions, values, bitmaps. Kernels know no schema, no policy, no Python, and allocate
+// nothing. What a value loop cannot decide quickly it marks `odd`; the engine decides those one by one, exactly.
+#pragma once
+
+#include "kernels/row_view.hpp"
+
+namespace formatter {
+
+// ---------------------------------------------------------------------------------------------- csv index
+
+struct CsvBytes {
+    uint8_t delimiter;
+    uint8_t record_end;
+    uint8_t quote;    // ignored unless `quoting`
+    bool quoting;
+};
+
+// `stops` are the separator ordinals of a record to write, ascending; the last is always fields - 1 (the record end).
+struct StopPlan {
+    uint32_t fields;
+    uint32_t stop_count;
+    const uint32_t* stops;
+};
+
+enum class IndexEnd : uint32_t {
+    input,      // no further complete record in the input
+    capacity,   // `capacity_rows` records were written
+    irregular,  // the record at `consumed` has not exactly `fields` fields (an empty line counts): not written
+};
+
+struct CsvIndex {
+    // in
+    uint32_t* stops;         // room for capacity_rows * stop_count + 64 entries: kernels may overwrite past the end
+    uint32_t capacity_rows;
+    // out
+    uint32_t rows;
+    size_t consumed;         // bytes through the end of the last complete record written
+    IndexEnd end;
+    bool saw_quote;          // a quote byte was met in the bytes consumed
+    bool saw_carriage_return;  // some record end had '\r' before it (may be true too often, never too seldom)
+};
+
+// Quote parity and record ends of a buffer under both possible start states: [0] starts outside quotes, [1] inside.
+// Positions are of the record-end byte itself; `none` if there is none.
+struct QuoteSummary {
+    static constexpr uint64_t none = ~uint64_t(0);
+    uint64_t quotes;          // number of quote bytes
+    uint64_t record_ends[2];  // number of record ends in effect
+    uint64_t first_end[2];
+    uint64_t last_end[2];
+};
+
+// ---------------------------------------------------------------------------------------------- values
+
+// Bitmaps are least significant bit first, as Arrow's, (rows + 63) / 64 words; bits past `rows` are written as zero.
+struct ValueMarks {
+    uint64_t* empty;     // the field has no bytes
+    uint64_t* odd;       // not decided here: out[] is unspecified. Never set together with `empty`
+    uint32_t empty_count;  // out
+    uint32_t odd_count;    // out
+};
+
+enum class TimeUnit : uint8_t { second, milli, micro, nano };
+
+struct Token {  // a short literal, for booleans and null markers
+    uint8_t length;  // <= 8
+    uint8_t bytes[8];
+};
+
+struct StringSums {
+    uint64_t bytes;       // upper bound of the bytes gather_strings will write
+    bool any_non_ascii;   // out of gather_strings: some byte >= 0x80 was copied
+};
+
+struct Kernel {
+    const char* name;
+    bool (*supported)();
+
+    // Writes the wanted stops of every complete record from `data`, which begins a record outside quotes. Separators are
+    // delimiters and record ends outside quotes; quotes toggle wherever they stand. Offsets are relative to `data`.
+    void (*index_csv)(const uint8_t* data, size_t size, const CsvBytes&, const StopPlan&, CsvIndex&);
+    void (*summarize_quotes)(const uint8_t* data, size_t size, const CsvBytes&, QuoteSummary&);
+    uint64_t (*count_byte)(const uint8_t* data, size_t size, uint8_t byte);
+
+    // -?digits, 1 to 18 digits. Anything else (signs '+', spaces, quotes, longer, overflow) is odd.
+    void (*decode_int64)(const FieldView&, int64_t* out, ValueMarks&);
+    // -?digits[.digits] with at most 15 digits in all and at least one on each side of a point that is there: correctly
+    // rounded. Everything else is odd. `decimal_point` is '.' or ','.
+    void (*decode_float64)(const FieldView&, uint8_t decimal_point, double* out, ValueMarks&);
+    // YYYY-MM-DD, and in timestamps also YYYY-MM-DD[T ]HH:MM:SS and ...SS.f{1,9}, each with an optional Z. Valid calendar
+    // dates of years 0001 to 9999 only; else odd. More fraction digits than the unit holds: odd unless they are zeros.
+    void (*decode_timestamp)(const FieldView&, TimeUnit, int64_t* out, ValueMarks&);
+    void (*decode_date32)(const FieldView&, int32_t* out, ValueMarks&);
+    // One bit a row into `out` (a bitmap like the marks). Fields equal to a token decide; others are odd (or empty).
+    void (*decode_bool)(const FieldView&, const Token* trues, size_t true_count, const Token* falses, size_t false_count,
+                        uint64_t* out, ValueMarks&);
+
+    // Strings. measure_strings gives the bound that the caller reserves (plus 64 bytes of slack the copy may overwrite);
+    // gather_strings copies each field behind the one before and writes the end offset of row i to offsets[i], starting
+    // from `start_offset`. A field that begins with `quote` (when quoting) loses its outer quotes and has doubled ones
+    // halved; one that is not a well-formed quoted field, or an unquoted one that holds a quote, is odd and written
+    // empty. marks.empty: the field has no bytes at all (a quoted empty string is not empty).
+    void (*measure_strings)(const FieldView&, StringSums&);
+    void (*gather_strings)(const FieldView&, bool quoting, uint8_t quote, int32_t start_offset, int32_t* offsets,
+                           uint8_t* out, StringSums&, ValueMarks&);
+
+    bool (*valid_utf8)(const uint8_t* data, size_t size);
+};
+
+// Kernels compiled in and supported by this CPU, best first; the last is scalar.
+const Kernel* const* available_kernels(size_t* count);
+// By name, or null if unknown or unsupported.
+const Kernel* find_kernel(const char* name);
+
+}  // namespace formatter
