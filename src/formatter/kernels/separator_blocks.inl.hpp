@@ -25,44 +25,43 @@ static inline Block load_tail(const uint8_t* bytes, size_t count, uint64_t& vali
 struct SeparatorMasks {
     uint64_t separators;
     uint64_t ends;
-    size_t offset;  // of the block
 };
 
+// Begins outside quotes at `begin`. Blocks are asked for in order, each once.
+template <bool quoting>
 class SeparatorBlocks {
 public:
     SeparatorBlocks(const uint8_t* data, size_t size, const CsvBytes& bytes)
-        : data_(data), size_(size), quoting_(bytes.quoting), delimiter_(make_needle(bytes.delimiter)),
+        : data_(data), size_(size), delimiter_(make_needle(bytes.delimiter)),
           record_end_(make_needle(bytes.record_end)), quote_(make_needle(bytes.quote)) {}
 
-    bool next(SeparatorMasks& masks) {
-        if (offset_ == size_) return false;
-        size_t left = size_ - offset_;
-        uint64_t valid = ~uint64_t(0);
-        Block block = left >= 64 ? load_block(data_ + offset_) : load_tail(data_ + offset_, left, valid);
-        masks.ends = equal_mask(block, record_end_) & valid;
-        masks.separators = masks.ends | (equal_mask(block, delimiter_) & valid);
-        masks.offset = offset_;
-        if (quoting_) {
-            uint64_t quotes = equal_mask(block, quote_) & valid;
-            if (quotes != 0 && first_quote_ == SIZE_MAX) first_quote_ = offset_ + trailing_zeros(quotes);
-            uint64_t outside = ~(prefix_xor(quotes) ^ inside_);
-            masks.ends &= outside;
-            masks.separators &= outside;
-            inside_ ^= -uint64_t(popcount(quotes) & 1);
-        }
-        offset_ += left >= 64 ? 64 : left;
-        return true;
+    inline SeparatorMasks at(size_t offset) {
+        if (__builtin_expect(size_ - offset >= 64, 1)) return masks(load_block(data_ + offset), offset);
+        uint64_t valid;
+        SeparatorMasks tail = masks(load_tail(data_ + offset, size_ - offset, valid), offset);
+        return {tail.separators & valid, tail.ends & valid};
     }
 
+    // Where the first quote was met, in the padding perhaps; SIZE_MAX if nowhere.
     size_t first_quote() const { return first_quote_; }
 
 private:
+    inline SeparatorMasks masks(const Block& block, size_t offset) {
+        uint64_t ends = equal_mask(block, record_end_);
+        uint64_t separators = equal_mask(block, delimiter_) | ends;
+        if (!quoting) return {separators, ends};
+        uint64_t quotes = equal_mask(block, quote_);
+        if ((quotes | inside_) == 0) return {separators, ends};
+        if (first_quote_ == SIZE_MAX) first_quote_ = offset + trailing_zeros(quotes);
+        uint64_t outside = ~(prefix_xor(quotes) ^ inside_);
+        inside_ ^= -uint64_t(popcount(quotes) & 1);  // not the product's last bit: the next block waits for this
+        return {separators & outside, ends & outside};
+    }
+
     const uint8_t* data_;
     size_t size_;
-    size_t offset_ = 0;
     size_t first_quote_ = SIZE_MAX;
-    uint64_t inside_ = 0;
-    bool quoting_;
+    uint64_t inside_ = 0;  // all ones if the next block begins inside quotes
     Needle delimiter_, record_end_, quote_;
 };
 
