@@ -108,7 +108,7 @@ private:
     void advance(uint64_t delimited) noexcept;
     Status grow(uint64_t slots_needed) noexcept;
     bool rehouse(uint8_t slots_log2) noexcept;
-    void release() noexcept;
+    void forget() noexcept;
 
     uint64_t wrapped(uint64_t position) const noexcept {
         return max_sequence_ == 0 || position == 0 ? position : (position - 1) % max_sequence_ + 1;
