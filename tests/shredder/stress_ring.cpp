@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <random>
 #include <thread>
 #include <utility>
@@ -69,9 +70,12 @@ bool run(const Schedule& schedule, unsigned threads, bool stall) {
             }
             if (stall && me == 0 && turn == 3) std::this_thread::sleep_for(std::chrono::milliseconds(300));
             size_t span_count, taken;
-            if (shared.process_many(sequences, delimited, count, false, spans, span_count, taken) !=
-                ShredRing::Status::ok)
-                failed = true;
+            {
+                const std::lock_guard<LockedShredRing> guard(shared);
+                if (shared.ring.process_many(sequences, delimited, count, false, spans, span_count, taken) !=
+                    ShredRing::Status::ok)
+                    failed = true;
+            }
             for (size_t i = 0; i < span_count; ++i) claimed[me].emplace_back(spans[i].first, spans[i].last);
             if (turn % 16 == 0 && shared.try_lock()) {  // a reader among the writers, and a save and restore in the run
                 std::vector<uint8_t> image(shared.ring.serialized_size());

@@ -18,13 +18,6 @@ public:
     void lock() noexcept { mutex_.lock(); }
     void unlock() noexcept { mutex_.unlock(); }
 
-    ShredRing::Status process_many(const uint64_t* sequences, const uint8_t* has_delimiter, size_t count,
-                                   bool skip_duplicates, SequenceSpan* spans, size_t& span_count,
-                                   size_t& taken) noexcept {
-        const std::lock_guard<std::mutex> guard(mutex_);
-        return ring.process_many(sequences, has_delimiter, count, skip_duplicates, spans, span_count, taken);
-    }
-
     ShredRing ring;  // touch only between lock() and unlock()
 
 private:

@@ -170,7 +170,7 @@ inline Status ShredRing::take(uint64_t sequence, uint64_t delimited, SequenceSpa
     spans[count] = {at, after};
     count += delimited & begins;
     if (max_sequence_ != 0)
-        for (size_t i = old_count; i < count; ++i) spans[i] = {wrapped(spans[i].first), wrapped(spans[i].last)};
+        for (size_t i = old_count; i < count; ++i) spans[i] = {sequence_at(spans[i].first), sequence_at(spans[i].last)};
     return Status::ok;
 }
 
@@ -210,7 +210,7 @@ Status ShredRing::finish(uint64_t last, Claims& claims) noexcept {
     floor_log2_ = 6;
     rehouse(floor_log2_);
     if (at == 0) return Status::ok;
-    claims.spans[0] = {wrapped(last_delimiter_ == 0 ? 1 : last_delimiter_), last};
+    claims.spans[0] = {sequence_at(last_delimiter_ == 0 ? 1 : last_delimiter_), last};
     claims.count = 1;
     return Status::ok;
 }
@@ -235,7 +235,7 @@ size_t ShredRing::holes(SequenceSpan* spans, size_t room, uint64_t last) const n
     uint64_t first = 0;
     const uint64_t window_end = highest_;
     const auto close = [&](uint64_t hole_last) {
-        if (count < room) spans[count] = {wrapped(first), wrapped(hole_last)};
+        if (count < room) spans[count] = {sequence_at(first), sequence_at(hole_last)};
         ++count;
         open = false;
     };

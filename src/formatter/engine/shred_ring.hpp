@@ -70,9 +70,9 @@ public:
     // a delimiter, or 1, last), also when both are the same buffer. Afterwards new sequences are refused.
     Status finish(uint64_t last, Claims& claims) noexcept;
 
-    uint64_t prefix() const noexcept { return wrapped(prefix_); }  // every sequence up to it was seen; 0: none yet
-    uint64_t highest() const noexcept { return wrapped(highest_); }  // the latest sequence seen
-    uint64_t last_delimiter() const noexcept { return wrapped(last_delimiter_); }  // latest in the prefix; 0: none
+    uint64_t prefix() const noexcept { return sequence_at(prefix_); }  // every sequence up to it was seen; 0: none yet
+    uint64_t highest() const noexcept { return sequence_at(highest_); }  // the latest sequence seen
+    uint64_t last_delimiter() const noexcept { return sequence_at(last_delimiter_); }  // latest in the prefix; 0: none
     bool seen(uint64_t sequence) const noexcept;
     bool delimited(uint64_t sequence) const noexcept;  // false too for buffers in the prefix, whose bits are gone
     bool finished() const noexcept { return finished_; }
@@ -82,11 +82,15 @@ public:
     uint64_t prefix_position() const noexcept { return prefix_; }
     uint64_t highest_position() const noexcept { return highest_; }
     Status position(uint64_t sequence, uint64_t& position) const noexcept;  // ok, zero or out_of_range
+    uint64_t sequence_at(uint64_t position) const noexcept {
+        return max_sequence_ == 0 || position == 0 ? position : (position - 1) % max_sequence_ + 1;
+    }
 
     // Runs of unseen sequences between the prefix and the highest seen one, or up to `last` if that is later (0: not
     // given). Writes at most `room` of them, first ones first; returns how many there are.
     size_t holes(SequenceSpan* spans, size_t room, uint64_t last = 0) const noexcept;
 
+    uint64_t reach() const noexcept;  // how many sequences from prefix + 1 on count as ahead and may wait
     uint64_t pending() const noexcept { return pending_; }  // seen, beyond the prefix
     uint64_t slots() const noexcept { return uint64_t(1) << slots_log2_; }
     size_t heap_bytes() const noexcept;
@@ -110,10 +114,6 @@ private:
     bool rehouse(uint8_t slots_log2) noexcept;
     void forget() noexcept;
 
-    uint64_t wrapped(uint64_t position) const noexcept {
-        return max_sequence_ == 0 || position == 0 ? position : (position - 1) % max_sequence_ + 1;
-    }
-    uint64_t reach() const noexcept;  // how many sequences from prefix + 1 on count as ahead
     bool seen_at(uint64_t position) const noexcept;
     SlotWord* words() noexcept { return heap_ ? heap_ : &inline_word_; }
     const SlotWord* words() const noexcept { return heap_ ? heap_ : &inline_word_; }
