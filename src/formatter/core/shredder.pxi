@@ -5,9 +5,11 @@
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
 
 # Up to this many buffers take a few microseconds: less than handing the GIL to another thread and getting it back.
-cdef size_t SHRED_WITH_GIL = 512
+cdef enum:
+    SHRED_FEW = 512
 cdef size_t SHRED_DRAWN = 4096  # slots debug_dump draws
 
 
@@ -59,32 +61,37 @@ cdef class SequenceShredder:
         `sequences`, `claims` are those of the buffers before it.
         """
         sequences = shred_sequence_array(sequences)
-        if type(has_delimiter) is not np.ndarray or has_delimiter.dtype is not shred_bool:
-            has_delimiter = shred_flags(has_delimiter)
-        cdef Py_buffer numbers, flags, room
-        cdef size_t count, span_count = 0, taken = 0
-        cdef ShredStatus status
+        has_delimiter = shred_flag_array(has_delimiter)
         if sequences.ndim != 1 or has_delimiter.shape != sequences.shape:
             raise OptionError(
                 f"shredder: process_many: expected two one-dimensional arrays of one length, "
                 f"found shapes {sequences.shape} and {has_delimiter.shape}")
-        count = sequences.shape[0]
-        claims = np.empty((2 * count, 2), shred_uint64)  # pages beyond the claims made are never touched
-        PyObject_GetBuffer(np.ascontiguousarray(sequences), &numbers, PyBUF_SIMPLE)
-        PyObject_GetBuffer(np.ascontiguousarray(has_delimiter), &flags, PyBUF_SIMPLE)
-        PyObject_GetBuffer(claims, &room, PyBUF_WRITABLE)
-        if count <= SHRED_WITH_GIL and self.shared.try_lock():
-            status = self._take(&numbers, &flags, count, &room, &span_count, &taken)
-            self.shared.unlock()
-        else:
-            with nogil:
-                self.shared.lock()
-                status = self._take(&numbers, &flags, count, &room, &span_count, &taken)
+        cdef Py_buffer numbers, flags, room
+        cdef SequenceSpan few[2 * SHRED_FEW]
+        cdef size_t count = sequences.shape[0], span_count = 0, taken = 0
+        cdef ShredStatus status
+        PyObject_GetBuffer(sequences, &numbers, PyBUF_SIMPLE)
+        PyObject_GetBuffer(has_delimiter, &flags, PyBUF_SIMPLE)
+        try:
+            if count <= SHRED_FEW and self.shared.try_lock():
+                status = self._take(&numbers, &flags, count, few, &span_count, &taken)
                 self.shared.unlock()
-        PyBuffer_Release(&numbers)
-        PyBuffer_Release(&flags)
-        PyBuffer_Release(&room)
-        claims.resize((span_count, 2), refcheck=False)  # nobody else has it yet
+                claims = np.empty((span_count, 2), shred_uint64)
+                PyObject_GetBuffer(claims, &room, PyBUF_WRITABLE)
+                memcpy(room.buf, few, span_count * sizeof(SequenceSpan))
+                PyBuffer_Release(&room)
+            else:
+                claims = np.empty((2 * count, 2), shred_uint64)  # pages beyond the claims made are never touched
+                PyObject_GetBuffer(claims, &room, PyBUF_WRITABLE)
+                with nogil:
+                    self.shared.lock()
+                    status = self._take(&numbers, &flags, count, <SequenceSpan*> room.buf, &span_count, &taken)
+                    self.shared.unlock()
+                PyBuffer_Release(&room)
+                claims.resize((span_count, 2), refcheck=False)  # nobody else has it yet
+        finally:
+            PyBuffer_Release(&numbers)
+            PyBuffer_Release(&flags)
         if status == ShredStatus.ok:
             return claims
         error = shred_refusal(status, sequences[taken], self._facts(), f" at index {taken} of {count}")
@@ -93,10 +100,10 @@ cdef class SequenceShredder:
         raise error
 
     # The lock is held.
-    cdef ShredStatus _take(self, Py_buffer* numbers, Py_buffer* flags, size_t count, Py_buffer* room,
+    cdef ShredStatus _take(self, Py_buffer* numbers, Py_buffer* flags, size_t count, SequenceSpan* spans,
                            size_t* span_count, size_t* taken) noexcept nogil:
         return self.shared.ring.process_many(<const uint64_t*> numbers.buf, <const uint8_t*> flags.buf, count,
-                                             self.skip_duplicates, <SequenceSpan*> room.buf, span_count[0], taken[0])
+                                             self.skip_duplicates, spans, span_count[0], taken[0])
 
     def finish(self, last_sequence):
         """Ends the stream after `last_sequence` (0: it had no buffers); returns the claim of what stands after the last

@@ -122,7 +122,7 @@ cdef uint64_t shred_sequence(value) except? 0:
 cdef object shred_sequence_array(sequences):
     """As uint64[n]; the common case, an array of them already, costs one comparison."""
     if type(sequences) is np.ndarray and sequences.dtype is shred_uint64:
-        return sequences
+        return sequences if sequences.flags.c_contiguous else np.ascontiguousarray(sequences)
     if not hasattr(sequences, "dtype"):
         numbers = [shred_sequence(number) for number in sequences]  # exact: a list may hold more than an int64
         return np.array(numbers, shred_uint64)
@@ -131,11 +131,13 @@ cdef object shred_sequence_array(sequences):
         raise OptionError(f"shredder: sequences: expected whole numbers (uint64), found dtype {found.dtype}")
     if found.dtype.kind == "i" and found.size and found.min() < 0:
         shred_sequence(found[found < 0][0])  # refuses, before any is taken
-    return found.astype(shred_uint64)
+    return found.astype(shred_uint64, order="C")
 
 
-cdef object shred_flags(has_delimiter):
+cdef object shred_flag_array(has_delimiter):
+    if type(has_delimiter) is np.ndarray and has_delimiter.dtype is shred_bool:
+        return has_delimiter if has_delimiter.flags.c_contiguous else np.ascontiguousarray(has_delimiter)
     found = np.asarray(has_delimiter)
     if found.size and found.dtype.kind not in "biu":
         raise OptionError(f"shredder: has_delimiter: expected booleans, found dtype {found.dtype}")
-    return found.astype(shred_bool)
+    return found.astype(shred_bool, order="C")
