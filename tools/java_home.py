@@ -64,7 +64,7 @@ def packaged_java_home(folder: Path) -> Path | None:
 
 
 def find_java_home(folder: str | Path = sys.prefix) -> str:
-    """JAVA_HOME if it is new enough, else the `java` on PATH, else the packaged runtime (its wrapper is put in folder)."""
+    """JAVA_HOME if it is new enough, else the `java` on PATH, else the packaged runtime (wrapped in `folder`)."""
     rejected = []
     candidates = []
     if home := os.environ.get("JAVA_HOME"):
