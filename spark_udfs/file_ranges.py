@@ -21,7 +21,7 @@ COMPRESSED_SUFFIXES = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz
 
 @dataclass(frozen=True)
 class FileRange:
-    """`length` bytes of a file from `offset` on; the first chunk in it is number `sequence`. With a codec: all of it."""
+    """`length` bytes of a file from `offset` on; its first chunk is number `sequence`. With a codec: all of it."""
 
     path: str
     offset: int
