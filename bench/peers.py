@@ -66,7 +66,8 @@ def read_polars(workload: Workload, threads: int) -> Reader:
     schema: dict[str, Any] = {field.name: _polars_type(pl, field.type) for field in workload.schema}
 
     def read(source: Input, columns: list[str]) -> pa.Table:
-        return pl.read_csv(source.data, has_header=False, schema=schema, columns=columns).to_arrow()
+        numbers = [workload.schema.get_field_index(name) for name in columns]  # by name it looks for a header
+        return pl.read_csv(source.data, has_header=False, schema=schema, columns=numbers).to_arrow()
 
     return read
 

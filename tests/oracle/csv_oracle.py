@@ -94,73 +94,80 @@ def _array(values: list[Any], kind: pa.DataType) -> pa.Array:
 
 
 def split_records(data: bytes, dialect: Dialect) -> Iterator[RawRecord]:
-    """Every record by quote parity, comments and (for several columns) blank lines left out."""
-    ender = dialect.record_delimiter.encode()
-    comment = dialect.comment.encode() if dialect.comment else None
+    """Every line by quote parity, comments left out. Blank lines are in: whether they are records depends on arity."""
     at = len(BOM) if data.startswith(BOM) else 0
     while at < len(data):
-        if comment and data.startswith(comment, at):
-            end = data.find(ender, at)
-            at = len(data) if end < 0 else end + len(ender)
-            continue
-        record, at = _one_record(data, at, dialect)
-        blank = len(record.fields) == 1 and not record.fields[0].raw
-        if blank and len(dialect.schema) > 1:
-            continue
-        yield record
+        comment = bool(dialect.comment) and data.startswith(str(dialect.comment).encode(), at)
+        end, after = _comment_end(data, at, dialect) if comment else _record_end(data, at, dialect)
+        record = _split_fields(data, at, end, dialect)
+        record.open_quote = after < 0
+        at = after if after >= 0 else len(data)
+        if not comment:
+            yield record
 
 
-def _one_record(data: bytes, start: int, dialect: Dialect) -> tuple[RawRecord, int]:
-    delimiter, ender = dialect.delimiter.encode(), dialect.record_delimiter.encode()
-    quote = ord(dialect.quote) if dialect.quote else None
-    escape = ord(dialect.escape) if dialect.escape else None
+def _comment_end(data: bytes, start: int, dialect: Dialect) -> tuple[int, int]:
+    ender = dialect.record_delimiter.encode()
+    end = data.find(ender, start)
+    return (len(data), len(data)) if end < 0 else (end, end + len(ender))
+
+
+def _record_end(data: bytes, start: int, dialect: Dialect) -> tuple[int, int]:
+    """Where the record's bytes end and where the next record begins; -1 if an open quote or escape swallows the end."""
+    ender = dialect.record_delimiter.encode()
+    inside = False
+    at = start
+    while at < len(data):
+        if _is(data, at, dialect.escape):
+            at += 2
+        elif _is(data, at, dialect.quote):
+            inside = not inside
+            at += 1
+        elif not inside and data.startswith(ender, at):
+            return at, at + len(ender)
+        else:
+            at += 1
+    return len(data), -1 if inside or at > len(data) else len(data)
+
+
+def _is(data: bytes, at: int, special: str | None) -> bool:
+    return special is not None and data[at] == ord(special)
+
+
+def _split_fields(data: bytes, start: int, end: int, dialect: Dialect) -> RawRecord:
+    delimiter = dialect.delimiter.encode()
     record = RawRecord(start)
     inside = False
     at = field_start = start
     symbols: list[tuple[int, bool]] = []
-
-    def close_field(last: bool) -> None:
-        end = at
-        if last and ender == b"\n" and not inside and symbols and symbols[-1] == (13, False):
-            symbols.pop()
-            end -= 1
-        record.fields.append(RawField(field_start, data[field_start:end], tuple(symbols)))
-        symbols.clear()
-
-    while at < len(data):
-        byte = data[at]
-        if byte == escape and at + 1 < len(data):
+    while at < end:
+        if _is(data, at, dialect.escape) and at + 1 < end:
             symbols.append((data[at + 1], True))
             at += 2
-        elif byte == quote:
-            inside = not inside
-            symbols.append((byte, False))
-            at += 1
-        elif not inside and data.startswith(ender, at):
-            close_field(last=True)
-            record.raw = data[start : field_start + len(record.fields[-1].raw)]
-            return record, at + len(ender)
-        elif not inside and data.startswith(delimiter, at):
-            close_field(last=False)
+            continue
+        inside ^= _is(data, at, dialect.quote)
+        if not inside and data.startswith(delimiter, at, end):
+            record.fields.append(RawField(field_start, data[field_start:at], tuple(symbols)))
+            symbols = []
             at += len(delimiter)
             field_start = at
         else:
-            symbols.append((byte, False))
+            symbols.append((data[at], False))
             at += 1
-    close_field(last=True)
-    record.open_quote = inside
-    record.raw = data[start : field_start + len(record.fields[-1].raw)]
-    return record, at
+    if dialect.record_delimiter == "\n" and not inside and symbols and symbols[-1] == (13, False):
+        symbols.pop()
+        end -= 1
+    record.fields.append(RawField(field_start, data[field_start:end], tuple(symbols)))
+    record.raw = data[start:end]
+    return record
 
 
 def content_of(raw: RawField, dialect: Dialect) -> tuple[bytes, bool]:
     """The field's content and whether it was quoted; Bad('stray_quote') if its quotes are not where they belong."""
     quote = ord(dialect.quote) if dialect.quote else None
-    symbols = list(raw.symbols)
+    symbols = _trimmed(raw.symbols) if dialect.trim else list(raw.symbols)
     quotes = [i for i, symbol in enumerate(symbols) if symbol == (quote, False)]
     if not quotes:
-        if dialect.trim:
-            symbols = _trimmed(symbols)
         return bytes(byte for byte, _ in symbols), False
     if quotes[0] != 0 or len(quotes) < 2 or quotes[-1] != len(symbols) - 1:
         raise Bad("stray_quote")
@@ -212,12 +219,12 @@ def _keeps_bytes(kind: pa.DataType) -> bool:
     return any(test(kind) for test in (*tests, pa.types.is_large_binary, pa.types.is_binary_view))
 
 
-def _structure_code(record: RawRecord, dialect: Dialect) -> str | None:
+def _structure_code(record: RawRecord, dialect: Dialect, arity: int) -> str | None:
     if record.open_quote:
         return "unterminated_quote"
-    if len(record.fields) < len(dialect.schema) and dialect.ragged not in ("pad", "fit"):
+    if len(record.fields) < arity and dialect.ragged not in ("pad", "fit"):
         return "too_few_fields"
-    if len(record.fields) > len(dialect.schema) and dialect.ragged not in ("truncate", "fit"):
+    if len(record.fields) > arity and dialect.ragged not in ("truncate", "fit"):
         return "too_many_fields"
     return None
 
@@ -227,11 +234,19 @@ def parse(data: bytes, dialect: Dialect, *, columns: Sequence[str] | None = None
     wanted = list(columns) if columns is not None else dialect.schema.names
     schema = pa.schema([dialect.schema.field(name) for name in wanted])
     outcome = Outcome(schema, {name: [] for name in wanted})
+    places = {name: place for place, name in enumerate(dialect.schema.names)}
+    arity = len(places)
     records = split_records(data, dialect)
     if dialect.header:
-        next(records, None)
-    for number, record in enumerate(records):
-        problem, row = _one_row(record, number, dialect, set(wanted), on_error)
+        header = next((record for record in records if record.raw or arity == 1), None)
+        if header is None:
+            return outcome
+        names = [content_of(raw, dialect)[0].decode() for raw in header.fields]
+        places = {name: names.index(name) for name in dialect.schema.names}
+        arity = len(names)
+    reading = _Reading(dialect, schema, places, arity, on_error)
+    for number, record in enumerate(line for line in records if line.raw or arity == 1):
+        problem, row = reading.one_row(record, number)
         if problem is None:
             for name in wanted:
                 outcome.columns[name].append(row[name])
@@ -243,28 +258,33 @@ def parse(data: bytes, dialect: Dialect, *, columns: Sequence[str] | None = None
     return outcome
 
 
-def _one_row(
-    record: RawRecord, number: int, dialect: Dialect, wanted: set[str], on_error: str
-) -> tuple[Reject | None, dict[str, Any]]:
-    """The row, or the problem that keeps it from being one. With on_error='null' only a required value can."""
-    code = _structure_code(record, dialect)
-    if code and on_error != "null":
-        return Reject(record.offset, number, None, code, record.raw), {}
-    row: dict[str, Any] = {}
-    for index, column in enumerate(dialect.schema):
-        if column.name not in wanted:
-            continue
-        offset, value, code = record.offset, None, None
-        if index < len(record.fields):
-            raw = record.fields[index]
-            offset = raw.offset
-            try:
-                value = field_value(raw, column, dialect)
-            except Bad as bad:
-                code = bad.code
-                if on_error != "null":
-                    return Reject(offset, number, column.name, code, record.raw), {}
-        if value is None and not column.nullable:
-            return Reject(offset, number, column.name, code or "missing_required", record.raw), {}
-        row[column.name] = value
-    return None, row
+@dataclass(frozen=True)
+class _Reading:
+    dialect: Dialect
+    schema: pa.Schema  # of the wanted columns
+    places: dict[str, int]  # column name to field number
+    arity: int
+    on_error: str
+
+    def one_row(self, record: RawRecord, number: int) -> tuple[Reject | None, dict[str, Any]]:
+        """The row, or the problem that keeps it from being one: of the record, else of its leftmost bad field."""
+        code = _structure_code(record, self.dialect, self.arity)
+        if code and (self.on_error != "null" or record.open_quote):
+            return Reject(record.offset, number, None, code, record.raw), {}
+        row: dict[str, Any] = {}
+        for column in sorted(self.schema, key=lambda column: self.places[column.name]):
+            place = self.places[column.name]
+            offset, value, code = record.offset + len(record.raw), None, None
+            if place < len(record.fields):
+                raw = record.fields[place]
+                offset = raw.offset
+                try:
+                    value = field_value(raw, column, self.dialect)
+                except Bad as bad:
+                    code = bad.code
+                    if self.on_error != "null":
+                        return Reject(offset, number, column.name, code, record.raw), {}
+            if value is None and not column.nullable:
+                return Reject(offset, number, column.name, code or "missing_required", record.raw), {}
+            row[column.name] = value
+        return None, row

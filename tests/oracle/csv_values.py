@@ -202,6 +202,10 @@ def decode_binary(content: bytes, encoding: bytes | None) -> bytes:
             if not re.fullmatch(rb"([0-9a-fA-F]{2})*", content):
                 raise Bad("invalid")
             return binascii.unhexlify(content)
-        return base64.b64decode(content, validate=True)
+        standard = content.translate(bytes.maketrans(b"-_", b"+/"))
+        value = base64.b64decode(standard, validate=True)
+        if base64.b64encode(value) != standard:  # bits behind the last byte
+            raise Bad("invalid")
+        return value
     except binascii.Error:
         raise Bad("invalid") from None
