@@ -7,6 +7,7 @@
 
 #include <immintrin.h>
 
+#define FORMATTER_LANES_LOOK_UP  // there are Text and look_up
 #define FORMATTER_INLINE static inline __attribute__((always_inline, unused))
 
 namespace formatter {
@@ -120,6 +121,30 @@ FORMATTER_INLINE uint64_t equal_bits(Block a, Block b) {
 }
 FORMATTER_INLINE bool any_marked(Block a) { return !_mm256_testz_si256(__m256i(a), __m256i(a)); }
 FORMATTER_INLINE bool any_high_bit(Block a) { return _mm256_movemask_epi8(__m256i(a)) != 0; }
+
+// ------------------------------------------------------------------------------------- look-up by half bytes
+
+typedef uint8_t Text __attribute__((vector_size(32)));
+
+
+FORMATTER_INLINE Text load_text(const uint8_t* from) {
+    return Text(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+}
+FORMATTER_INLINE Text look_up(const uint8_t* table, Text at) {
+    const __m256i tables = _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(table)));
+    return Text(_mm256_shuffle_epi8(tables, __m256i(at)));
+}
+// The text `bytes` earlier; `before` is the register in front of it.
+template <int bytes>
+FORMATTER_INLINE Text text_moved(Text text, Text before) {
+    const __m256i half_earlier = _mm256_permute2x128_si256(__m256i(before), __m256i(text), 0x21);
+    return Text(_mm256_alignr_epi8(__m256i(text), half_earlier, 16 - bytes));
+}
+FORMATTER_INLINE Text subtract_to_zero(Text a, uint8_t b) {
+    return Text(_mm256_subs_epu8(__m256i(a), _mm256_set1_epi8(char(b))));
+}
+FORMATTER_INLINE bool any_byte(Text a) { return !_mm256_testz_si256(__m256i(a), __m256i(a)); }
+FORMATTER_INLINE bool any_high_byte(Text a) { return _mm256_movemask_epi8(__m256i(a)) != 0; }
 
 }  // namespace lanes
 }  // namespace FORMATTER_ISA

@@ -13,6 +13,7 @@
 #include <immintrin.h>
 #pragma GCC diagnostic pop
 
+#define FORMATTER_LANES_LOOK_UP  // there are Text and look_up
 #define FORMATTER_INLINE static inline __attribute__((always_inline, unused))
 
 namespace formatter {
@@ -107,6 +108,28 @@ FORMATTER_INLINE uint64_t equal_bits(Block a, Block b) { return _mm256_cmpeq_epi
 FORMATTER_INLINE Block marked_if_equal(Block a, Block b) { return Block(_mm256_cmpeq_epi8(__m256i(a), __m256i(b))); }
 FORMATTER_INLINE bool any_marked(Block a) { return _mm256_test_epi8_mask(__m256i(a), __m256i(a)) != 0; }
 FORMATTER_INLINE bool any_high_bit(Block a) { return _mm256_movemask_epi8(__m256i(a)) != 0; }
+
+// ------------------------------------------------------------------------------------- look-up by half bytes
+
+typedef uint8_t Text __attribute__((vector_size(64)));
+
+
+FORMATTER_INLINE Text load_text(const uint8_t* from) { return Text(_mm512_loadu_si512(from)); }
+FORMATTER_INLINE Text look_up(const uint8_t* table, Text at) {
+    const __m512i tables = _mm512_broadcast_i32x4(_mm_load_si128(reinterpret_cast<const __m128i*>(table)));
+    return Text(_mm512_shuffle_epi8(tables, __m512i(at)));
+}
+// The text `bytes` earlier; `before` is the register in front of it.
+template <int bytes>
+FORMATTER_INLINE Text text_moved(Text text, Text before) {
+    const __m512i quarter_earlier = _mm512_alignr_epi64(__m512i(text), __m512i(before), 6);
+    return Text(_mm512_alignr_epi8(__m512i(text), quarter_earlier, 16 - bytes));
+}
+FORMATTER_INLINE Text subtract_to_zero(Text a, uint8_t b) {
+    return Text(_mm512_subs_epu8(__m512i(a), _mm512_set1_epi8(char(b))));
+}
+FORMATTER_INLINE bool any_byte(Text a) { return _mm512_test_epi8_mask(__m512i(a), __m512i(a)) != 0; }
+FORMATTER_INLINE bool any_high_byte(Text a) { return _mm512_movepi8_mask(__m512i(a)) != 0; }
 
 }  // namespace lanes
 }  // namespace FORMATTER_ISA

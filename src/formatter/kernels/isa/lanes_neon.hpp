@@ -7,6 +7,7 @@
 
 #include <arm_neon.h>
 
+#define FORMATTER_LANES_LOOK_UP  // there are Text and look_up
 #define FORMATTER_INLINE static inline __attribute__((always_inline, unused))
 
 namespace formatter {
@@ -105,6 +106,22 @@ FORMATTER_INLINE Block marked_if_equal(Block a, Block b) { return Block(vceqq_u8
 FORMATTER_INLINE uint64_t equal_bits(Block a, Block b) { return one_bit_a_byte(uint8x16_t(marked_if_equal(a, b))); }
 FORMATTER_INLINE bool any_marked(Block a) { return (a[0] | a[1]) != 0; }
 FORMATTER_INLINE bool any_high_bit(Block a) { return vmaxvq_u8(uint8x16_t(a)) >= 0x80; }
+
+// ------------------------------------------------------------------------------------- look-up by half bytes
+
+typedef uint8_t Text __attribute__((vector_size(16)));
+
+
+FORMATTER_INLINE Text load_text(const uint8_t* from) { return Text(vld1q_u8(from)); }
+FORMATTER_INLINE Text look_up(const uint8_t* table, Text at) { return Text(vqtbl1q_u8(vld1q_u8(table), uint8x16_t(at))); }
+// The text `bytes` earlier; `before` is the register in front of it.
+template <int bytes>
+FORMATTER_INLINE Text text_moved(Text text, Text before) {
+    return Text(vextq_u8(uint8x16_t(before), uint8x16_t(text), 16 - bytes));
+}
+FORMATTER_INLINE Text subtract_to_zero(Text a, uint8_t b) { return Text(vqsubq_u8(uint8x16_t(a), vdupq_n_u8(b))); }
+FORMATTER_INLINE bool any_byte(Text a) { return vmaxvq_u8(uint8x16_t(a)) != 0; }
+FORMATTER_INLINE bool any_high_byte(Text a) { return vmaxvq_u8(uint8x16_t(a)) >= 0x80; }
 
 }  // namespace lanes
 }  // namespace FORMATTER_ISA

@@ -7,6 +7,7 @@
 
 #include <nmmintrin.h>
 
+#define FORMATTER_LANES_LOOK_UP  // there are Text and look_up
 #define FORMATTER_INLINE static inline __attribute__((always_inline, unused))
 
 namespace formatter {
@@ -119,6 +120,26 @@ FORMATTER_INLINE Block marked_if_equal(Block a, Block b) { return Block(_mm_cmpe
 FORMATTER_INLINE uint64_t equal_bits(Block a, Block b) { return uint32_t(_mm_movemask_epi8(__m128i(marked_if_equal(a, b)))); }
 FORMATTER_INLINE bool any_marked(Block a) { return !_mm_testz_si128(__m128i(a), __m128i(a)); }
 FORMATTER_INLINE bool any_high_bit(Block a) { return _mm_movemask_epi8(__m128i(a)) != 0; }
+
+// ------------------------------------------------------------------------------------- look-up by half bytes
+
+typedef uint8_t Text __attribute__((vector_size(16)));
+
+
+FORMATTER_INLINE Text load_text(const uint8_t* from) {
+    return Text(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+}
+FORMATTER_INLINE Text look_up(const uint8_t* table, Text at) {
+    return Text(_mm_shuffle_epi8(_mm_load_si128(reinterpret_cast<const __m128i*>(table)), __m128i(at)));
+}
+// The text `bytes` earlier; `before` is the register in front of it.
+template <int bytes>
+FORMATTER_INLINE Text text_moved(Text text, Text before) {
+    return Text(_mm_alignr_epi8(__m128i(text), __m128i(before), 16 - bytes));
+}
+FORMATTER_INLINE Text subtract_to_zero(Text a, uint8_t b) { return Text(_mm_subs_epu8(__m128i(a), _mm_set1_epi8(char(b)))); }
+FORMATTER_INLINE bool any_byte(Text a) { return !_mm_testz_si128(__m128i(a), __m128i(a)); }
+FORMATTER_INLINE bool any_high_byte(Text a) { return _mm_movemask_epi8(__m128i(a)) != 0; }
 
 }  // namespace lanes
 }  // namespace FORMATTER_ISA
