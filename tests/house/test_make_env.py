@@ -11,14 +11,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def make_env(python, **environment):
-    script = str(ROOT / "tools" / "make_env.sh")
-    return subprocess.run(
-        [script, str(python)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **environment},
-        stdin=subprocess.DEVNULL,
-    )
+    command = [str(ROOT / "tools" / "make_env.sh"), str(python)]
+    environment = {**os.environ, **environment}
+    return subprocess.run(command, capture_output=True, text=True, env=environment, stdin=subprocess.DEVNULL)
 
 
 def stand_in(path, script):
