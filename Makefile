@@ -50,8 +50,9 @@ format:  ## lets ruff and clang-format rewrite files
 	@$(BIN)/ruff format $(wildcard $(PYTHON_FILES))
 	@$(BIN)/clang-format -i $(NATIVE_FILES)
 
-bench: build  ## verified benchmarks; writes bench/results
+bench: build  ## verified benchmarks; writes bench/results and the README's table
 	@$(BIN)/python -m bench $(ARGS)
+	@$(BIN)/python tools/readme_numbers.py
 
 demo: build  ## a local Spark job over a few hundred MB of chunks in random order, checked against Spark's own reader
 	@$(BIN)/python demo/spark_demo.py $(ARGS)
