@@ -260,6 +260,19 @@ cdef class Producer:
         self.check()
         self.channel.producing.release()
 
+    def _wait_until_accepting(self, batch):
+        """Return once `send(batch)` need not wait for a place in memory; room seen stays until the next send."""
+        cdef Channel channel = self.channel
+        cdef int64_t deadline = deadline_after(channel.timeout)
+        self.check()
+        if channel.drops or channel.spill is not None:
+            return
+        while True:
+            bell = channel.ring.bell()
+            if channel.ring.has_room():
+                return
+            self.wait(deadline, bell, False)
+
     def _prepare(self, message):
         """First half of a control message: everything that may fail. Returns what `_commit` or `_abort` takes."""
         cdef Channel channel = self.channel

@@ -98,7 +98,7 @@ cdef class Consumer:
         if self.ready:
             return self.returned(self.ready.popleft())
         if self.finished:
-            self.acknowledge_end()
+            self.leave()
             return None
         while True:
             bell = ring.bell()
@@ -107,7 +107,7 @@ cdef class Consumer:
             if action is not None:
                 return action
             if self.finished:
-                self.acknowledge_end()
+                self.leave()
                 return None
             now = steady_now_ns()
             if self.parts and (over or now >= self.deadline):
@@ -126,10 +126,13 @@ cdef class Consumer:
             PyErr_CheckSignals()
             self.check()
 
-    cdef int acknowledge_end(self) except -1:
+    cdef int leave(self) except -1:
+        """The stream has ended and all of it was dealt with."""
         if self.end_token is not None:
             self.channel.spill.acknowledge(self.end_token)
             self.end_token = None
+        if self.channel.spill is not None:
+            self.channel.spill.close()
         return 0
 
     cdef bint producer_over(self):
