@@ -10,3 +10,7 @@ include "core/plans.pxi"           # formats and columns, checked, as the engine
 include "core/batches.pxi"         # Arrow arrays and errors on their way out
 include "core/ranges.pxi"          # whole inputs, range by range
 include "core/streams.pxi"         # buffers of many origins, in any order
+include "core/key_hash.pxi"         # key columns to one hash a row
+include "core/bridge_actions.pxi"   # what a consumer meets: rows, watermarks, checkpoints
+include "core/bridge.pxi"           # the channel between two threads, and its producer
+include "core/bridge_consumer.pxi"  # its consumer: slices become batches by the policy
