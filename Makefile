@@ -1,0 +1,69 @@
+# Every target uses .venv at the root, which `make env` makes once. FORMATTER_KERNEL and pytest's ARGS pass through.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+
+BIN := .venv/bin
+PYTEST := $(BIN)/python -m pytest -p no:benchmark
+# One worker a core; everything that starts a Spark shares one worker, hence one JVM.
+PARALLEL := -n $(shell nproc) --dist loadgroup
+PYTHON_FILES := src spark_udfs tests bench demo tools setup.py
+NATIVE_FILES := $(shell find src -name '*.cpp' -o -name '*.hpp' | grep -v _core.cpp)
+CYTHON_FILES := $(shell find src -name '*.pyx' -o -name '*.pxi' -o -name '*.pxd')
+KERNEL_CHOICE := import formatter; print(*formatter.kernels())
+
+.PHONY: help env build test test-fast test-kernels lint format bench demo soak wheel clean clean-env
+
+help:  ## this text
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
+
+env: .venv/.ready  ## .venv with the package (editable) and everything tests, demo and benchmarks need
+
+.venv/.ready: requirements/dev.txt tools/make_env.sh
+	@tools/make_env.sh $(PYTHON)
+
+build: env  ## compile what changed, in place
+	@$(BIN)/python setup.py --quiet build_ext --inplace
+
+test: build  ## every test; ARGS="-k name" narrows
+	@$(PYTEST) $(PARALLEL) $(ARGS)
+
+test-fast: build  ## the quick ones, without Spark
+	@$(PYTEST) $(PARALLEL) -m "not slow and not spark" $(ARGS)
+
+test-kernels: build  ## the quick ones, once under each kernel this CPU runs
+	@for kernel in $$($(BIN)/python -c '$(KERNEL_CHOICE)'); do \
+	  echo "== FORMATTER_KERNEL=$$kernel"; \
+	  FORMATTER_KERNEL=$$kernel $(PYTEST) $(PARALLEL) -q -m "not slow and not spark" $(ARGS); \
+	done
+
+lint: build  ## ruff, mypy --strict, cython-lint, clang-format; changes nothing
+	@$(BIN)/ruff check $(wildcard $(PYTHON_FILES))
+	@$(BIN)/ruff format --check $(wildcard $(PYTHON_FILES))
+	@$(BIN)/mypy
+	@$(BIN)/cython-lint $(CYTHON_FILES)
+	@$(BIN)/clang-format --dry-run -Werror $(NATIVE_FILES)
+
+format:  ## lets ruff and clang-format rewrite files
+	@$(BIN)/ruff check --fix-only --quiet $(wildcard $(PYTHON_FILES))
+	@$(BIN)/ruff format $(wildcard $(PYTHON_FILES))
+	@$(BIN)/clang-format -i $(NATIVE_FILES)
+
+bench: build  ## verified benchmarks; writes bench/results
+	@$(BIN)/python -m bench $(ARGS)
+
+demo: build  ## a local Spark job over a few hundred MB of chunks in random order, checked against Spark's own reader
+	@$(BIN)/python demo/spark_demo.py $(ARGS)
+
+soak: build  ## randomised stress for SECONDS (default 600)
+	@FORMATTER_SOAK_SECONDS=$(or $(SECONDS),600) $(PYTEST) -m slow tests/stress $(ARGS)
+
+wheel: env  ## sdist and wheel in dist/
+	@$(BIN)/python -m build --no-isolation
+
+clean:  ## build products
+	@rm -rf build dist src/*.egg-info src/formatter/_core.cpp src/formatter/_core.*.so .demo
+
+clean-env: clean  ## build products and the environment
+	@rm -rf .venv

@@ -1,0 +1,14 @@
+"""formatter inside Spark: raw chunks to DataFrames. The only package that imports pyspark."""
+
+try:
+    import pyspark  # noqa: F401
+except ImportError as error:
+    raise ImportError("spark_udfs needs pyspark; run: pip install 'formatter[spark]'") from error
+
+from spark_udfs.arrow_schema import arrow_schema
+from spark_udfs.chunks import read_chunks
+from spark_udfs.frames import parse
+from spark_udfs.parse_task import parse_udf
+from spark_udfs.settings import configure
+
+__all__ = ["arrow_schema", "configure", "parse", "parse_udf", "read_chunks"]

@@ -1,0 +1,64 @@
+"""Format schemas from Spark's own: a StructType or a DDL string says what a pyarrow schema would.
+
+In: StructType, "a BIGINT, b STRING", or a pyarrow schema. Out: the pyarrow schema for fm.Csv and its sisters. A field's
+string metadata travels along, so `{"encoding": "base64"}` works from both sides. Refuses types Arrow has no like of.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from pyspark.sql import types as spark
+
+import formatter as fm
+
+SIMPLE = {
+    spark.BooleanType: pa.bool_(),
+    spark.ByteType: pa.int8(),
+    spark.ShortType: pa.int16(),
+    spark.IntegerType: pa.int32(),
+    spark.LongType: pa.int64(),
+    spark.FloatType: pa.float32(),
+    spark.DoubleType: pa.float64(),
+    spark.StringType: pa.string(),
+    spark.BinaryType: pa.binary(),
+    spark.DateType: pa.date32(),
+    spark.TimestampNTZType: pa.timestamp("us"),
+    spark.TimestampType: pa.timestamp("us", "UTC"),  # an instant: Spark stores UTC and shows the session's zone
+    spark.DayTimeIntervalType: pa.duration("us"),
+    spark.NullType: pa.null(),
+}
+
+
+def arrow_schema(schema: pa.Schema | spark.StructType | str) -> pa.Schema:
+    """The pyarrow schema of a StructType or of a DDL string (which needs a Spark session to be read)."""
+    if isinstance(schema, pa.Schema):
+        return schema
+    if isinstance(schema, str):
+        schema = spark.StructType.fromDDL(schema)
+    if not isinstance(schema, spark.StructType):
+        found = type(schema).__name__
+        raise fm.SchemaError(f"spark: expected a StructType, a DDL string or a pyarrow schema, found {found}")
+    return pa.schema([_arrow_field(field, field.name) for field in schema])
+
+
+def _arrow_field(field: spark.StructField, path: str) -> pa.Field:
+    metadata = {key: value for key, value in (field.metadata or {}).items() if isinstance(value, str)}
+    return pa.field(field.name, arrow_type(field.dataType, path), field.nullable, metadata or None)
+
+
+def arrow_type(type_: spark.DataType, path: str = "value") -> pa.DataType:
+    """The Arrow type that holds exactly the values of a Spark type."""
+    if type(type_) in SIMPLE:
+        return SIMPLE[type(type_)]
+    if isinstance(type_, spark.DecimalType):
+        return pa.decimal128(type_.precision, type_.scale)
+    if isinstance(type_, spark.StructType):
+        return pa.struct([_arrow_field(field, f"{path}.{field.name}") for field in type_])
+    if isinstance(type_, spark.ArrayType):
+        return pa.list_(pa.field("element", arrow_type(type_.elementType, f"{path}.element"), type_.containsNull))
+    if isinstance(type_, spark.MapType):
+        key = pa.field("key", arrow_type(type_.keyType, f"{path}.key"), nullable=False)
+        return pa.map_(key, pa.field("value", arrow_type(type_.valueType, f"{path}.value"), type_.valueContainsNull))
+    if type_.typeName().startswith("time("):  # TimeType, which older versions do not have
+        return pa.time64("ns")
+    raise fm.SchemaError(f"spark: column {path!r} is {type_.simpleString()}, which cannot be parsed; declare a string")

@@ -1,0 +1,80 @@
+"""Rows of raw chunks as Spark hands them to a task, checked.
+
+In: record batches with an origin, a sequence and a payload column, found by name. Out: (origin, sequence, payload)
+values, and the columns that ride along. Refuses nulls and unknown names; knows nothing of formats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+import formatter as fm
+
+
+@dataclass(frozen=True)
+class ChunkColumns:
+    """Names of the columns that say where a chunk belongs and what it holds."""
+
+    origin: str = "origin"
+    sequence: str = "sequence"
+    payload: str = "payload"
+
+    @property
+    def names(self) -> tuple[str, str, str]:
+        return self.origin, self.sequence, self.payload
+
+    def require(self, available: list[str], keep: tuple[str, ...] = ()) -> None:
+        """SchemaError unless a DataFrame with these columns can be parsed."""
+        options = dict(zip(("origin", "sequence", "payload"), self.names, strict=True))
+        for option, name in [*options.items(), *(("keep", name) for name in keep)]:
+            if name not in available:
+                has = ", ".join(available)
+                raise fm.SchemaError(f"spark: no column {name!r} among ({has}); name yours with {option}=")
+
+    def rows(self, batch: pa.RecordBatch) -> Iterator[tuple[int | str, int, pa.Buffer]]:
+        """Chunks of a batch, in its order. Payloads are views: they live as long as the batch."""
+        self.require(batch.schema.names)
+        origins, sequences, payloads = (batch.column(name) for name in self.names)
+        for name, column in zip(self.names, (origins, sequences, payloads), strict=True):
+            if column.null_count:
+                row = column.is_null().index(pa.scalar(True)).as_py()
+                raise fm.FormatError(
+                    f"spark: column {name!r}: row {row} of a batch of chunks is null; filter such rows out first",
+                    code="missing_required",
+                    column=name,
+                    expected="a value",
+                    found="null",
+                )
+        yield from zip(origins.to_pylist(), sequences.to_pylist(), map(_view_payload, payloads), strict=True)
+
+
+def _view_payload(value: Any) -> pa.Buffer:
+    return value.as_buffer()
+
+
+class RidingColumns:
+    """Columns kept beside the parsed ones. A record may span chunks, so each must be one value for a whole origin."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.names = names
+        self._values: dict[int | str, list[pa.Scalar]] = {}
+
+    def learn(self, key: int | str, batch: pa.RecordBatch, row: int) -> None:
+        values = [batch.column(name)[row] for name in self.names]
+        known = self._values.setdefault(key, values)
+        for name, before, now in zip(self.names, known, values, strict=True):
+            if before != now and (before.is_valid or now.is_valid):
+                raise fm.SchemaError(
+                    f"spark: column {name!r} in keep= changes within origin {key!r} (from {before} to {now}); a record "
+                    "may span chunks, so keep only columns that are constant for an origin, or stitch='none'"
+                )
+
+    def forget(self, key: int | str) -> None:
+        self._values.pop(key, None)
+
+    def arrays(self, key: int | str, row_count: int) -> list[pa.Array]:
+        return [pa.repeat(value, row_count) for value in self._values[key]] if self.names else []

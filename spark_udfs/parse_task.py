@@ -1,0 +1,120 @@
+"""What runs inside a Spark task: batches of chunk rows in, batches of parsed rows out.
+
+In: a format, a projection, and the chunk columns' names, all fixed and checked on the driver. Out: a callable for
+df.mapInArrow with the `.schema` it yields. One stream per task, so chunks may come in any order within the task; the
+caller sees to it that all chunks of an origin reach one task (see frames.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import pyarrow as pa
+from pyspark.sql.types import StructType
+
+import formatter as fm
+from spark_udfs.arrow_schema import arrow_schema
+from spark_udfs.chunk_rows import ChunkColumns, RidingColumns
+from spark_udfs.spark_types import SparkColumns
+
+OnError = Literal["raise", "null", "skip"]
+Arrival = Literal["any", "grouped", "aligned"]
+
+ROWS_PER_BATCH = 16_384  # Spark's Arrow reader is fastest between 4k and 16k rows a batch
+
+
+def parse_udf(
+    format: Any,
+    *,
+    columns: Sequence[str] | None = None,
+    filters: Any = None,
+    origin: str = "origin",
+    sequence: str = "sequence",
+    payload: str = "payload",
+    on_error: OnError = "raise",
+    keep: StructType | None = None,
+) -> ParseTask:
+    """For `df.mapInArrow(udf, udf.schema)`. Every chunk of an origin must be in one partition, in any order.
+
+    keep: fields of df, each constant for an origin, that go along beside the parsed columns.
+    """
+    names = ChunkColumns(origin, sequence, payload)
+    return ParseTask(format, names, columns=columns, filters=filters, on_error=on_error, keep=keep)
+
+
+class ParseTask:
+    """Picklable; carries options only. What is wrong with them is said when it is made, not in a task."""
+
+    def __init__(
+        self,
+        format: Any,
+        names: ChunkColumns,
+        *,
+        columns: Sequence[str] | None,
+        filters: Any,
+        on_error: OnError,
+        keep: StructType | None,
+        arrival: Arrival = "any",
+    ) -> None:
+        if on_error not in ("raise", "null", "skip"):
+            raise fm.OptionError(f"spark: on_error is 'raise', 'null' or 'skip' in a Spark task, found {on_error!r}")
+        if isinstance(columns, str):
+            raise fm.OptionError(f"spark: columns is a list of names, found the string {columns!r}")
+        self.format = format
+        self.names = names
+        self.columns = None if columns is None else tuple(columns)
+        self.filters = filters
+        self.on_error = on_error
+        self.keep = () if keep is None else tuple(keep.names)
+        self.arrival = arrival
+        self._stream(format)  # an unknown column, a filter of the wrong type, a bad option: all raise here
+        parsed = format.schema if columns is None else pa.schema([format.schema.field(name) for name in columns])
+        if repeated := set(self.keep) & set(parsed.names):
+            raise fm.SchemaError(f"spark: keep= and the parsed columns both have {min(repeated)!r}; rename one of them")
+        self._parsed = SparkColumns.of(parsed)
+        riding = [] if keep is None else list(arrow_schema(keep))
+        self._output = pa.schema([*self._parsed.arrow, *(field.remove_metadata() for field in riding)])
+        self.schema = StructType([*self._parsed.struct.fields, *([] if keep is None else keep.fields)])
+
+    def _stream(self, format: Any) -> fm.Stream:
+        return fm.Stream(format, columns=self.columns, filters=self.filters, on_error=self.on_error)
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return self._aligned(batches) if self.arrival == "aligned" else self._stitched(batches)
+
+    def _stitched(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        stream = self._stream(self.format)
+        riding = RidingColumns(self.keep)
+        before: int | str | None = None
+        for batch in batches:
+            for row, (origin, sequence, payload) in enumerate(self.names.rows(batch)):
+                if self.arrival == "grouped" and before is not None and origin != before:
+                    yield from self._output_of(stream.finish(origin=before), riding)
+                    riding.forget(before)
+                before = origin
+                riding.learn(origin, batch, row)
+                yield from self._output_of(stream.push(payload, sequence=sequence, origin=origin), riding)
+        yield from self._output_of(stream.finish_all(), riding)
+
+    def _aligned(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Each chunk is whole records: an origin of its own, so that nothing ever waits for a neighbour."""
+        first = self._stream(self.format)
+        later = self._stream(replace(self.format, header=False)) if getattr(self.format, "header", False) else first
+        riding = RidingColumns(self.keep)
+        for batch in batches:
+            for row, (origin, sequence, payload) in enumerate(self.names.rows(batch)):
+                stream = first if sequence == 1 else later
+                chunk = f"{origin}, chunk {sequence}"
+                riding.learn(chunk, batch, row)
+                yield from self._output_of(stream.push(payload, sequence=1, origin=chunk), riding)
+                yield from self._output_of(stream.finish(origin=chunk), riding)
+                riding.forget(chunk)
+
+    def _output_of(self, parsed: Iterable[fm.Batch], riding: RidingColumns) -> Iterator[pa.RecordBatch]:
+        for batch in parsed:
+            for start in range(0, batch.data.num_rows, ROWS_PER_BATCH):
+                part = self._parsed.convert(batch.data.slice(start, ROWS_PER_BATCH))
+                beside = riding.arrays(batch.origin, part.num_rows)
+                yield pa.RecordBatch.from_arrays([*part.columns, *beside], schema=self._output) if beside else part

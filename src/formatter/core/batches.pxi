@@ -1,0 +1,43 @@
+# In: ArrowArrays the engine made. Out: capsules that any Arrow consumer imports, errors as plain tuples. No copies.
+from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
+from libc.stdlib cimport free, malloc
+
+
+cdef void release_capsule(object capsule) noexcept:
+    cdef ArrowArray* array = <ArrowArray*>PyCapsule_GetPointer(capsule, "arrow_array")
+    if array.release != NULL:  # not imported by anyone
+        array.release(array)
+    free(array)
+
+
+cdef object take_array(ArrowArray* array):
+    """Moves an array into a capsule; the source counts as released."""
+    cdef ArrowArray* moved = <ArrowArray*>malloc(sizeof(ArrowArray))
+    if moved == NULL:
+        raise MemoryError()
+    moved[0] = array[0]
+    array.release = NULL
+    return PyCapsule_New(moved, "arrow_array", release_capsule)
+
+
+cdef tuple error_tuple(const RowError& error):
+    """(code, column, sequence, byte_offset, record, found_fields, found, raw)"""
+    return (code_name(error.code).decode(), error.column, error.sequence, error.byte_offset, error.record,
+            error.found_fields, <bytes>error.found, <bytes>error.raw)
+
+
+cdef dict counters_dict(const DecodeCounters& counters):
+    return {"records": counters.records, "rows": counters.rows, "filtered": counters.filtered,
+            "rejects": counters.rejected, "nulled": counters.nulled}
+
+
+def pool_stats():
+    """Result memory: bytes and blocks handed out, bytes kept warm, blocks ever allocated."""
+    cdef PoolStats stats = c_pool_stats()
+    return {"live_bytes": stats.live_bytes, "live_blocks": stats.live_blocks, "idle_bytes": stats.idle_bytes,
+            "fresh_blocks": stats.fresh_blocks}
+
+
+def pool_trim():
+    """Gives warm, unused result memory back to the system."""
+    c_pool_trim()

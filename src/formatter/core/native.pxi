@@ -1,0 +1,166 @@
+# The engine's C++ names, for every part below. Declarations only.
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libcpp cimport bool as cbool
+from libcpp.memory cimport make_shared, shared_ptr, unique_ptr
+from libcpp.string cimport string
+from libcpp.vector cimport vector
+
+cdef extern from "engine/arrow_abi.hpp" nogil:
+    cdef struct ArrowArray:
+        int64_t length
+        void (*release)(ArrowArray*)
+
+cdef extern from "engine/buffer_pool.hpp" namespace "formatter" nogil:
+    cdef cppclass PoolStats:
+        uint64_t live_bytes, live_blocks, idle_bytes, fresh_blocks
+    PoolStats c_pool_stats "formatter::pool_stats"()
+    void c_pool_trim "formatter::pool_trim"()
+
+cdef extern from "kernels/kernel.hpp" namespace "formatter" nogil:
+    cdef enum class TimeUnit(uint8_t):
+        second
+
+cdef extern from "engine/columns.hpp" namespace "formatter" nogil:
+    cdef enum class ColumnType(uint8_t):
+        int8
+    cdef enum class BinaryEncoding(uint8_t):
+        plain
+    cdef cppclass ColumnSpec:
+        ColumnType type
+        TimeUnit unit
+        BinaryEncoding encoding
+        cbool nullable, raw
+        uint8_t precision
+        int8_t scale
+        uint32_t schema_index, field
+        string name, type_name
+
+cdef extern from "engine/row_filter.hpp" namespace "formatter" nogil:
+    cdef enum class Compare(uint8_t):
+        equal
+    cdef cppclass Predicate:
+        uint32_t column
+        Compare compare
+        vector[int64_t] integers
+        vector[uint64_t] naturals
+        vector[double] floats
+        vector[string] texts
+        cbool holds_null
+    cdef cppclass RowFilter:
+        vector[vector[Predicate]] any_of
+
+cdef extern from "engine/csv_format.hpp" namespace "formatter" nogil:
+    cdef enum class Ragged(uint8_t):
+        error
+    cdef enum class OnError(uint8_t):
+        raise_ "formatter::OnError::raise"
+    cdef cppclass CsvFormat:
+        string delimiter, record_end
+        cbool quoting, escaping, commenting, trim, header
+        uint8_t quote, escape, comment, decimal_point
+        Ragged ragged
+        OnError on_error
+        vector[string] nulls, trues, falses, timestamp_formats
+        uint32_t fields, output_columns
+        vector[ColumnSpec] columns
+        RowFilter filter
+        const Kernel* kernel
+
+cdef extern from "engine/row_errors.hpp" namespace "formatter" nogil:
+    cdef enum class ErrorCode(uint8_t):
+        none
+    const char* code_name(ErrorCode)
+    cdef cppclass RowError:
+        ErrorCode code
+        int32_t column
+        uint64_t sequence, record
+        int64_t byte_offset
+        uint32_t found_fields
+        string found, raw
+
+cdef extern from "engine/record_decoder.hpp" namespace "formatter" nogil:
+    cdef cppclass DecodeCounters:
+        uint64_t records, rows, filtered, rejected, nulled
+    cdef cppclass RecordDecoder:
+        vector[uint64_t] values_decoded
+
+cdef extern from "engine/framing.hpp" namespace "formatter" nogil:
+    cdef enum class FramingKind(uint8_t):
+        stateless
+        parity
+        scanned
+    cdef cppclass Framing:
+        FramingKind kind
+    cdef cppclass RecordFormat:
+        Framing framing
+        unique_ptr[RecordDecoder] make_decoder()
+
+cdef extern from "engine/csv_structure.hpp" namespace "formatter" nogil:
+    vector[string] map_header(CsvFormat*, const uint8_t*, size_t)
+
+cdef extern from "engine/range_reader.hpp" namespace "formatter" nogil:
+    cdef cppclass RangeRequest:
+        const uint8_t* data
+        size_t size, begin, end
+        cbool begins_record, input_ends, stream_start
+        int64_t byte_offset
+        uint64_t max_rows, max_batch_bytes
+    cdef cppclass RangeResult:
+        size_t first_record, next_record
+        uint64_t records
+        vector[ArrowArray] batches
+        vector[RowError] errors
+        DecodeCounters counters
+    RangeResult read_range(const RecordFormat&, RecordDecoder&, const RangeRequest&)
+    RecordFormat csv_record_format(shared_ptr[CsvFormat])
+
+cdef extern from "engine/shred_ring.hpp" namespace "formatter" nogil:
+    cdef cppclass SequenceSpan:
+        uint64_t first, last
+
+cdef extern from "engine/stream_engine.hpp" namespace "formatter" nogil:
+    cdef cppclass StreamOptions:
+        RecordFormat format
+        cbool ordered, ignore_duplicates
+        uint64_t max_sequence, max_record_bytes, max_pending_bytes, max_rows, max_batch_bytes
+        int64_t max_latency_ns
+    cdef cppclass PushedBuffer:
+        uint64_t origin, sequence
+        const uint8_t* data
+        size_t size
+    cdef cppclass FinishedBatch:
+        uint64_t origin
+        vector[SequenceSpan] spans
+        ArrowArray array
+    cdef cppclass PlacedError:
+        uint64_t origin
+        RowError error
+    cdef enum class PushStatus(uint8_t):
+        ok
+        duplicate
+        zero
+        out_of_range
+        finished
+        pending_limit
+        hole
+        beyond
+    cdef cppclass PushResult:
+        PushStatus status
+        size_t taken, refused
+        vector[FinishedBatch] batches
+        vector[PlacedError] errors
+        vector[SequenceSpan] holes
+    cdef cppclass StreamCounts:
+        uint64_t buffers, bytes, spanning, duplicates, lost, pending_buffers, pending_bytes, origins, open_batches
+        DecodeCounters decode
+        vector[uint64_t] values_decoded
+    cdef cppclass StreamEngine:
+        StreamEngine(StreamOptions) except +
+        PushResult push(const PushedBuffer*, size_t)
+        PushResult lost(uint64_t, uint64_t)
+        PushResult finish(uint64_t, cbool, uint64_t)
+        PushResult flush(cbool)
+        StreamCounts counts()
+        vector[uint64_t] open_origins()
+        string checkpoint(PushResult*)
+        cbool restore(const string&)

@@ -1,0 +1,89 @@
+# In: a dialect and columns as plain Python values, already checked by formats.py and plans.py.
+# Out: a Plan, the engine's immutable description that any number of decoders and threads share.
+
+cdef class Plan:
+    cdef shared_ptr[CsvFormat] csv
+    cdef RecordFormat format
+    cdef readonly tuple column_names
+
+    @staticmethod
+    def for_csv(dict dialect, list columns, Py_ssize_t output_columns, Py_ssize_t fields, list filters):
+        """`columns`: dicts of one ColumnSpec each, those of the output first. `filters`: see plans.py."""
+        cdef Plan plan = Plan.__new__(Plan)
+        cdef shared_ptr[CsvFormat] shared = make_shared[CsvFormat]()
+        cdef CsvFormat* csv = shared.get()
+        csv.delimiter = dialect["delimiter"]
+        csv.record_end = dialect["record_end"]
+        csv.quoting = dialect["quote"] is not None
+        csv.quote = dialect["quote"][0] if csv.quoting else 0
+        csv.escaping = dialect["escape"] is not None
+        csv.escape = dialect["escape"][0] if csv.escaping else 0
+        csv.commenting = dialect["comment"] is not None
+        csv.comment = dialect["comment"][0] if csv.commenting else 0
+        csv.trim = dialect["trim"]
+        csv.header = dialect["header"]
+        csv.decimal_point = dialect["decimal"][0]
+        csv.ragged = <Ragged><uint8_t>dialect["ragged"]
+        csv.on_error = <OnError><uint8_t>dialect["on_error"]
+        csv.nulls = dialect["nulls"]
+        csv.trues = dialect["trues"]
+        csv.falses = dialect["falses"]
+        csv.timestamp_formats = dialect["timestamp_formats"]
+        csv.fields = fields
+        csv.output_columns = output_columns
+        for column in columns:
+            csv.columns.push_back(column_spec(column))
+        fill_filter(&csv.filter, filters)
+        csv.kernel = active
+        plan.csv = shared
+        plan.format = csv_record_format(shared)
+        plan.column_names = tuple(column["name"] for column in columns)
+        return plan
+
+    def with_header(self, bytes header):
+        """The same plan with its columns where `header` names them, and the names it lacks."""
+        cdef Plan plan = Plan.__new__(Plan)
+        cdef shared_ptr[CsvFormat] shared = make_shared[CsvFormat](self.csv.get()[0])
+        cdef vector[string] missing = map_header(shared.get(), <const uint8_t*><const char*>header, len(header))
+        plan.csv = shared
+        plan.format = csv_record_format(shared)
+        plan.column_names = self.column_names
+        return plan, [name.decode("utf-8", "replace") for name in missing]
+
+    @property
+    def splittable(self):
+        """Whether a range of the input can find its own first record."""
+        return self.format.framing.kind != FramingKind.scanned
+
+
+cdef ColumnSpec column_spec(dict column):
+    cdef ColumnSpec spec
+    spec.type = <ColumnType><uint8_t>column["type"]
+    spec.unit = <TimeUnit><uint8_t>column["unit"]
+    spec.encoding = <BinaryEncoding><uint8_t>column["encoding"]
+    spec.nullable = column["nullable"]
+    spec.raw = column["raw"]
+    spec.precision = column["precision"]
+    spec.scale = column["scale"]
+    spec.schema_index = column["schema_index"]
+    spec.field = column["field"]
+    spec.name = column["name"].encode()
+    spec.type_name = column["type_name"].encode()
+    return spec
+
+
+cdef void fill_filter(RowFilter* target, list filters) except *:
+    cdef vector[Predicate] conjunction
+    cdef Predicate predicate
+    for clauses in filters:
+        conjunction.clear()
+        for clause in clauses:
+            predicate.column = clause["column"]
+            predicate.compare = <Compare><uint8_t>clause["compare"]
+            predicate.integers = clause["integers"]
+            predicate.naturals = clause["naturals"]
+            predicate.floats = clause["floats"]
+            predicate.texts = clause["texts"]
+            predicate.holds_null = clause["holds_null"]
+            conjunction.push_back(predicate)
+        target.any_of.push_back(conjunction)

@@ -1,0 +1,127 @@
+# In: buffers of many origins from any thread. Out: finished batches, errors with certain positions, counts.
+# Thin: the engine locks for itself, the GIL is released around every call.
+from cpython.bytes cimport PyBytes_FromStringAndSize
+
+PUSH_STATUS = ("ok", "duplicate", "zero", "out_of_range", "finished", "pending_limit", "hole", "beyond")
+
+
+cdef class NativeStream:
+    cdef Plan plan
+    cdef StreamEngine* engine
+
+    def __cinit__(self, Plan plan, *, bint ordered, bint ignore_duplicates, uint64_t max_sequence,
+                  uint64_t max_record_bytes, uint64_t max_pending_bytes, uint64_t max_rows, uint64_t max_batch_bytes,
+                  int64_t max_latency_ns):
+        cdef StreamOptions options
+        options.format = plan.format
+        options.ordered = ordered
+        options.ignore_duplicates = ignore_duplicates
+        options.max_sequence = max_sequence
+        options.max_record_bytes = max_record_bytes
+        options.max_pending_bytes = max_pending_bytes
+        options.max_rows = max_rows
+        options.max_batch_bytes = max_batch_bytes
+        options.max_latency_ns = max_latency_ns
+        self.plan = plan
+        self.engine = new StreamEngine(options)
+
+    def __dealloc__(self):
+        del self.engine
+
+    def push(self, data, uint64_t origin, uint64_t sequence):
+        cdef Py_buffer view
+        cdef PushedBuffer buffer
+        cdef PushResult result
+        PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
+        buffer.origin = origin
+        buffer.sequence = sequence
+        buffer.data = <const uint8_t*>view.buf
+        buffer.size = view.len
+        with nogil:
+            result = self.engine.push(&buffer, 1)
+        PyBuffer_Release(&view)
+        return push_result(&result)
+
+    def push_many(self, const uint64_t[::1] addresses, const uint64_t[::1] sizes, const uint64_t[::1] origins,
+                  const uint64_t[::1] sequences):
+        """Buffers by address; the caller keeps them alive during the call."""
+        cdef vector[PushedBuffer] buffers
+        cdef PushResult result
+        cdef Py_ssize_t i, count = addresses.shape[0]
+        buffers.resize(count)
+        with nogil:
+            for i in range(count):
+                buffers[i].origin = origins[i]
+                buffers[i].sequence = sequences[i]
+                buffers[i].data = <const uint8_t*><size_t>addresses[i]
+                buffers[i].size = sizes[i]
+            result = self.engine.push(buffers.data(), count)
+        return push_result(&result)
+
+    def lost(self, uint64_t origin, uint64_t sequence):
+        cdef PushResult result
+        with nogil:
+            result = self.engine.lost(origin, sequence)
+        return push_result(&result)
+
+    def finish(self, uint64_t origin, last_sequence):
+        cdef PushResult result
+        cdef bint given = last_sequence is not None
+        cdef uint64_t last = last_sequence if given else 0
+        with nogil:
+            result = self.engine.finish(origin, given, last)
+        return push_result(&result)
+
+    def flush(self, bint everything):
+        cdef PushResult result
+        with nogil:
+            result = self.engine.flush(everything)
+        return push_result(&result)
+
+    def open_origins(self):
+        cdef vector[uint64_t] found
+        with nogil:
+            found = self.engine.open_origins()
+        return list(found)
+
+    def counts(self):
+        cdef StreamCounts counts
+        with nogil:
+            counts = self.engine.counts()
+        values = list(counts.values_decoded) or [0] * len(self.plan.column_names)
+        return {"buffers": counts.buffers, "bytes": counts.bytes, "spanning": counts.spanning,
+                "duplicates": counts.duplicates, "lost": counts.lost, "pending_buffers": counts.pending_buffers,
+                "pending_bytes": counts.pending_bytes, "origins": counts.origins, "open_batches": counts.open_batches,
+                "values_decoded": dict(zip(self.plan.column_names, values)), **counters_dict(counts.decode)}
+
+    def checkpoint(self):
+        """(state, result): the state of every origin, and the batches that were open."""
+        cdef PushResult result
+        cdef string state
+        with nogil:
+            state = self.engine.checkpoint(&result)
+        return <bytes>state, push_result(&result)
+
+    def restore(self, bytes state):
+        cdef string native = state
+        cdef bint fine
+        with nogil:
+            fine = self.engine.restore(native)
+        return fine
+
+
+cdef tuple push_result(PushResult* result):
+    """(status, taken, refused, [(origin, spans, capsule)], [(origin, error tuple)], holes)"""
+    cdef size_t i, j
+    cdef list batches = [], errors = [], holes = []
+    cdef list spans
+    for i in range(result.batches.size()):
+        spans = []
+        for j in range(result.batches[i].spans.size()):
+            spans.append((result.batches[i].spans[j].first, result.batches[i].spans[j].last))
+        batches.append((result.batches[i].origin, tuple(spans), take_array(&result.batches[i].array)))
+    for i in range(result.errors.size()):
+        errors.append((result.errors[i].origin, error_tuple(result.errors[i].error)))
+    for i in range(result.holes.size()):
+        holes.append((result.holes[i].first, result.holes[i].last))
+    return PUSH_STATUS[<int>result.status], result.taken, result.refused, batches, errors, holes

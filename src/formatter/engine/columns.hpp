@@ -1,0 +1,80 @@
+// Columns under construction and their hand-over to Arrow. In: values in row order. Out: one ArrowArray a batch.
+// Knows types and buffers; knows nothing of CSV, JSON or where values come from.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/arrow_abi.hpp"
+#include "engine/buffer_pool.hpp"
+#include "kernels/kernel.hpp"
+
+namespace formatter {
+
+enum class ColumnType : uint8_t {
+    int8, int16, int32, int64, uint8, uint16, uint32, uint64,
+    float32, float64, decimal128, boolean, date32, timestamp,
+    string, large_string, binary, large_binary,
+};
+
+enum class BinaryEncoding : uint8_t { plain, base64, hex };
+
+struct ColumnSpec {
+    ColumnType type = ColumnType::int64;
+    TimeUnit unit = TimeUnit::micro;
+    BinaryEncoding encoding = BinaryEncoding::plain;
+    bool nullable = true;
+    bool raw = false;        // keep the field's bytes as they are, quotes and all
+    uint8_t precision = 0;
+    int8_t scale = 0;
+    uint32_t schema_index = 0;  // position in the full schema
+    uint32_t field = 0;         // ordinal of the field in a record of the input
+    std::string name;
+    std::string type_name;      // for messages
+};
+
+inline bool is_text(ColumnType type) { return type >= ColumnType::string; }
+inline bool has_large_offsets(ColumnType type) {
+    return type == ColumnType::large_string || type == ColumnType::large_binary;
+}
+// Bytes of a fixed-width value; 0 for booleans (bits) and text (offsets).
+uint32_t value_width(ColumnType type);
+
+struct Column {
+    PoolBuffer validity;  // one bit a row, always kept; exported only when there are nulls
+    PoolBuffer values;    // fixed-width values, boolean bits, or offsets (int32, int64 when large)
+    PoolBuffer text;
+    uint64_t text_bytes = 0;
+    uint64_t null_count = 0;
+};
+
+class ColumnSet {
+  public:
+    explicit ColumnSet(const std::vector<ColumnSpec>* specs) : specs_(specs), columns_(specs->size()) {}
+    const std::vector<ColumnSpec>& specs() const { return *specs_; }
+    Column& column(size_t i) { return columns_[i]; }
+    size_t size() const { return columns_.size(); }
+    uint64_t rows() const { return rows_; }
+    uint64_t byte_count() const;
+
+    // Makes room for `more` rows in every column's fixed buffers.
+    void reserve_rows(uint64_t more);
+    // Rows up to rows() stay; what was appended behind them is forgotten.
+    void commit_rows(uint64_t appended) { rows_ += appended; }
+    // Appends `count` validity bits (1 = valid) to column i at row position `at`.
+    void write_validity(size_t i, uint64_t at, const uint64_t* valid_words, uint32_t count);
+
+    // Moves the first columns out as a struct array (one child a column), drops the others; the set is empty and usable afterwards.
+    void export_batch(ArrowArray* out, size_t exported_columns);
+
+  private:
+    const std::vector<ColumnSpec>* specs_;
+    std::vector<Column> columns_;
+    uint64_t rows_ = 0;
+};
+
+// Copies `count` bits from word-aligned `source` to bit position `at` of `target`.
+void copy_bits(uint8_t* target, uint64_t at, const uint64_t* source, uint32_t count);
+
+}  // namespace formatter

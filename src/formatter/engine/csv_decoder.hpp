@@ -1,0 +1,96 @@
+// CSV records to columns. In: bytes that begin at a record. Out: rows in a ColumnSet, errors, counters.
+// One decoder belongs to one thread at a time; the format it reads is shared and never written.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/csv_format.hpp"
+#include "engine/csv_structure.hpp"
+#include "engine/record_decoder.hpp"
+#include "engine/row_block.hpp"
+
+namespace formatter {
+
+class CsvDecoder : public RecordDecoder {
+  public:
+    explicit CsvDecoder(std::shared_ptr<const CsvFormat> format);
+
+    void place(const Place&) override;
+    size_t index(const uint8_t* data, size_t size, uint64_t row_limit) override;
+    void index_unterminated(const uint8_t* data, size_t size) override;
+    void materialize() override;
+    uint64_t rows() const override { return columns_.rows() + block_.rows(); }
+    uint64_t records_placed() const override { return records_; }
+    uint64_t byte_count() const override { return columns_.byte_count(); }
+    void export_batch(ArrowArray* out) override;
+
+  private:
+    struct Access {  // where a column's field lies in the stops of a row
+        int32_t begin_stop;
+        int32_t end_stop;
+        uint32_t begin_skip;
+        bool last;
+    };
+
+    size_t index_plain(const uint8_t* data, size_t size, uint64_t row_limit);
+    size_t index_general(const uint8_t* data, size_t size, uint64_t row_limit);
+    // Byte order mark and header at a stream's start. False if the header is not complete in these bytes.
+    bool skip_preamble(const uint8_t* data, size_t size, size_t* skipped);
+    Place here() const;
+    void add_record(const uint8_t* data, const RecordShape&, const Place&, const uint8_t* readable_begin,
+                    const uint8_t* readable_end);
+    void add_irregular(const uint8_t* data, const RecordShape&, const Place&);
+    void write_stops(uint32_t* out, const RecordShape&) const;
+    void structural_error(ErrorCode, const uint8_t* data, size_t size, const Place&, uint32_t found_fields);
+
+    // csv_values.cpp
+    void decode_columns(bool filter_columns, bool other_columns);
+    void decode_column(size_t column);
+    void decode_fixed(size_t column, const FieldView&);
+    void decode_text(size_t column, const FieldView&);
+    void decode_text_exactly(size_t column, const FieldView&);
+    void finish_marks(size_t column, const FieldView&);
+    void resolve(size_t column, uint32_t row, Bytes raw);
+    ErrorCode parse_value(size_t column, Bytes content, uint32_t row);
+    bool is_null_token(Bytes field) const;
+    void null_or_error(size_t column, uint32_t row, Bytes found);
+    void value_error(size_t column, uint32_t row, ErrorCode code, Bytes found);
+    void check_utf8(size_t column, uint64_t text_before);
+    FieldView view(size_t column) const;
+    Bytes field(size_t column, uint32_t row) const;
+    bool drops_carriage_return() const { return format_->accepts_crlf() && (saw_carriage_return_ || !plain_); }
+    void begin_attempt();
+    void forget_attempt();
+    void drop_marked(const std::vector<uint64_t>& dropped);
+
+    std::shared_ptr<const CsvFormat> format_;
+    const Kernel* kernel_;
+    bool plain_;
+    std::vector<uint32_t> stops_;  // wanted separator ordinals of a record
+    std::vector<Access> access_;
+    std::vector<bool> is_filter_column_;
+    std::vector<bool> scan_tokens_;
+    RowBlock block_;
+    ColumnSet columns_;
+    bool saw_carriage_return_ = false;
+
+    Place place_;
+    size_t offset_ = 0;       // bytes past place_
+    uint64_t records_ = 0;    // records past place_
+    uint64_t reserved_ = 0;
+
+    // Scratch for one block, one bit or value a row.
+    std::vector<uint64_t> valid_, empty_, odd_, rejected_;
+    uint32_t empty_count_ = 0, odd_count_ = 0;
+    bool any_rejected_ = false;
+    size_t errors_before_ = 0;
+    uint64_t nulled_ = 0;
+    std::vector<int64_t> wide_;
+    std::vector<uint64_t> text_before_, nulls_before_;
+    std::vector<Token> true_tokens_, false_tokens_;
+    std::string scratch_, decoded_;
+};
+
+}  // namespace formatter

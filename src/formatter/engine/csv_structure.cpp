@@ -1,0 +1,163 @@
+#include "engine/csv_structure.hpp"
+
+#include <cstring>
+
+namespace formatter {
+namespace {
+
+bool starts_with(const uint8_t* at, size_t left, const std::string& text) {
+    return left >= text.size() && std::memcmp(at, text.data(), text.size()) == 0;
+}
+
+bool is_padding(uint8_t c) { return c == ' ' || c == '\t'; }
+
+Bytes trimmed(Bytes field) {
+    while (field.size && is_padding(field.data[0])) field.data++, field.size--;
+    while (field.size && is_padding(field.data[field.size - 1])) field.size--;
+    return field;
+}
+
+}  // namespace
+
+bool split_record(const CsvFormat& format, const uint8_t* data, size_t size, RecordShape* out) {
+    out->separators.clear();
+    ScanState state;
+    const BufferScan scan = scan_buffer(format, data, size, &state, true);
+    if (scan.first_end == BufferScan::none) return false;
+    out->size = scan.first_end;
+    out->comment = format.commenting && data[0] == format.comment;
+    const size_t end = out->size - format.record_end.size();
+    bool inside = false;
+    for (size_t at = 0; at < end && !out->comment;) {
+        if (format.escaping && data[at] == format.escape) {
+            at += 2;
+        } else if (format.quoting && data[at] == format.quote) {
+            inside = !inside;
+            at++;
+        } else if (!inside && starts_with(data + at, end - at, format.delimiter)) {
+            out->separators.push_back(uint32_t(at));
+            at += format.delimiter.size();
+        } else {
+            at++;
+        }
+    }
+    out->separators.push_back(uint32_t(end));
+    return true;
+}
+
+bool is_blank(const CsvFormat& format, const uint8_t* data, size_t size_without_end) {
+    if (format.fields <= 1) return false;
+    return size_without_end == 0 || (size_without_end == 1 && data[0] == '\r' && format.accepts_crlf());
+}
+
+Quoting field_content(const CsvFormat& format, Bytes field, std::string* scratch, Bytes* content) {
+    if (format.trim) field = trimmed(field);
+    *content = field;
+    const bool quoted = format.quoting && field.size && field.data[0] == format.quote;
+    if (!format.escaping) {
+        if (!format.quoting || !field.size) return Quoting::none;
+        if (!quoted) return std::memchr(field.data, format.quote, field.size) ? Quoting::malformed : Quoting::none;
+    }
+    const uint8_t* at = field.data + quoted;
+    const uint8_t* end = field.data + field.size;
+    scratch->clear();
+    bool open = quoted;
+    for (; at < end; at++) {
+        if (format.escaping && *at == format.escape) {
+            if (++at == end) return Quoting::malformed;
+            scratch->push_back(char(*at));
+        } else if (format.quoting && *at == format.quote) {
+            if (!quoted) return Quoting::malformed;
+            if (!format.escaping && at + 1 < end && at[1] == format.quote) {
+                scratch->push_back(char(*at++));
+                continue;
+            }
+            open = false;
+            if (at + 1 != end) return Quoting::malformed;  // text behind the closing quote
+        } else {
+            scratch->push_back(char(*at));
+        }
+    }
+    if (open) return Quoting::malformed;
+    *content = Bytes{reinterpret_cast<const uint8_t*>(scratch->data()), scratch->size()};
+    return quoted ? Quoting::quoted : Quoting::none;
+}
+
+std::vector<std::string> map_header(CsvFormat* format, const uint8_t* data, size_t size) {
+    RecordShape shape;
+    std::string terminated(reinterpret_cast<const char*>(data), size);
+    if (!split_record(*format, data, size, &shape)) {
+        terminated += format->record_end;
+        split_record(*format, reinterpret_cast<const uint8_t*>(terminated.data()), terminated.size(), &shape);
+    }
+    const uint8_t* base = reinterpret_cast<const uint8_t*>(terminated.data());
+    std::vector<std::string> names;
+    size_t begin = 0;
+    for (size_t i = 0; i < shape.separators.size(); i++) {
+        size_t end = shape.separators[i];
+        const bool last = i + 1 == shape.separators.size();
+        if (last && format->accepts_crlf() && end > begin && base[end - 1] == '\r') end--;
+        std::string scratch;
+        Bytes content{};
+        field_content(*format, Bytes{base + begin, end - begin}, &scratch, &content);
+        names.emplace_back(reinterpret_cast<const char*>(content.data), content.size);
+        begin = shape.separators[i] + format->delimiter.size();
+    }
+    std::vector<std::string> missing;
+    for (ColumnSpec& column : format->columns) {
+        size_t i = 0;
+        while (i < names.size() && names[i] != column.name) i++;
+        if (i == names.size()) missing.push_back(column.name);
+        column.field = uint32_t(i);
+    }
+    format->fields = uint32_t(names.size());
+    return missing;
+}
+
+BufferScan scan_buffer(const CsvFormat& format, const uint8_t* data, size_t size, ScanState* state, bool first_only) {
+    BufferScan scan;
+    const std::string& ending = format.record_end;
+    for (size_t at = 0; at < size; at++) {
+        const uint8_t c = data[at];
+        if (state->escaped) {
+            state->escaped = false;
+            continue;
+        }
+        if (state->at_record_start) state->in_comment = format.commenting && c == format.comment;
+        state->at_record_start = false;
+        if (!state->in_comment) {
+            if (format.escaping && c == format.escape) {
+                state->escaped = true;
+                state->matched = 0;
+                continue;
+            }
+            if (format.quoting && c == format.quote) {
+                state->inside = !state->inside;
+                state->matched = 0;
+                continue;
+            }
+        }
+        if (state->inside) continue;
+        // Longest prefix of the ending that the bytes so far end with: the ending is at most 8 bytes, so trying the
+        // shorter prefixes one by one is as good as a failure table.
+        uint8_t matched = state->matched;
+        while (matched && uint8_t(ending[matched]) != c) {
+            uint8_t shorter = matched - 1;
+            while (shorter && std::memcmp(ending.data(), ending.data() + matched - shorter, shorter) != 0) shorter--;
+            matched = shorter;
+        }
+        matched = uint8_t(ending[matched]) == c ? matched + 1 : 0;
+        if (matched == ending.size()) {
+            matched = 0;
+            if (scan.first_end == BufferScan::none) scan.first_end = at + 1;
+            scan.last_end = at + 1;
+            state->at_record_start = true;
+            state->in_comment = false;
+            if (first_only) return scan;
+        }
+        state->matched = matched;
+    }
+    return scan;
+}
+
+}  // namespace formatter

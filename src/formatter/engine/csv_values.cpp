@@ -1,0 +1,472 @@
+// The value half of the CSV decoder: a block of stops to columns, predicate columns first, bad records taken out.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "engine/csv_decoder.hpp"
+
+namespace formatter {
+namespace {
+
+bool bit(const std::vector<uint64_t>& bits, uint32_t i) { return bits[i / 64] >> (i % 64) & 1; }
+void set_bit(std::vector<uint64_t>& bits, uint32_t i) { bits[i / 64] |= uint64_t(1) << (i % 64); }
+void clear_bit(std::vector<uint64_t>& bits, uint32_t i) { bits[i / 64] &= ~(uint64_t(1) << (i % 64)); }
+
+template <typename Visit>
+void each_bit(const std::vector<uint64_t>& bits, uint32_t count, Visit visit) {
+    for (uint32_t w = 0; w * 64 < count; w++)
+        for (uint64_t word = bits[w]; word; word &= word - 1) visit(w * 64 + uint32_t(__builtin_ctzll(word)));
+}
+
+// Copies what fits and marks what does not.
+template <typename T>
+uint32_t narrow(const int64_t* from, T* to, uint32_t rows, uint64_t* odd) {
+    uint32_t marked = 0;
+    for (uint32_t i = 0; i < rows; i++) {
+        to[i] = T(from[i]);
+        const bool fits = int64_t(to[i]) == from[i];
+        const uint64_t mark = uint64_t(!fits) << (i % 64);
+        marked += !fits && !(odd[i / 64] & mark);
+        odd[i / 64] |= mark;
+        if (!fits) to[i] = 0;
+    }
+    return marked;
+}
+
+// A double rounds to the right float unless it lies exactly between two floats (it may have been rounded onto that
+// point) or the float is subnormal: those are decided from the text.
+uint32_t narrow_floats(const double* from, float* to, uint32_t rows, uint64_t* odd) {
+    uint32_t marked = 0;
+    for (uint32_t i = 0; i < rows; i++) {
+        uint64_t image;
+        std::memcpy(&image, &from[i], 8);
+        to[i] = float(from[i]);
+        const bool halfway = (image & 0x1FFFFFFF) == 0x10000000;
+        const bool small = from[i] != 0 && std::fabs(to[i]) < 1.1754944e-38f;
+        const bool unsure = halfway || small || std::isinf(to[i]);
+        const uint64_t mark = uint64_t(unsure) << (i % 64);
+        marked += unsure && !(odd[i / 64] & mark);
+        odd[i / 64] |= mark;
+    }
+    return marked;
+}
+
+}  // namespace
+
+FieldView CsvDecoder::view(size_t column) const {
+    const Access& a = access_[column];
+    return block_.view(a.begin_stop, a.end_stop, a.begin_skip, a.last && drops_carriage_return());
+}
+
+Bytes CsvDecoder::field(size_t column, uint32_t row) const {
+    const Access& a = access_[column];
+    const RowBlock::Location at = block_.locate(row);
+    const uint8_t* begin = at.segment->base + uint32_t(at.stops[a.begin_stop] + a.begin_skip);
+    const uint8_t* end = at.segment->base + at.stops[a.end_stop];
+    if (a.last && drops_carriage_return() && end > begin && end[-1] == '\r') end--;
+    return Bytes{begin, size_t(end - begin)};
+}
+
+void CsvDecoder::begin_attempt() {
+    const uint32_t rows = block_.rows();
+    rejected_.assign((rows + 63) / 64 + 1, 0);
+    any_rejected_ = false;
+    nulled_ = 0;
+    for (size_t i = 0; i < columns_.size(); i++) {
+        text_before_[i] = columns_.column(i).text_bytes;
+        nulls_before_[i] = columns_.column(i).null_count;
+    }
+}
+
+void CsvDecoder::forget_attempt() {
+    for (size_t i = 0; i < columns_.size(); i++) {
+        columns_.column(i).text_bytes = text_before_[i];
+        columns_.column(i).null_count = nulls_before_[i];
+    }
+}
+
+void CsvDecoder::drop_marked(const std::vector<uint64_t>& dropped) {
+    std::vector<uint64_t> keep(dropped.size());
+    for (size_t w = 0; w < keep.size(); w++) keep[w] = ~dropped[w];
+    forget_attempt();
+    block_.compact(keep.data());
+    begin_attempt();
+}
+
+void CsvDecoder::materialize() {
+    uint32_t rows = block_.rows();
+    if (rows == 0) return block_.clear();
+    counters.records += rows;
+    if (columns_.rows() + rows > reserved_) {
+        // Double, so that a batch's columns move a few times only; a small stream stays small.
+        const uint64_t more = std::max<uint64_t>(rows, columns_.rows());
+        columns_.reserve_rows(more);
+        reserved_ = columns_.rows() + more;
+    }
+    const size_t words = (block_.capacity_bound() + 63) / 64 + 1;
+    if (valid_.size() < words) {
+        valid_.resize(words);
+        empty_.resize(words);
+        odd_.resize(words);
+        wide_.resize(words * 64);
+    }
+    errors_before_ = errors.size();
+    begin_attempt();
+    const bool filtering = format_->filter.active();
+    if (filtering) {
+        decode_columns(true, false);
+        std::vector<uint64_t> keep(words, ~uint64_t(0));
+        evaluate_filter(format_->filter, columns_, columns_.rows(), rows, keep.data());
+        uint64_t passed = 0, bad = 0;
+        std::vector<uint64_t> dropped(words);
+        for (size_t w = 0; w * 64 < rows; w++) {
+            const uint64_t in_range = rows - w * 64 >= 64 ? ~uint64_t(0) : (uint64_t(1) << (rows - w * 64)) - 1;
+            dropped[w] = (~keep[w] | rejected_[w]) & in_range;
+            bad += __builtin_popcountll(rejected_[w] & in_range);
+            passed += __builtin_popcountll(~dropped[w] & in_range);
+        }
+        counters.filtered += rows - passed - bad;
+        counters.rejected += bad;
+        if (passed == 0) {
+            forget_attempt();
+            return block_.clear();
+        }
+        if (passed < rows) {
+            drop_marked(dropped);
+            rows = block_.rows();
+            decode_columns(true, true);
+        } else {
+            decode_columns(false, true);
+        }
+    } else {
+        decode_columns(true, true);
+    }
+    if (any_rejected_) {
+        for (uint64_t word : rejected_) counters.rejected += __builtin_popcountll(word);
+        drop_marked(rejected_);
+        rows = block_.rows();
+        if (rows) decode_columns(true, true);
+    }
+    counters.nulled += nulled_;
+    counters.rows += rows;
+    columns_.commit_rows(rows);
+    block_.clear();
+}
+
+void CsvDecoder::decode_columns(bool filter_columns, bool other_columns) {
+    for (size_t i = 0; i < columns_.size(); i++)
+        if (is_filter_column_[i] ? filter_columns : other_columns) decode_column(i);
+}
+
+void CsvDecoder::decode_column(size_t i) {
+    const ColumnSpec& spec = columns_.specs()[i];
+    const FieldView v = view(i);
+    values_decoded[i] += v.rows;
+    if (!is_text(spec.type)) return decode_fixed(i, v);
+    if (plain_ && !format_->trim && !spec.raw && spec.encoding == BinaryEncoding::plain) return decode_text(i, v);
+    decode_text_exactly(i, v);
+}
+
+void CsvDecoder::decode_fixed(size_t i, const FieldView& v) {
+    const ColumnSpec& spec = columns_.specs()[i];
+    Column& c = columns_.column(i);
+    const uint64_t at = columns_.rows();
+    const uint32_t rows = v.rows;
+    ValueMarks marks{empty_.data(), odd_.data(), 0, 0};
+    switch (spec.type) {
+        case ColumnType::int64: kernel_->decode_int64(v, c.values.as<int64_t>() + at, marks); break;
+        case ColumnType::float64: kernel_->decode_float64(v, format_->decimal_point, c.values.as<double>() + at, marks); break;
+        case ColumnType::timestamp: kernel_->decode_timestamp(v, spec.unit, c.values.as<int64_t>() + at, marks); break;
+        case ColumnType::date32: kernel_->decode_date32(v, c.values.as<int32_t>() + at, marks); break;
+        case ColumnType::boolean: {
+            uint64_t* bits = reinterpret_cast<uint64_t*>(wide_.data());
+            kernel_->decode_bool(v, true_tokens_.data(), true_tokens_.size(), false_tokens_.data(), false_tokens_.size(), bits,
+                                 marks);
+            copy_bits(c.values.data(), at, bits, rows);
+            break;
+        }
+        case ColumnType::float32: {
+            double* wide = reinterpret_cast<double*>(wide_.data());
+            kernel_->decode_float64(v, format_->decimal_point, wide, marks);
+            marks.odd_count += narrow_floats(wide, c.values.as<float>() + at, rows, marks.odd);
+            break;
+        }
+        case ColumnType::decimal128:
+            // Each value exactly: digits decide, there is no approximation to start from.
+            std::fill(empty_.begin(), empty_.end(), 0);
+            std::fill(odd_.begin(), odd_.end(), 0);
+            std::memset(c.values.data() + 16 * at, 0, size_t(16) * rows);
+            for (uint32_t row = 0; row < rows; row++) {
+                const bool empty = field(i, row).size == 0;
+                set_bit(empty ? empty_ : odd_, row);
+                (empty ? marks.empty_count : marks.odd_count)++;
+            }
+            break;
+        default: {
+            kernel_->decode_int64(v, wide_.data(), marks);
+            uint32_t more = 0;
+            switch (spec.type) {
+                case ColumnType::int8: more = narrow(wide_.data(), c.values.as<int8_t>() + at, rows, marks.odd); break;
+                case ColumnType::int16: more = narrow(wide_.data(), c.values.as<int16_t>() + at, rows, marks.odd); break;
+                case ColumnType::int32: more = narrow(wide_.data(), c.values.as<int32_t>() + at, rows, marks.odd); break;
+                case ColumnType::uint8: more = narrow(wide_.data(), c.values.as<uint8_t>() + at, rows, marks.odd); break;
+                case ColumnType::uint16: more = narrow(wide_.data(), c.values.as<uint16_t>() + at, rows, marks.odd); break;
+                case ColumnType::uint32: more = narrow(wide_.data(), c.values.as<uint32_t>() + at, rows, marks.odd); break;
+                default:
+                    for (uint32_t r = 0; r < rows; r++) {
+                        c.values.as<int64_t>()[at + r] = wide_[r];
+                        if (wide_[r] < 0 && !bit(odd_, r)) set_bit(odd_, r), more++;
+                    }
+            }
+            marks.odd_count += more;
+        }
+    }
+    empty_count_ = marks.empty_count;
+    odd_count_ = marks.odd_count;
+    finish_marks(i, v);
+}
+
+void CsvDecoder::decode_text(size_t i, const FieldView& v) {
+    const ColumnSpec& spec = columns_.specs()[i];
+    Column& c = columns_.column(i);
+    const uint64_t at = columns_.rows();
+    StringSums sums{};
+    kernel_->measure_strings(v, sums);
+    const uint64_t before = c.text_bytes;
+    c.text.reserve(before + sums.bytes + 64, before);
+    ValueMarks marks{empty_.data(), odd_.data(), 0, 0};
+    if (has_large_offsets(spec.type)) {
+        int32_t* ends = reinterpret_cast<int32_t*>(wide_.data());
+        kernel_->gather_strings(v, format_->quoting, format_->quote, 0, ends, c.text.data() + before, sums, marks);
+        int64_t* offsets = c.values.as<int64_t>() + at + 1;
+        for (uint32_t r = 0; r < v.rows; r++) offsets[r] = int64_t(before) + ends[r];
+        c.text_bytes = uint64_t(offsets[v.rows - 1]);
+    } else {
+        int32_t* offsets = c.values.as<int32_t>() + at + 1;
+        kernel_->gather_strings(v, format_->quoting, format_->quote, int32_t(before), offsets, c.text.data() + before, sums,
+                                marks);
+        c.text_bytes = uint64_t(offsets[v.rows - 1]);
+    }
+    empty_count_ = marks.empty_count;
+    odd_count_ = marks.odd_count;
+    const bool check = sums.any_non_ascii && (spec.type == ColumnType::string || spec.type == ColumnType::large_string);
+    std::fill(valid_.begin(), valid_.end(), ~uint64_t(0));
+    if (check) check_utf8(i, before);
+    finish_marks(i, v);
+}
+
+void CsvDecoder::decode_text_exactly(size_t i, const FieldView& v) {
+    const ColumnSpec& spec = columns_.specs()[i];
+    Column& c = columns_.column(i);
+    const uint64_t at = columns_.rows();
+    const uint64_t before = c.text_bytes;
+    std::fill(valid_.begin(), valid_.end(), ~uint64_t(0));
+    std::fill(empty_.begin(), empty_.end(), 0);
+    std::fill(odd_.begin(), odd_.end(), 0);
+    empty_count_ = odd_count_ = 0;
+    bool non_ascii = false;
+    for (uint32_t row = 0; row < v.rows; row++) {
+        const Bytes raw = field(i, row);
+        Bytes content = raw;
+        bool keep = true;
+        if (!spec.raw) {
+            const Quoting quoting = field_content(*format_, raw, &scratch_, &content);
+            if (quoting == Quoting::malformed) {
+                set_bit(odd_, row);
+                odd_count_++;
+                keep = false;
+            } else if (quoting == Quoting::none && content.size && is_null_token(content)) {
+                null_or_error(i, row, content);
+                keep = false;
+            } else if (quoting == Quoting::none && content.size == 0) {
+                set_bit(empty_, row);
+                empty_count_++;
+                keep = false;
+            }
+        } else if (raw.size == 0) {
+            set_bit(empty_, row);
+            empty_count_++;
+        }
+        if (keep && spec.encoding != BinaryEncoding::plain && !spec.raw) {
+            const ErrorCode code = spec.encoding == BinaryEncoding::hex ? decode_hex(content, &decoded_) : decode_base64(content, &decoded_);
+            if (code != ErrorCode::none) value_error(i, row, code, content), decoded_.clear();
+            content = Bytes{reinterpret_cast<const uint8_t*>(decoded_.data()), decoded_.size()};
+        }
+        if (keep) {
+            c.text.reserve(c.text_bytes + content.size + 64, c.text_bytes);
+            if (content.size) std::memcpy(c.text.data() + c.text_bytes, content.data, content.size);
+            c.text_bytes += content.size;
+            for (size_t k = 0; k < content.size && !non_ascii; k++) non_ascii = content.data[k] >= 0x80;
+        }
+        if (has_large_offsets(spec.type)) c.values.as<int64_t>()[at + 1 + row] = int64_t(c.text_bytes);
+        else c.values.as<int32_t>()[at + 1 + row] = int32_t(c.text_bytes);
+    }
+    if (non_ascii && (spec.type == ColumnType::string || spec.type == ColumnType::large_string)) check_utf8(i, before);
+    finish_marks(i, v);
+}
+
+void CsvDecoder::check_utf8(size_t i, uint64_t before) {
+    const ColumnSpec& spec = columns_.specs()[i];
+    Column& c = columns_.column(i);
+    const uint64_t at = columns_.rows();
+    const bool large = has_large_offsets(spec.type);
+    const auto end_of = [&](uint64_t row) {
+        return large ? uint64_t(c.values.as<int64_t>()[row]) : uint64_t(c.values.as<int32_t>()[row]);
+    };
+    const uint32_t rows = block_.rows();
+    // The whole text is valid and no value begins inside a character: then every value is valid.
+    bool suspicious = !kernel_->valid_utf8(c.text.data() + before, c.text_bytes - before);
+    for (uint32_t r = 0; r < rows && !suspicious; r++) {
+        const uint64_t begin = end_of(at + r);
+        suspicious = begin < end_of(at + r + 1) && (c.text.data()[begin] & 0xC0) == 0x80;
+    }
+    if (!suspicious) return;
+    for (uint32_t r = 0; r < rows; r++) {
+        const uint64_t begin = end_of(at + r), end = end_of(at + r + 1);
+        if (!kernel_->valid_utf8(c.text.data() + begin, end - begin))
+            value_error(i, r, ErrorCode::bad_utf8, Bytes{c.text.data() + begin, end - begin});
+    }
+}
+
+bool CsvDecoder::is_null_token(Bytes field) const {
+    for (const std::string& token : format_->nulls)
+        if (field.equals(token)) return true;
+    return false;
+}
+
+void CsvDecoder::null_or_error(size_t column, uint32_t row, Bytes found) {
+    if (columns_.specs()[column].nullable) clear_bit(valid_, row);
+    else value_error(column, row, ErrorCode::missing_required, found);
+}
+
+// In: empty_, odd_ of a column's rows, and valid_ for text (all ones for the rest). Out: its validity.
+void CsvDecoder::finish_marks(size_t i, const FieldView& v) {
+    const ColumnSpec& spec = columns_.specs()[i];
+    const bool text = is_text(spec.type);
+    const uint32_t rows = v.rows;
+    if (!text) std::fill(valid_.begin(), valid_.begin() + (rows + 63) / 64, ~uint64_t(0));
+    for (const MissingFields& m : block_.missing) {
+        if (spec.field < m.first_missing) continue;
+        for (uint32_t row = 0; row < rows; row++) {  // rows may have been compacted; padded records are rare
+            if (block_.original_row(row) != m.row) continue;
+            clear_bit(odd_, row);
+            clear_bit(empty_, row);
+            null_or_error(i, row, Bytes{nullptr, 0});
+        }
+    }
+    if (scan_tokens_[i] && !spec.raw) {
+        for (uint32_t row = 0; row < rows; row++) {
+            const Bytes raw = field(i, row);
+            if (raw.size && is_null_token(raw)) clear_bit(odd_, row), null_or_error(i, row, raw);
+        }
+    }
+    if (empty_count_) {
+        if (format_->empty_is_null()) {
+            if (spec.nullable)
+                for (uint32_t w = 0; w * 64 < rows; w++) valid_[w] &= ~empty_[w];
+            else
+                each_bit(empty_, rows, [&](uint32_t row) { null_or_error(i, row, field(i, row)); });
+        } else if (!text) {
+            each_bit(empty_, rows, [&](uint32_t row) { value_error(i, row, ErrorCode::invalid, field(i, row)); });
+        }
+    }
+    if (odd_count_) each_bit(odd_, rows, [&](uint32_t row) { resolve(i, row, field(i, row)); });
+    columns_.write_validity(i, columns_.rows(), valid_.data(), rows);
+}
+
+void CsvDecoder::resolve(size_t i, uint32_t row, Bytes raw) {
+    const ColumnSpec& spec = columns_.specs()[i];
+    Bytes content{};
+    const Quoting quoting = field_content(*format_, raw, &scratch_, &content);
+    if (quoting == Quoting::malformed) return value_error(i, row, ErrorCode::stray_quote, raw);
+    if (quoting == Quoting::none ? is_null_token(content) : content.size == 0 && format_->empty_is_null())
+        return null_or_error(i, row, raw);
+    const ErrorCode code = is_text(spec.type) ? ErrorCode::stray_quote : parse_value(i, content, row);
+    if (code != ErrorCode::none) value_error(i, row, code, raw);
+}
+
+ErrorCode CsvDecoder::parse_value(size_t i, Bytes content, uint32_t row) {
+    const ColumnSpec& spec = columns_.specs()[i];
+    Column& c = columns_.column(i);
+    const uint64_t at = columns_.rows() + row;
+    int64_t value = 0;
+    double real = 0;
+    ErrorCode code = ErrorCode::none;
+    switch (spec.type) {
+        case ColumnType::float32:
+        case ColumnType::float64:
+            code = parse_float(content, spec.type, format_->decimal_point, &real);
+            if (spec.type == ColumnType::float32) c.values.as<float>()[at] = float(real);
+            else c.values.as<double>()[at] = real;
+            return code;
+        case ColumnType::decimal128: {
+            __int128 exact = 0;
+            code = parse_decimal(content, spec.precision, spec.scale, format_->decimal_point, &exact);
+            std::memcpy(c.values.data() + 16 * at, &exact, 16);
+            return code;
+        }
+        case ColumnType::boolean: {
+            bool known = false;
+            for (const std::string& t : format_->trues)
+                if (content.equals(t)) known = true, value = 1;
+            for (const std::string& f : format_->falses) known |= content.equals(f);
+            uint8_t* byte = c.values.data() + at / 8;
+            *byte = uint8_t((*byte & ~(1u << at % 8)) | unsigned(value) << at % 8);
+            return known ? ErrorCode::none : ErrorCode::invalid;
+        }
+        case ColumnType::date32: {
+            int32_t days = 0;
+            code = parse_date(content, &days);
+            for (size_t k = 0; k < format_->timestamp_formats.size() && code != ErrorCode::none; k++) {
+                code = parse_timestamp_as(content, format_->timestamp_formats[k], TimeUnit::second, &value);
+                if (code == ErrorCode::none && value % 86400) code = ErrorCode::precision;
+                days = int32_t(value / 86400);
+            }
+            c.values.as<int32_t>()[at] = days;
+            return code;
+        }
+        case ColumnType::timestamp:
+            code = parse_timestamp(content, spec.unit, &value);
+            for (size_t k = 0; k < format_->timestamp_formats.size() && code == ErrorCode::invalid; k++)
+                code = parse_timestamp_as(content, format_->timestamp_formats[k], spec.unit, &value);
+            break;
+        default: code = parse_integer(content, spec.type, &value);
+    }
+    std::memcpy(c.values.data() + at * value_width(spec.type), &value, value_width(spec.type));  // little endian
+    return code;
+}
+
+void CsvDecoder::value_error(size_t i, uint32_t row, ErrorCode code, Bytes found) {
+    const ColumnSpec& spec = columns_.specs()[i];
+    if (format_->on_error == OnError::null && spec.nullable) {
+        clear_bit(valid_, row);
+        nulled_++;
+        return;
+    }
+    const bool second = bit(rejected_, row);
+    set_bit(rejected_, row);
+    any_rejected_ = true;
+    if (format_->on_error == OnError::skip || format_->on_error == OnError::null) return;
+    const RowBlock::Location at = block_.locate(row);
+    const Bytes raw_field = field(i, row);
+    RowError error;
+    error.code = code;
+    error.column = int32_t(i);
+    error.sequence = at.segment->sequence;
+    error.byte_offset = int64_t(at.segment->byte_offset) + (raw_field.data - at.segment->base);
+    error.record = at.record;
+    error.found.assign(reinterpret_cast<const char*>(found.data), std::min<size_t>(found.size, 200));
+    const uint8_t* begin = at.segment->base + uint32_t(at.stops[-1] + uint32_t(format_->record_end.size()));
+    const uint8_t* end = at.segment->base + at.stops[block_.stop_count() - 1];
+    if (drops_carriage_return() && end > begin && end[-1] == '\r') end--;
+    error.raw.assign(reinterpret_cast<const char*>(begin), size_t(end - begin));
+    if (second)  // one reject a record: the leftmost bad field speaks for it
+        for (size_t k = errors_before_; k < errors.size(); k++)
+            if (errors[k].record == error.record && errors[k].sequence == error.sequence) {
+                if (columns_.specs()[size_t(errors[k].column)].field > spec.field) errors[k] = std::move(error);
+                return;
+            }
+    errors.push_back(std::move(error));
+}
+
+}  // namespace formatter

@@ -1,0 +1,224 @@
+#include "engine/exact_values.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <cstring>
+
+namespace formatter {
+namespace {
+
+bool is_digit(uint8_t c) { return uint8_t(c - '0') <= 9; }
+uint8_t lower(uint8_t c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; }
+
+bool equals_ignoring_case(const uint8_t* at, const uint8_t* end, const char* word) {
+    for (; at < end && *word; at++, word++)
+        if (lower(*at) != uint8_t(*word)) return false;
+    return at == end && !*word;
+}
+
+struct IntegerRange {
+    uint64_t largest;   // positive
+    uint64_t smallest;  // magnitude of the most negative
+};
+
+IntegerRange range_of(ColumnType type) {
+    switch (type) {
+        case ColumnType::int8: return {127, 128};
+        case ColumnType::int16: return {32767, 32768};
+        case ColumnType::int32: return {2147483647, 2147483648ull};
+        case ColumnType::uint8: return {255, 0};
+        case ColumnType::uint16: return {65535, 0};
+        case ColumnType::uint32: return {4294967295ull, 0};
+        case ColumnType::uint64: return {~uint64_t(0), 0};
+        default: return {uint64_t(INT64_MAX), uint64_t(INT64_MAX) + 1};
+    }
+}
+
+}  // namespace
+
+bool Bytes::equals(const std::string& text) const {
+    return size == text.size() && std::memcmp(data, text.data(), size) == 0;
+}
+
+ErrorCode parse_integer(Bytes field, ColumnType type, int64_t* out) {
+    const uint8_t* at = field.data;
+    const uint8_t* end = at + field.size;
+    bool negative = false;
+    if (at < end && (*at == '-' || *at == '+')) negative = *at++ == '-';
+    if (at == end) return ErrorCode::invalid;
+    for (const uint8_t* p = at; p < end; p++)
+        if (!is_digit(*p)) return ErrorCode::invalid;
+    const IntegerRange range = range_of(type);
+    const uint64_t limit = negative ? range.smallest : range.largest;
+    uint64_t value = 0;
+    for (; at < end; at++) {
+        if (__builtin_mul_overflow(value, uint64_t(10), &value)) return ErrorCode::overflow;
+        if (__builtin_add_overflow(value, uint64_t(*at - '0'), &value)) return ErrorCode::overflow;
+    }
+    if (value > limit) return ErrorCode::overflow;
+    *out = int64_t(negative ? 0 - value : value);
+    return ErrorCode::none;
+}
+
+ErrorCode parse_float(Bytes field, ColumnType type, uint8_t decimal_point, double* out) {
+    const uint8_t* at = field.data;
+    const uint8_t* end = at + field.size;
+    bool negative = false;
+    if (at < end && (*at == '-' || *at == '+')) negative = *at++ == '-';
+    if (at == end) return ErrorCode::invalid;
+    if (equals_ignoring_case(at, end, "inf") || equals_ignoring_case(at, end, "infinity")) {
+        *out = negative ? -HUGE_VAL : HUGE_VAL;
+        return ErrorCode::none;
+    }
+    if (equals_ignoring_case(at, end, "nan")) {
+        *out = std::nan("");
+        return ErrorCode::none;
+    }
+    // The grammar is checked here; from_chars then reads exactly these bytes, with '.' for the point.
+    char small[64];
+    std::string large;
+    const size_t size = size_t(end - at);
+    char* text = small;
+    if (size >= sizeof small) {
+        large.assign(size, 0);
+        text = &large[0];
+    }
+    size_t digits = 0, i = 0;
+    bool nonzero = false;
+    int64_t magnitude = 0;  // position of the first non-zero digit, only its sign and rough size matter
+    bool point = false;
+    for (; i < size; i++) {
+        const uint8_t c = at[i];
+        if (is_digit(c)) {
+            digits++;
+            if (!nonzero && c != '0') nonzero = true;
+            else if (!nonzero && point) magnitude--;
+            if (nonzero && !point) magnitude++;
+            text[i] = char(c);
+        } else if (c == decimal_point && !point) {
+            point = true;
+            text[i] = '.';
+        } else {
+            break;
+        }
+    }
+    if (digits == 0) return ErrorCode::invalid;
+    int64_t exponent = 0;
+    if (i < size) {
+        if (lower(at[i]) != 'e') return ErrorCode::invalid;
+        text[i++] = 'e';
+        bool exponent_negative = false;
+        if (i < size && (at[i] == '-' || at[i] == '+')) {
+            exponent_negative = at[i] == '-';
+            text[i] = char(at[i]);
+            i++;
+        }
+        if (i == size) return ErrorCode::invalid;
+        for (; i < size; i++) {
+            if (!is_digit(at[i])) return ErrorCode::invalid;
+            if (exponent < 1000000000) exponent = exponent * 10 + (at[i] - '0');
+            text[i] = char(at[i]);
+        }
+        if (exponent_negative) exponent = -exponent;
+    }
+    double value = 0;
+    if (nonzero) {
+        std::from_chars_result result;
+        if (type == ColumnType::float32) {
+            float narrow = 0;
+            result = std::from_chars(text, text + size, narrow);
+            value = narrow;
+        } else {
+            result = std::from_chars(text, text + size, value);
+        }
+        if (result.ec == std::errc::result_out_of_range) {
+            if (magnitude + exponent > 0) return ErrorCode::overflow;
+            value = 0;
+        }
+        if (std::isinf(value)) return ErrorCode::overflow;
+    }
+    *out = negative ? -value : value;
+    return ErrorCode::none;
+}
+
+ErrorCode parse_decimal(Bytes field, uint8_t precision, int scale, uint8_t decimal_point, __int128* out) {
+    const uint8_t* at = field.data;
+    const uint8_t* end = at + field.size;
+    bool negative = false;
+    if (at < end && (*at == '-' || *at == '+')) negative = *at++ == '-';
+    unsigned __int128 value = 0;
+    unsigned __int128 limit = 1;
+    for (int i = 0; i < precision; i++) limit *= 10;
+    size_t digits = 0;
+    int fraction = 0;
+    bool point = false, inexact = false, over = false;
+    for (; at < end; at++) {
+        if (is_digit(*at)) {
+            digits++;
+            if (point && fraction == scale) {
+                inexact |= *at != '0';
+                continue;
+            }
+            if (point) fraction++;
+            if (!over) value = value * 10 + unsigned(*at - '0');
+            over |= value >= limit;
+        } else if (*at == decimal_point && !point) {
+            point = true;
+        } else {
+            return ErrorCode::invalid;
+        }
+    }
+    if (digits == 0) return ErrorCode::invalid;
+    if (inexact) return ErrorCode::precision;
+    for (; fraction < scale && !over; fraction++) {
+        value *= 10;
+        over |= value >= limit;
+    }
+    if (over) return ErrorCode::overflow;
+    *out = negative ? -__int128(value) : __int128(value);
+    return ErrorCode::none;
+}
+
+ErrorCode decode_hex(Bytes field, std::string* out) {
+    out->clear();
+    if (field.size % 2) return ErrorCode::invalid;
+    auto nibble = [](uint8_t c) -> int {
+        if (is_digit(c)) return c - '0';
+        c = lower(c);
+        return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    };
+    for (size_t i = 0; i < field.size; i += 2) {
+        const int high = nibble(field.data[i]), low = nibble(field.data[i + 1]);
+        if (high < 0 || low < 0) return ErrorCode::invalid;
+        out->push_back(char(high << 4 | low));
+    }
+    return ErrorCode::none;
+}
+
+ErrorCode decode_base64(Bytes field, std::string* out) {
+    out->clear();
+    if (field.size % 4) return ErrorCode::invalid;
+    auto sextet = [](uint8_t c) -> int {
+        if (c >= 'A' && c <= 'Z') return c - 'A';
+        if (c >= 'a' && c <= 'z') return c - 'a' + 26;
+        if (is_digit(c)) return c - '0' + 52;
+        return c == '+' || c == '-' ? 62 : c == '/' || c == '_' ? 63 : -1;
+    };
+    for (size_t i = 0; i < field.size; i += 4) {
+        const uint8_t* q = field.data + i;
+        const bool last = i + 4 == field.size;
+        const int padding = last ? (q[3] == '=') + (q[3] == '=' && q[2] == '=') : 0;
+        uint32_t bits = 0;
+        for (int j = 0; j < 4; j++) {
+            const int s = j >= 4 - padding ? 0 : sextet(q[j]);
+            if (s < 0) return ErrorCode::invalid;
+            bits = bits << 6 | uint32_t(s);
+        }
+        // Bits behind the last byte must be zero, or two texts would decode to the same bytes.
+        if (bits & ((1u << (8 * padding)) - 1)) return ErrorCode::invalid;
+        for (int j = 0; j < 3 - padding; j++) out->push_back(char(bits >> (16 - 8 * j)));
+    }
+    return ErrorCode::none;
+}
+
+}  // namespace formatter

@@ -1,0 +1,49 @@
+// Where records end in a buffer that may begin in the middle of one. In: bytes and, for some dialects, the state at the
+// buffer's start. Out: the first and the last record end. Knows no fields and no values.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "engine/csv_structure.hpp"
+#include "engine/record_decoder.hpp"
+#include "kernels/kernel.hpp"
+
+namespace formatter {
+
+// How much of the past a buffer's framing depends on.
+enum class FramingKind : uint8_t {
+    stateless,   // the record-end byte always ends a record: buffers can be used in any order at once
+    parity,      // it does outside quotes: a summary per buffer composes by XOR, so only the prefix has to be known
+    scanned,     // longer delimiters, escapes, comments: buffers are followed in order
+};
+
+struct FrameEnds {  // positions behind the record ends, `none` if the buffer has no record end
+    static constexpr uint64_t none = BufferScan::none;
+    uint64_t first = none;
+    uint64_t last = none;
+    bool any() const { return first != none; }
+};
+
+struct Framing {
+    FramingKind kind = FramingKind::stateless;
+    uint8_t record_end = '\n';
+    uint8_t quote = '"';
+    const Kernel* kernel = nullptr;
+    std::shared_ptr<const CsvFormat> csv;  // for `scanned`
+
+    bool needs_prefix() const { return kind != FramingKind::stateless; }
+    FrameEnds ends_anywhere(const uint8_t* data, size_t size) const;
+    QuoteSummary summarize(const uint8_t* data, size_t size) const;
+    // The state is that at the buffer's start, and on return that at its end.
+    FrameEnds ends_after(const uint8_t* data, size_t size, const QuoteSummary&, ScanState*) const;
+};
+
+// What a stream or reader needs to know of a format.
+struct RecordFormat {
+    Framing framing;
+    bool has_header = false;
+    std::function<std::unique_ptr<RecordDecoder>()> make_decoder;
+};
+
+}  // namespace formatter

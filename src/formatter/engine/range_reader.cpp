@@ -1,0 +1,101 @@
+#include "engine/range_reader.hpp"
+
+#include <algorithm>
+
+#include "engine/csv_decoder.hpp"
+
+namespace formatter {
+namespace {
+
+constexpr size_t evidence_window = 64 << 10;
+
+// Whether `at` lies inside quotes, by the first quote behind it whose neighbours leave no doubt in well-formed input:
+// a separator before and text behind opens, text before and a separator behind closes. No quote near: outside.
+bool guess_inside(const CsvFormat& csv, const uint8_t* data, size_t size, size_t at) {
+    const auto separates = [&csv](uint8_t c) { return c == uint8_t(csv.delimiter[0]) || c == uint8_t(csv.record_end[0]); };
+    const size_t end = std::min(size, at + evidence_window);
+    bool odd = false;
+    for (size_t i = at; i < end; i++) {
+        if (data[i] != csv.quote) continue;
+        const bool separator_before = i > 0 && separates(data[i - 1]);
+        const bool separator_behind = i + 1 < size && (separates(data[i + 1]) || data[i + 1] == '\r');
+        const bool quote_near = (i > 0 && data[i - 1] == csv.quote) || (i + 1 < size && data[i + 1] == csv.quote);
+        if (!quote_near && separator_before != separator_behind) return odd == separator_before;
+        odd = !odd;
+    }
+    return false;
+}
+
+size_t find_record(const RecordFormat& format, const RangeRequest& request) {
+    const Framing& framing = format.framing;
+    const uint8_t* data = request.data + request.begin;
+    const size_t size = request.size - request.begin;
+    int inside = 0;
+    if (framing.kind == FramingKind::parity) inside = guess_inside(*framing.csv, request.data, request.size, request.begin);
+    for (size_t window = 4096;; window *= 8) {
+        const size_t seen = std::min(window, size);
+        if (framing.kind == FramingKind::parity) {
+            const QuoteSummary summary = framing.summarize(data, seen);
+            if (summary.first_end[inside] != QuoteSummary::none) return request.begin + summary.first_end[inside] + 1;
+        } else {
+            const FrameEnds ends = framing.ends_anywhere(data, seen);
+            if (ends.any()) return request.begin + ends.first;
+        }
+        if (seen == size) return request.size;
+    }
+}
+
+void hand_out(RecordDecoder& decoder, RangeResult* result) {
+    decoder.materialize();
+    if (decoder.rows() == 0) return;
+    result->batches.emplace_back();
+    decoder.export_batch(&result->batches.back());
+}
+
+}  // namespace
+
+RangeResult read_range(const RecordFormat& format, RecordDecoder& decoder, const RangeRequest& request) {
+    RangeResult result;
+    size_t at = request.begins_record ? request.begin : find_record(format, request);
+    result.first_record = at;
+    decoder.place(Place{0, request.byte_offset + int64_t(at), 0, request.stream_start});
+    const auto full = [&] {
+        return decoder.rows() >= request.max_rows || decoder.byte_count() >= request.max_batch_bytes;
+    };
+    const auto read = [&](size_t size, uint64_t most) {
+        const size_t used = decoder.index(request.data + at, size, std::min(most, request.max_rows - decoder.rows()));
+        at += used;
+        if (full()) hand_out(decoder, &result);
+        return used;
+    };
+    while (at < request.end && read(request.end - at, request.max_rows) != 0) {
+    }
+    while (at <= request.end && at < request.size && read(request.size - at, 1) != 0) {
+    }
+    if (request.input_ends && at <= request.end && at < request.size) {
+        decoder.index_unterminated(request.data + at, request.size - at);
+        at = request.size;
+    }
+    result.next_record = at;
+    result.records = decoder.records_placed();
+    hand_out(decoder, &result);
+    result.errors.swap(decoder.errors);
+    result.counters = decoder.counters;
+    decoder.counters = DecodeCounters{};
+    return result;
+}
+
+RecordFormat csv_record_format(std::shared_ptr<const CsvFormat> csv) {
+    RecordFormat format;
+    Framing& framing = format.framing;
+    framing.kind = !csv->plain() ? FramingKind::scanned : csv->quoting ? FramingKind::parity : FramingKind::stateless;
+    framing.record_end = uint8_t(csv->record_end[0]);
+    framing.quote = csv->quote;
+    framing.kernel = csv->kernel;
+    framing.csv = csv;
+    format.has_header = csv->header;
+    format.make_decoder = [csv] { return std::unique_ptr<RecordDecoder>(new CsvDecoder(csv)); };
+    return format;
+}
+
+}  // namespace formatter

@@ -1,0 +1,34 @@
+// What can be wrong with a record, and where. In: findings of the decoders. Out: rows for FormatError and the rejects.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace formatter {
+
+enum class ErrorCode : uint8_t {
+    none, invalid, overflow, precision, bad_utf8, missing_required, too_few_fields, too_many_fields, stray_quote,
+    unterminated_quote, record_too_long, lost,
+};
+
+inline const char* code_name(ErrorCode code) {
+    static const char* const names[] = {
+        "none", "invalid", "overflow", "precision", "bad_utf8", "missing_required", "too_few_fields",
+        "too_many_fields", "stray_quote", "unterminated_quote", "record_too_long", "lost",
+    };
+    return names[static_cast<unsigned>(code)];
+}
+
+struct RowError {
+    ErrorCode code = ErrorCode::none;
+    int32_t column = -1;        // index into the format's columns, -1: the record as a whole
+    uint64_t sequence = 0;      // buffer in which the record ends; 0: a whole input
+    int64_t byte_offset = 0;    // of the field or record; relative to that buffer's start, or absolute
+    uint64_t record = 0;        // ordinal among the records that end in that buffer, or absolute
+    uint32_t found_fields = 0;  // for the arity codes
+    std::string found;          // the field's bytes
+    std::string raw;            // the record's bytes
+};
+
+}  // namespace formatter

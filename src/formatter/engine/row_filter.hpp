@@ -1,0 +1,33 @@
+// Predicates in disjunctive normal form over decoded columns. Values are already of the column's physical type.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace formatter {
+
+enum class Compare : uint8_t { equal, not_equal, less, less_equal, greater, greater_equal, in, not_in, is_null, is_not_null };
+
+struct Predicate {
+    uint32_t column = 0;  // index into the format's columns
+    Compare compare = Compare::equal;
+    // One value, or several for in / not_in; which list is used follows from the column's type.
+    std::vector<int64_t> integers;     // signed integers, booleans, dates, timestamps
+    std::vector<uint64_t> naturals;    // uint64
+    std::vector<double> floats;
+    std::vector<std::string> texts;
+    bool holds_null = false;           // the list contained None
+};
+
+struct RowFilter {
+    std::vector<std::vector<Predicate>> any_of;  // OR of ANDs; empty: every row passes
+    bool active() const { return !any_of.empty(); }
+};
+
+class ColumnSet;
+// ANDs into `keep` (bitmap, one bit a row) the rows [first_row, first_row + count) of `columns` that pass.
+// Column i of the filter is column_map[i] of the set.
+void evaluate_filter(const RowFilter&, ColumnSet& columns, uint64_t first_row, uint32_t count, uint64_t* keep);
+
+}  // namespace formatter

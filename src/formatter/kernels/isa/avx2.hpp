@@ -1,0 +1,71 @@
+// 64-byte blocks in two AVX2 registers: the vocabulary the algorithms speak.
+//
+// In: bytes. Out: one bit a byte, bit i for byte i of the block. Knows no format and reads nothing outside the block.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <immintrin.h>
+
+#include "kernels/isa/bit_tables.hpp"
+
+namespace formatter {
+namespace FORMATTER_ISA {
+
+// Runs before anyone knows the CPU, so it must not use what it asks for. lzcnt is not asked for: old compilers
+// do not know its name, and no CPU has bmi2 without it.
+__attribute__((target("no-avx,no-bmi,no-bmi2"))) static bool supported() {
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt") &&
+           __builtin_cpu_supports("pclmul");
+}
+
+struct Block {
+    __m256i low, high;
+};
+struct Needle {
+    __m256i bytes;
+};
+
+static inline Needle make_needle(uint8_t byte) { return {_mm256_set1_epi8(char(byte))}; }
+
+static inline Block load_block(const uint8_t* bytes) {
+    const __m256i* from = reinterpret_cast<const __m256i*>(bytes);
+    return {_mm256_loadu_si256(from), _mm256_loadu_si256(from + 1)};
+}
+
+static inline uint64_t equal_mask(const Block& block, Needle needle) {
+    uint32_t low = uint32_t(_mm256_movemask_epi8(_mm256_cmpeq_epi8(block.low, needle.bytes)));
+    uint32_t high = uint32_t(_mm256_movemask_epi8(_mm256_cmpeq_epi8(block.high, needle.bytes)));
+    return low | uint64_t(high) << 32;
+}
+
+// Bit i: the parity of bits 0 to i, as carry-less multiplication by all ones.
+static inline uint64_t prefix_xor(uint64_t mask) {
+    __m128i product = _mm_clmulepi64_si128(_mm_cvtsi64_si128(int64_t(mask)), _mm_set1_epi8(char(0xff)), 0);
+    return uint64_t(_mm_cvtsi128_si64(product));
+}
+
+static inline unsigned popcount(uint64_t mask) { return unsigned(_mm_popcnt_u64(mask)); }
+static inline unsigned trailing_zeros(uint64_t mask) { return unsigned(_tzcnt_u64(mask)); }
+
+// The position of the set bit with `rank` set bits below it; there is one.
+static inline unsigned select_bit(uint64_t mask, unsigned rank) {
+    return trailing_zeros(_pdep_u64(uint64_t(1) << rank, mask));
+}
+
+// base + position of each set bit; may write up to 64 entries. A byte of the mask at a time, whatever it
+// holds: no branch to miss.
+static inline void write_positions(uint64_t mask, uint32_t base, uint32_t* out) {
+    uint64_t running = running_popcounts(mask) << 8;
+    for (unsigned i = 0; i < 8; i++) {
+        __m128i packed = _mm_cvtsi64_si128(int64_t(bit_tables.positions[mask >> (8 * i) & 0xff]));
+        __m256i positions = _mm256_add_epi32(_mm256_set1_epi32(int(base + 8 * i)), _mm256_cvtepu8_epi32(packed));
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + (running >> (8 * i) & 0xff)), positions);
+    }
+}
+
+}  // namespace FORMATTER_ISA
+}  // namespace formatter

@@ -1,0 +1,82 @@
+// 64-byte blocks in one AVX-512 register, masks from the compare itself: the vocabulary the algorithms speak.
+//
+// In: bytes. Out: one bit a byte, bit i for byte i of the block. Knows no format and reads nothing outside the block.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#pragma GCC diagnostic push  // gcc 12 warns of the header's own deliberate undefined registers
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#ifndef __clang__
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+#include <immintrin.h>
+#pragma GCC diagnostic pop
+
+#include "kernels/isa/bit_tables.hpp"
+
+namespace formatter {
+namespace FORMATTER_ISA {
+
+// Runs before anyone knows the CPU, so it must not use what it asks for. lzcnt is not asked for: old compilers
+// do not know its name, and no CPU has bmi2 without it.
+__attribute__((target("no-avx,no-bmi,no-bmi2"))) static bool supported() {
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
+           __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512bitalg") &&
+           __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("avx2") &&
+           __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+           __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("pclmul");
+}
+
+struct Block {
+    __m512i bytes;
+};
+struct Needle {
+    __m512i bytes;
+};
+
+static inline Needle make_needle(uint8_t byte) { return {_mm512_set1_epi8(char(byte))}; }
+static inline Block load_block(const uint8_t* bytes) { return {_mm512_loadu_si512(bytes)}; }
+static inline uint64_t equal_mask(const Block& block, Needle needle) {
+    return _cvtmask64_u64(_mm512_cmpeq_epi8_mask(block.bytes, needle.bytes));
+}
+
+// Bit i: the parity of bits 0 to i, as carry-less multiplication by all ones.
+static inline uint64_t prefix_xor(uint64_t mask) {
+    __m128i product = _mm_clmulepi64_si128(_mm_cvtsi64_si128(int64_t(mask)), _mm_set1_epi8(char(0xff)), 0);
+    return uint64_t(_mm_cvtsi128_si64(product));
+}
+
+static inline unsigned popcount(uint64_t mask) { return unsigned(_mm_popcnt_u64(mask)); }
+static inline unsigned trailing_zeros(uint64_t mask) { return unsigned(_tzcnt_u64(mask)); }
+
+// The position of the set bit with `rank` set bits below it; there is one.
+static inline unsigned select_bit(uint64_t mask, unsigned rank) {
+    return trailing_zeros(_pdep_u64(uint64_t(1) << rank, mask));
+}
+
+// base + position of each set bit; may write up to 64 entries. Compresses in a register: to memory it is
+// microcode on some CPUs.
+static inline void write_positions(uint64_t mask, uint32_t base, uint32_t* out) {
+    alignas(64) static const uint8_t iota[64] = {
+        0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+        22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
+        44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
+    __m512i packed = _mm512_maskz_compress_epi8(_cvtu64_mask64(mask), _mm512_load_si512(iota));
+    const __m512i bases = _mm512_set1_epi32(int(base));
+    const unsigned count = popcount(mask);
+    _mm512_storeu_si512(out, _mm512_add_epi32(bases, _mm512_cvtepu8_epi32(_mm512_castsi512_si128(packed))));
+    if (count <= 16) return;
+    _mm512_storeu_si512(out + 16, _mm512_add_epi32(bases, _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(packed, 1))));
+    if (count <= 32) return;
+    _mm512_storeu_si512(out + 32, _mm512_add_epi32(bases, _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(packed, 2))));
+    _mm512_storeu_si512(out + 48, _mm512_add_epi32(bases, _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(packed, 3))));
+}
+
+}  // namespace FORMATTER_ISA
+}  // namespace formatter

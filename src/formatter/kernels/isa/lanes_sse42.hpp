@@ -1,0 +1,3 @@
+// Until this CPU has lanes of its own it takes the plain ones.
+#pragma once
+#include "kernels/isa/lanes_scalar.hpp"

@@ -1,0 +1,66 @@
+// 64-byte blocks in four NEON registers (every AArch64 CPU has them): the vocabulary the algorithms speak.
+//
+// In: bytes. Out: one bit a byte, bit i for byte i of the block. Knows no format and reads nothing outside the block.
+#pragma once
+
+#include <arm_neon.h>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/isa/bit_tables.hpp"
+
+namespace formatter {
+namespace FORMATTER_ISA {
+
+static bool supported() { return true; }
+
+struct Block {
+    uint8x16_t parts[4];
+};
+struct Needle {
+    uint8x16_t bytes;
+};
+
+static inline Needle make_needle(uint8_t byte) { return {vdupq_n_u8(byte)}; }
+
+static inline Block load_block(const uint8_t* bytes) {
+    return {{vld1q_u8(bytes), vld1q_u8(bytes + 16), vld1q_u8(bytes + 32), vld1q_u8(bytes + 48)}};
+}
+
+// A compare gives ff or 00 a byte. Each keeps the bit of its place, then three pairwise additions close the ranks:
+// 64 bytes of one bit each, 32 of two, 16 of four, 8 of eight.
+static inline uint64_t equal_mask(const Block& block, Needle needle) {
+    const uint8x16_t places = vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201u));
+    uint8x16_t bits[4];
+    for (int i = 0; i < 4; i++) bits[i] = vandq_u8(vceqq_u8(block.parts[i], needle.bytes), places);
+    uint8x16_t pairs = vpaddq_u8(vpaddq_u8(bits[0], bits[1]), vpaddq_u8(bits[2], bits[3]));
+    return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(pairs, pairs)), 0);
+}
+
+// Bit i: the parity of bits 0 to i. By shifts: polynomial multiplication is optional on this architecture.
+static inline uint64_t prefix_xor(uint64_t mask) {
+    for (int shift = 1; shift < 64; shift *= 2) mask ^= mask << shift;
+    return mask;
+}
+
+static inline unsigned popcount(uint64_t mask) { return vaddv_u8(vcnt_u8(vcreate_u8(mask))); }
+static inline unsigned trailing_zeros(uint64_t mask) { return unsigned(__builtin_ctzll(mask)); }  // mask != 0
+
+static inline unsigned select_bit(uint64_t mask, unsigned rank) { return select_bit_by_table(mask, rank); }
+
+// base + position of each set bit; may write up to 64 entries. A byte of the mask at a time, whatever it
+// holds: no branch to miss.
+static inline void write_positions(uint64_t mask, uint32_t base, uint32_t* out) {
+    uint64_t running = running_popcounts(mask) << 8;
+    for (unsigned i = 0; i < 8; i++) {
+        uint16x8_t positions = vmovl_u8(vcreate_u8(bit_tables.positions[mask >> (8 * i) & 0xff]));
+        uint32x4_t bases = vdupq_n_u32(base + 8 * i);
+        uint32_t* to = out + (running >> (8 * i) & 0xff);
+        vst1q_u32(to, vaddw_u16(bases, vget_low_u16(positions)));
+        vst1q_u32(to + 4, vaddw_u16(bases, vget_high_u16(positions)));
+    }
+}
+
+}  // namespace FORMATTER_ISA
+}  // namespace formatter

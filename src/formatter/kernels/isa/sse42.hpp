@@ -1,0 +1,68 @@
+// 64-byte blocks in four SSE registers: the vocabulary the algorithms speak.
+//
+// In: bytes. Out: one bit a byte, bit i for byte i of the block. Knows no format and reads nothing outside the block.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <immintrin.h>
+
+#include "kernels/isa/bit_tables.hpp"
+
+namespace formatter {
+namespace FORMATTER_ISA {
+
+// Runs before anyone knows the CPU, so it must not use what it asks for.
+__attribute__((target("no-sse4.2"))) static bool supported() {
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("pclmul");
+}
+
+struct Block {
+    __m128i parts[4];
+};
+struct Needle {
+    __m128i bytes;
+};
+
+static inline Needle make_needle(uint8_t byte) { return {_mm_set1_epi8(char(byte))}; }
+
+static inline Block load_block(const uint8_t* bytes) {
+    const __m128i* from = reinterpret_cast<const __m128i*>(bytes);
+    return {{_mm_loadu_si128(from), _mm_loadu_si128(from + 1), _mm_loadu_si128(from + 2), _mm_loadu_si128(from + 3)}};
+}
+
+static inline uint64_t equal_mask(const Block& block, Needle needle) {
+    uint64_t mask = 0;
+    for (int i = 0; i < 4; i++)
+        mask |= uint64_t(uint32_t(_mm_movemask_epi8(_mm_cmpeq_epi8(block.parts[i], needle.bytes)))) << (16 * i);
+    return mask;
+}
+
+// Bit i: the parity of bits 0 to i, as carry-less multiplication by all ones.
+static inline uint64_t prefix_xor(uint64_t mask) {
+    __m128i product = _mm_clmulepi64_si128(_mm_cvtsi64_si128(int64_t(mask)), _mm_set1_epi8(char(0xff)), 0);
+    return uint64_t(_mm_cvtsi128_si64(product));
+}
+
+static inline unsigned popcount(uint64_t mask) { return unsigned(_mm_popcnt_u64(mask)); }
+static inline unsigned trailing_zeros(uint64_t mask) { return unsigned(__builtin_ctzll(mask)); }  // mask != 0
+
+static inline unsigned select_bit(uint64_t mask, unsigned rank) { return select_bit_by_table(mask, rank); }
+
+// base + position of each set bit; may write up to 64 entries. A byte of the mask at a time, whatever it
+// holds: no branch to miss.
+static inline void write_positions(uint64_t mask, uint32_t base, uint32_t* out) {
+    uint64_t running = running_popcounts(mask) << 8;
+    for (unsigned i = 0; i < 8; i++) {
+        __m128i packed = _mm_cvtsi64_si128(int64_t(bit_tables.positions[mask >> (8 * i) & 0xff]));
+        __m128i bases = _mm_set1_epi32(int(base + 8 * i));
+        __m128i* to = reinterpret_cast<__m128i*>(out + (running >> (8 * i) & 0xff));
+        _mm_storeu_si128(to, _mm_add_epi32(bases, _mm_cvtepu8_epi32(packed)));
+        _mm_storeu_si128(to + 1, _mm_add_epi32(bases, _mm_cvtepu8_epi32(_mm_srli_si128(packed, 4))));
+    }
+}
+
+}  // namespace FORMATTER_ISA
+}  // namespace formatter

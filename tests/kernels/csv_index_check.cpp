@@ -1,0 +1,262 @@
+// Every CPU's CSV index against an oracle that reads byte by byte.
+//
+// In: a seed and a number of rounds. Out: status 0, or the first difference and status 1. The bytes end at a page that
+// may not be touched, or begin after one; the stops end at one too: a read or a write too far ends the program.
+#include <sys/mman.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "csv_index_part.hpp"
+
+using namespace formatter;
+
+namespace {
+
+struct Random {
+    uint64_t state;
+    uint64_t next() {
+        state += 0x9e3779b97f4a7c15u;
+        uint64_t mixed = (state ^ state >> 30) * 0xbf58476d1ce4e5b9u;
+        mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111ebu;
+        return mixed ^ mixed >> 31;
+    }
+    uint32_t below(uint32_t bound) { return uint32_t(next() % bound); }
+    bool one_in(uint32_t bound) { return below(bound) == 0; }
+};
+
+// Memory between two pages that may not be touched.
+class GuardedMemory {
+public:
+    explicit GuardedMemory(size_t size) : size_((size + page - 1) / page * page) {
+        void* all = mmap(nullptr, size_ + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (all == MAP_FAILED) std::abort();
+        bytes_ = static_cast<uint8_t*>(all) + page;
+        if (mprotect(bytes_, size_, PROT_READ | PROT_WRITE) != 0) std::abort();
+    }
+    uint8_t* at_begin() { return bytes_; }
+    uint8_t* at_end(size_t size) { return bytes_ + size_ - size; }
+
+private:
+    static constexpr size_t page = 65536;  // a multiple of every page size in use
+    size_t size_;
+    uint8_t* bytes_;
+};
+
+struct Expected {
+    std::vector<uint32_t> stops;
+    uint32_t rows = 0;
+    size_t consumed = 0;
+    IndexEnd end = IndexEnd::input;
+    bool saw_quote = false;
+    bool saw_carriage_return = false;
+};
+
+Expected index_byte_by_byte(const std::string& data, const CsvBytes& bytes, const StopPlan& plan, uint32_t capacity_rows) {
+    Expected expected;
+    std::vector<uint32_t> record;
+    bool inside = false;
+    for (size_t i = 0; i < data.size() && expected.rows < capacity_rows; i++) {
+        const uint8_t byte = uint8_t(data[i]);
+        if (bytes.quoting && byte == bytes.quote) inside = !inside;
+        if (inside || (byte != bytes.delimiter && byte != bytes.record_end)) continue;
+        record.push_back(uint32_t(i));
+        if (byte != bytes.record_end) continue;
+        if (record.size() != plan.fields) {
+            expected.end = IndexEnd::irregular;
+            break;
+        }
+        for (uint32_t wanted = 0; wanted < plan.stop_count; wanted++)
+            expected.stops.push_back(record[plan.stops[wanted]]);
+        record.clear();
+        expected.rows++;
+        expected.consumed = i + 1;
+        if (i > 0 && data[i - 1] == '\r') expected.saw_carriage_return = true;
+    }
+    if (expected.rows == capacity_rows) expected.end = IndexEnd::capacity;
+    if (bytes.quoting) expected.saw_quote = data.substr(0, expected.consumed).find(char(bytes.quote)) != std::string::npos;
+    return expected;
+}
+
+QuoteSummary summarize_byte_by_byte(const std::string& data, const CsvBytes& bytes) {
+    const uint64_t none = QuoteSummary::none;
+    QuoteSummary summary = {0, {0, 0}, {none, none}, {none, none}};
+    for (size_t i = 0; i < data.size(); i++) {
+        const uint8_t byte = uint8_t(data[i]);
+        if (bytes.quoting && byte == bytes.quote) summary.quotes++;
+        for (unsigned state = 0; state < 2; state++) {
+            // without quotes there is no inside: both states are the same
+            if (byte != bytes.record_end || (bytes.quoting && (summary.quotes + state) % 2 != 0)) continue;
+            if (summary.record_ends[state]++ == 0) summary.first_end[state] = i;
+            summary.last_end[state] = i;
+        }
+    }
+    return summary;
+}
+
+[[noreturn]] void fail(const char* name, const char* what, const std::string& data, uint32_t fields, uint32_t stop_count) {
+    std::printf("%s: %s differs: %zu bytes, %u fields, %u stops\n", name, what, data.size(), fields, stop_count);
+    for (size_t i = 0; i < data.size() && i < 400; i++) {
+        if (data[i] >= ' ' && data[i] <= '~') std::putchar(data[i]);
+        else std::printf("\\x%02x", uint8_t(data[i]));
+    }
+    std::putchar('\n');
+    std::exit(1);
+}
+
+class Check {
+public:
+    explicit Check(uint64_t seed) : random_{seed}, input_(1 << 17), stops_(1 << 20) {}
+
+    void round() {
+        const CsvBytes bytes = some_bytes();
+        const uint32_t fields = some_field_count();
+        const std::string data = random_.one_in(3) ? soup(bytes) : records(bytes, fields);
+        std::vector<uint32_t> wanted;
+        const uint32_t rarity = 1 + random_.below(random_.one_in(2) ? 3 : 100);
+        for (uint32_t ordinal = 0; ordinal + 1 < fields; ordinal++)
+            if (random_.one_in(rarity)) wanted.push_back(ordinal);
+        wanted.push_back(fields - 1);
+        const StopPlan plan = {fields, uint32_t(wanted.size()), wanted.data()};
+
+        const Expected all = index_byte_by_byte(data, bytes, plan, UINT32_MAX);
+        uint32_t capacities[] = {all.rows + 1, all.rows, random_.below(all.rows + 1)};
+        const Expected least = index_byte_by_byte(data, bytes, plan, capacities[2]);
+        Expected exact = all;
+        exact.end = IndexEnd::capacity;
+        const Expected* expected[] = {&all, &exact, &least};
+
+        const QuoteSummary summary = summarize_byte_by_byte(data, bytes);
+        uint64_t record_ends = 0;
+        for (char byte : data) record_ends += uint8_t(byte) == bytes.record_end;
+
+        for (bool at_end : {false, true}) {
+            uint8_t* input = at_end ? input_.at_end(data.size()) : input_.at_begin();
+            std::memcpy(input, data.data(), data.size());
+            for (const CsvIndexPart* part : csv_index_parts) {
+                if (!part->supported()) continue;
+                for (int i = 0; i < 3; i++) {
+                    const char* difference = compare(*part, input, data.size(), bytes, plan, capacities[i], *expected[i]);
+                    if (difference != nullptr) fail(part->name, difference, data, fields, plan.stop_count);
+                }
+                QuoteSummary got;
+                part->summarize_quotes(input, data.size(), bytes, got);
+                if (std::memcmp(&got, &summary, sizeof got) != 0) fail(part->name, "quote summary", data, fields, 0);
+                if (part->count_byte(input, data.size(), bytes.record_end) != record_ends)
+                    fail(part->name, "byte count", data, fields, 0);
+            }
+        }
+        rows += all.rows;
+        ends_met[int(all.end)]++;
+    }
+
+    uint64_t rows = 0;
+    uint64_t ends_met[3] = {};
+
+private:
+    const char* compare(const CsvIndexPart& part, const uint8_t* input, size_t size, const CsvBytes& bytes,
+                        const StopPlan& plan, uint32_t capacity_rows, const Expected& expected) {
+        const uint32_t sentinel = 0xabcdef01;
+        const size_t entries = size_t(capacity_rows) * plan.stop_count + 64;
+        uint32_t* stops = reinterpret_cast<uint32_t*>(stops_.at_end(entries * sizeof(uint32_t)));
+        stops[-1] = sentinel;
+        CsvIndex index = {stops, capacity_rows, ~0u, ~size_t(0), IndexEnd(99), !expected.saw_quote, true};
+        part.index_csv(input, size, bytes, plan, index);
+        if (index.rows != expected.rows) return "rows";
+        if (index.consumed != expected.consumed) return "consumed";
+        if (index.end != expected.end) return "end";
+        if (index.saw_quote != expected.saw_quote) return "saw_quote";
+        if (index.saw_carriage_return != expected.saw_carriage_return) return "saw_carriage_return";
+        if (stops[-1] != sentinel) return "the entry before the first";
+        const size_t written = size_t(index.rows) * plan.stop_count;
+        for (size_t i = 0; i < written; i++)
+            if (stops[i] != expected.stops[i]) return "a stop";
+        return nullptr;
+    }
+
+    CsvBytes some_bytes() {
+        const uint8_t delimiters[] = {',', '\t', ';', 0, 0xe9};
+        const bool usual = !random_.one_in(4);
+        return {usual ? uint8_t(',') : delimiters[random_.below(5)], usual ? uint8_t('\n') : uint8_t('|'),
+                random_.one_in(4) ? uint8_t('\'') : uint8_t('"'), !random_.one_in(3)};
+    }
+
+    uint32_t some_field_count() {
+        switch (random_.below(4)) {
+            case 0: return 1 + random_.below(4);
+            case 1: return 1 + random_.below(24);
+            case 2: return 60 + random_.below(8);
+            default: return 1 + random_.below(random_.one_in(3) ? 1500 : 300);
+        }
+    }
+
+    // All sizes near the multiples of a block, now and then of a round.
+    size_t some_size() {
+        if (random_.one_in(8)) return 4096 * random_.below(5) + random_.below(5);
+        const size_t blocks = 64 * random_.below(random_.one_in(4) ? 300 : 6);
+        return random_.one_in(2) ? blocks + random_.below(64) : blocks + random_.below(3);
+    }
+
+    // Any bytes, mostly those that mean something, in a mixture of its own.
+    std::string soup(const CsvBytes& bytes) {
+        const char letters[] = {char(bytes.delimiter), char(bytes.record_end), char(bytes.quote), '\r', 'x', '\0'};
+        uint32_t weights[6], total = 0;
+        for (uint32_t& weight : weights) total += weight = random_.below(random_.one_in(3) ? 60 : 4);
+        std::string data(some_size(), 'x');
+        for (char& byte : data) {
+            uint32_t pick = total == 0 ? 0 : random_.below(total);
+            int letter = 0;
+            while (letter < 5 && pick >= weights[letter]) pick -= weights[letter++];
+            byte = letters[letter];
+        }
+        return data;
+    }
+
+    // Records of `fields` fields, some quoted, rarely one too few or too many, cut at any place.
+    std::string records(const CsvBytes& bytes, uint32_t fields) {
+        const size_t size = some_size();
+        const uint32_t longest = 1 + random_.below(random_.one_in(3) ? 60 : 9);
+        const bool returns = random_.one_in(2);
+        const uint32_t fault = random_.one_in(2) ? UINT32_MAX : 40, quoted = random_.one_in(2) ? UINT32_MAX : 5;
+        std::string data;
+        while (data.size() < size) {
+            const uint32_t count = random_.one_in(fault) ? fields - 1 + 2 * random_.below(2) : fields;
+            for (uint32_t field = 0; field < count; field++) {
+                if (field > 0) data += char(bytes.delimiter);
+                if (random_.one_in(quoted)) {
+                    (((data += char(bytes.quote)) += char(bytes.record_end)) += "a") += char(bytes.delimiter);
+                    if (random_.one_in(3)) (data += char(bytes.quote)) += char(bytes.quote);
+                    data += char(bytes.quote);
+                } else {
+                    data.append(random_.below(longest), '7');
+                }
+            }
+            if (returns) data += '\r';
+            data += char(bytes.record_end);
+        }
+        if (!random_.one_in(4)) data.resize(size);
+        return data;
+    }
+
+    Random random_;
+    GuardedMemory input_, stops_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc != 3) return 2;
+    Check check(std::strtoull(argv[1], nullptr, 10));
+    const unsigned long rounds = std::strtoul(argv[2], nullptr, 10);
+    for (unsigned long i = 0; i < rounds; i++) check.round();
+    std::printf("kernels:");
+    for (const CsvIndexPart* part : csv_index_parts)
+        if (part->supported()) std::printf(" %s", part->name);
+    std::printf("\nrows: %llu\n", static_cast<unsigned long long>(check.rows));
+    std::printf("ends: %llu input, %llu irregular\n", static_cast<unsigned long long>(check.ends_met[0]),
+                static_cast<unsigned long long>(check.ends_met[2]));
+    return 0;
+}

@@ -1,0 +1,25 @@
+// The CSV index of one CPU by itself, so that it can be tried without the rest of a kernel.
+#pragma once
+
+#include "kernels/kernel.hpp"
+
+struct CsvIndexPart {
+    const char* name;
+    bool (*supported)();
+    decltype(formatter::Kernel::index_csv) index_csv;
+    decltype(formatter::Kernel::summarize_quotes) summarize_quotes;
+    decltype(formatter::Kernel::count_byte) count_byte;
+};
+
+#if defined(__x86_64__)
+#define CSV_INDEX_PARTS(each) each(avx512) each(avx2) each(sse42) each(scalar)
+#elif defined(__aarch64__)
+#define CSV_INDEX_PARTS(each) each(neon) each(scalar)
+#else
+#define CSV_INDEX_PARTS(each) each(scalar)
+#endif
+
+#define CSV_INDEX_DECLARE(isa) extern const CsvIndexPart csv_index_part_##isa;
+CSV_INDEX_PARTS(CSV_INDEX_DECLARE)
+#define CSV_INDEX_ADDRESS(isa) &csv_index_part_##isa,
+static const CsvIndexPart* const csv_index_parts[] = {CSV_INDEX_PARTS(CSV_INDEX_ADDRESS)};
