@@ -3,13 +3,15 @@
 import pyarrow as pa
 import pytest
 from csv_runs import CHUNK_SIZES, csv_format, cut_every, difference, through_read, through_stream
-from malformed_structure import SHAPES
+from malformed_dialects import SHAPES as DIALECT_SHAPES
+from malformed_structure import SHAPES as RECORD_SHAPES
 from malformed_values import BAD, GOOD
 from oracle.csv_oracle import Dialect, parse
 from test_oracle_agrees_with_the_tables import value_schema
 
 import formatter as fm
 
+SHAPES = RECORD_SHAPES + DIALECT_SHAPES
 POLICIES = ("raise", "null", "skip", "collect")
 CROWD = 150  # records on both sides: enough for whole SIMD blocks and more than one validity word
 

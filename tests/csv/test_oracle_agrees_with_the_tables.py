@@ -4,9 +4,12 @@ import math
 
 import pyarrow as pa
 import pytest
-from malformed_structure import SHAPES
+from malformed_dialects import SHAPES as DIALECT_SHAPES
+from malformed_structure import SHAPES as RECORD_SHAPES
 from malformed_values import BAD, GOOD
 from oracle.csv_oracle import Dialect, parse
+
+SHAPES = RECORD_SHAPES + DIALECT_SHAPES
 
 
 def value_schema(kind: pa.DataType | pa.Field) -> pa.Schema:

@@ -12,6 +12,10 @@ from hypothesis import HealthCheck, settings
 TESTS = Path(__file__).parents[1]
 sys.path[:0] = [str(TESTS), str(TESTS / "csv")]
 
+from kernel_fixture import kernel  # noqa: E402  (the path above is needed first)
+
+__all__ = ["kernel"]
+
 COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]}
 settings.register_profile("ci", max_examples=150, derandomize=True, **COMMON)
 settings.register_profile("deep", max_examples=20_000, **COMMON)

@@ -1,15 +1,16 @@
-"""Any bytes at all: the engine gives what the oracle gives, for every dialect, policy, kernel, cut and arrival order."""
+"""Any bytes at all: the engine gives what the oracle gives, whatever the dialect, policy, kernel, cuts and order."""
 
 import pyarrow as pa
 import pytest
 from csv_runs import difference, through_read, through_stream
 from hypothesis import given
 from hypothesis import strategies as st
-from malformed_structure import SHAPES
+from kernel_fixture import under_kernel
+from malformed_dialects import SHAPES as DIALECT_SHAPES
+from malformed_structure import SHAPES as RECORD_SHAPES
 from oracle.csv_oracle import Dialect, parse
 
 import formatter as fm
-from formatter import _core
 
 PIECES = [b'"', b'"', b",", b",", b"\n", b"\n", b"\r\n", b"\r", b"1", b"-2.5", b"a", b" ", b"\\", b"#", b";", b"||"]
 PIECES += [
@@ -25,6 +26,7 @@ PIECES += [
     b"99999999999999999999",
 ]
 COLUMNS = [pa.int64(), pa.string(), pa.float64(), pa.timestamp("us"), pa.bool_(), pa.decimal128(4, 1), pa.binary()]
+SHAPES = RECORD_SHAPES + DIALECT_SHAPES
 POLICIES = ("raise", "null", "skip", "collect")
 
 soup = st.one_of(
@@ -56,9 +58,7 @@ def dialects(draw: st.DrawFn) -> Dialect:
 @pytest.mark.parametrize("on_error", POLICIES)
 @given(data=soup, dialect=dialects(), kernel=st.sampled_from(fm.kernels()), more=st.data())
 def test_any_bytes_read_as_the_oracle_reads_them(on_error, data, dialect, kernel, more):
-    before = fm.active_kernel()
-    _core.use_kernel(kernel)
-    try:
+    with under_kernel(kernel):
         outcome = parse(data, dialect, on_error=on_error)
         assert difference(through_read(data, dialect, on_error), outcome, on_error) is None
         cuts = sorted(more.draw(st.lists(st.integers(0, len(data)), max_size=8), label="cuts"))
@@ -66,8 +66,6 @@ def test_any_bytes_read_as_the_oracle_reads_them(on_error, data, dialect, kernel
         if on_error != "raise":  # with several bad records the first met depends on the order of arrival
             seed = more.draw(st.integers(0, 999), label="order")
             assert difference(through_stream(data, dialect, on_error, cuts, shuffle=seed), outcome, on_error) is None
-    finally:
-        _core.use_kernel(before)
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)

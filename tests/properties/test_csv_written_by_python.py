@@ -7,14 +7,15 @@ import csv
 import datetime
 import io
 import math
+from itertools import pairwise
 
 import pyarrow as pa
 from csv_runs import cut_every, table_difference
 from hypothesis import given
 from hypothesis import strategies as st
+from kernel_fixture import under_kernel
 
 import formatter as fm
-from formatter import _core
 
 MOMENTS = st.datetimes(datetime.datetime(1, 1, 2), datetime.datetime(9999, 12, 30))
 ZONES = st.integers(-23 * 60 - 59, 23 * 60 + 59).map(lambda m: datetime.timezone(datetime.timedelta(minutes=m)))
@@ -83,21 +84,17 @@ def test_tables_written_by_python_come_back(table, way, kernel, size):
     data = text.getvalue().encode()
     if way["quoting"] == csv.QUOTE_ALL:  # a null string was written as a quoted, empty one
         table = pa.table([filled(column) for column in table.columns], schema=table.schema)
-    before = fm.active_kernel()
-    _core.use_kernel(kernel)
-    try:
+    with under_kernel(kernel):
         options = {"delimiter": way["delimiter"], "quote": way["quotechar"], "escape": way["escapechar"]}
         dialect = fm.Csv(table.schema, **options)
         assert table_difference(fm.read(data, dialect), table) is None
         stream = fm.Stream(dialect, ordered=True)
         edges = [0, *cut_every(size, len(data)), len(data)]
-        buffers = [data[begin:end] for begin, end in zip(edges, edges[1:], strict=False)]
+        buffers = [data[begin:end] for begin, end in pairwise(edges)]
         batches = stream.push_many(buffers, sequences=list(range(1, len(buffers) + 1)))
         batches += stream.finish(last_sequence=len(buffers))
         found = pa.concat_tables([table.slice(0, 0), *(pa.Table.from_batches([batch.data]) for batch in batches)])
         assert table_difference(found, table) is None
-    finally:
-        _core.use_kernel(before)
 
 
 def filled(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -39,7 +39,7 @@ def long_digits(source: np.random.Generator, count: int) -> list[str]:
         length = generator.randint(1, 40)
         digits = str(generator.randrange(10**length)).zfill(length)
         point = generator.randint(0, length)
-        exponent = generator.randint(-330, 270)
+        exponent = generator.randint(-330, 265)
         texts.append(f"{digits[:point]}.{digits[point:]}e{exponent}")
     return texts
 
