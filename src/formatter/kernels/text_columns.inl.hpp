@@ -91,11 +91,6 @@ FORMATTER_INLINE uint64_t parities(uint64_t bits) {
 
 // The first `size` bytes of a window without those in `drop`; the bytes written.
 FORMATTER_INLINE size_t copy_kept(uint8_t* to, const uint8_t* from, size_t size, uint64_t drop) {
-#ifdef FORMATTER_LANES_COMPRESS
-    const uint64_t keep = first_rows(size) & ~drop;
-    lanes::store_kept64(to, from, keep);
-    return size_t(__builtin_popcountll(keep));
-#else
     size_t at = 0, written = 0;
     for (;;) {
         const size_t stop = drop != 0 ? size_t(__builtin_ctzll(drop)) : size;
@@ -105,7 +100,6 @@ FORMATTER_INLINE size_t copy_kept(uint8_t* to, const uint8_t* from, size_t size,
         at = stop + 1;
         drop &= drop - 1;
     }
-#endif
 }
 
 //     found    0 1 1 0 1 1 1 1
@@ -113,7 +107,8 @@ FORMATTER_INLINE size_t copy_kept(uint8_t* to, const uint8_t* from, size_t size,
 //     drop     0 0 1 0 0 1 0 1     by an even one
 // False if a quote stands alone; one in the last of 64 places is the caller's to see.
 FORMATTER_INLINE bool pair_quotes(uint64_t found, uint64_t& drop) {
-    const uint64_t first = found & parities(found);
+    uint64_t first = found & ~(found << 1);  // where runs begin: enough if none is longer than two
+    if ((first | first << 1) != found) first = found & parities(found);
     drop = found & ~first;
     return drop == first << 1;
 }
@@ -260,6 +255,10 @@ static void gather_strings(const FieldView& view, bool quoting, uint8_t quote, i
     // A step is at most the rest of a bitmap word. Fields are copied as if there were no quotes, and what was copied is
     // searched while it is near; if there are some after all the step is done again, and the next one starts the other way.
     while (walk.next(uint32_t(64 - done % 64), run)) {
+        if (done == 0 && quoting) {
+            const Field field = field_of(run, 0);
+            expect_quotes = field.size != 0 && field.begin[0] == quote;
+        }
         const size_t roomy_rows = rows_with_margin(run);
         const int32_t from_offset = int32_t(uint32_t(start_offset) + uint32_t(bytes));
         TextRows rows;

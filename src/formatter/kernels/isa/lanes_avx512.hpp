@@ -13,7 +13,6 @@
 #include <immintrin.h>
 #pragma GCC diagnostic pop
 
-#define FORMATTER_LANES_COMPRESS  // there is store_kept64
 #define FORMATTER_LANES_LOOK_UP  // there are Text and look_up
 #define FORMATTER_INLINE static inline __attribute__((always_inline, unused))
 
@@ -110,11 +109,6 @@ FORMATTER_INLINE uint64_t equal_bits(Block a, Block b) { return _mm256_cmpeq_epi
 FORMATTER_INLINE Block marked_if_equal(Block a, Block b) { return Block(_mm256_cmpeq_epi8(__m256i(a), __m256i(b))); }
 FORMATTER_INLINE bool any_marked(Block a) { return _mm256_test_epi8_mask(__m256i(a), __m256i(a)) != 0; }
 FORMATTER_INLINE bool any_high_bit(Block a) { return _mm256_movemask_epi8(__m256i(a)) != 0; }
-
-// The bytes whose bits are set, moved together; stores a whole register.
-FORMATTER_INLINE void store_kept64(uint8_t* to, const uint8_t* from, uint64_t keep) {
-    _mm512_storeu_si512(to, _mm512_maskz_compress_epi8(keep, _mm512_loadu_si512(from)));
-}
 
 // ------------------------------------------------------------------------------------- look-up by half bytes
 
