@@ -28,25 +28,24 @@ static void measure_strings(const FieldView& view, StringSums& sums) {
 
 constexpr size_t long_text = 256;  // from here on the library's copy is as fast as ours, and much faster when very long
 constexpr size_t window_bytes = lanes::window_blocks * lanes::block_bytes;  // at most 64: one bit a byte
+constexpr size_t step_bytes = 32;  // holds most short fields, so that their sizes cost no branch
 // What loads may touch behind a field's end, and the stores of copies behind theirs (the slack of kernel.hpp).
-constexpr size_t margin_bytes = window_bytes + lanes::block_bytes;
+constexpr size_t margin_bytes = window_bytes + step_bytes;
 
-// Block by block, so up to a block more than `size` is read and written.
-FORMATTER_INLINE void copy_blocks(uint8_t* to, const uint8_t* from, size_t size) {
-    size_t at = 0;
-    do {
-        lanes::store_block(to + at, lanes::load_block(from + at));
-        at += lanes::block_bytes;
-    } while (at < size);
+// Step by step, so up to a step more than `size` is read and written.
+FORMATTER_INLINE void copy_steps(uint8_t* to, const uint8_t* from, size_t size) {
+    for (size_t step = 0; step == 0 || step < size; step += step_bytes)
+        for (size_t at = step; at < step + step_bytes; at += lanes::block_bytes)
+            lanes::store_block(to + at, lanes::load_block(from + at));
 }
 
-// May write up to a block past the end of the copy; reads past the field's end only when `roomy`.
+// May write up to a step past the end of the copy; reads past the field's end only when `roomy`.
 FORMATTER_INLINE void copy_text(uint8_t* to, const uint8_t* from, size_t size, bool roomy) {
     if (size >= long_text || !roomy) {
         __builtin_memcpy(to, from, size);
         return;
     }
-    copy_blocks(to, from, size);
+    copy_steps(to, from, size);
 }
 
 struct TextScan {
@@ -94,7 +93,7 @@ FORMATTER_INLINE size_t copy_kept(uint8_t* to, const uint8_t* from, size_t size,
     size_t at = 0, written = 0;
     for (;;) {
         const size_t stop = drop != 0 ? size_t(__builtin_ctzll(drop)) : size;
-        copy_blocks(to + written, from + at, stop - at);
+        copy_steps(to + written, from + at, stop - at);
         written += stop - at;
         if (drop == 0) return written;
         at = stop + 1;
