@@ -17,7 +17,7 @@ class ShredBlock {
 public:
     static constexpr size_t max_buffers = 4096;
     static constexpr size_t min_buffers = 8;  // fewer are cheaper one by one
-    static constexpr uint64_t spread = 4;     // slots a buffer, at most; a sparser block is cheaper one by one
+    static constexpr uint64_t spread = 2;     // slots a buffer, at most; a sparser block is cheaper one by one
     static constexpr size_t max_words = max_buffers * spread / 64 + 1;
 
     // False if this is no block: too few, too many or too far apart, the same one twice, or a sequence 0.

@@ -24,11 +24,11 @@ bool ShredRing::merge(const ShredBlock& block, SequenceSpan* spans, size_t& coun
         if (ring[(first_word + i) & last_place].seen & block.seen[i]) return false;  // a duplicate: found one by one
 
     uint64_t open;            // the last delimiter passed
-    bool broken, fresh = false;  // since then: a buffer is missing; a buffer is new
+    uint64_t broken, fresh = 0;  // since then a buffer is missing; a buffer is new (1 or 0, for arithmetic not branches)
     const uint64_t mask = slots() - 1, first_slot = block.first & mask;
     if (block.first == prefix_ + 1) {
         open = last_delimiter_ == 0 ? 1 : last_delimiter_;
-        broken = false;
+        broken = 0;
     } else {
         const uint64_t stop = stop_before(first_slot);
         open = block.first - ((first_slot - stop) & mask);
@@ -51,10 +51,10 @@ bool ShredRing::merge(const ShredBlock& block, SequenceSpan* spans, size_t& coun
             const uint64_t at = base + lowest(bit);
             // written always, counted if it holds, as in take(); buffer 1 ends its own record
             spans[claimed] = {open, at};
-            const bool complete = (missing & up_to) == 0 && !broken, now = (fresh_bits & up_to) != 0 || fresh;
-            claimed += complete && now && open != at;
+            const uint64_t lacks = broken | ((missing & up_to) != 0), now = fresh | ((fresh_bits & up_to) != 0);
+            claimed += (lacks ^ 1) & now & (open != at);
             open = at;
-            broken = false;
+            broken = 0;
             fresh = (fresh_bits & bit) != 0;
             missing &= ~up_to;
             fresh_bits &= ~up_to;
@@ -63,7 +63,7 @@ bool ShredRing::merge(const ShredBlock& block, SequenceSpan* spans, size_t& coun
         broken |= missing != 0;
         fresh |= fresh_bits != 0;
     }
-    if (!broken && fresh) {
+    if (broken == 0 && fresh != 0) {
         const uint64_t end = ((first_word + block.words) << 6) - 1, stop = stop_after(end & mask);
         spans[claimed] = {open, end + ((stop - end) & mask)};
         claimed += ring[stop >> 6].seen >> (stop & 63) & 1;
