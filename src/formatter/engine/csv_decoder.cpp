@@ -88,11 +88,27 @@ bool CsvDecoder::skip_preamble(const uint8_t* data, size_t size, size_t* skipped
             if (!split_record(*format_, data + at, size - at, &shape)) return false;
             at += shape.size;
         } while (shape.comment || is_blank(*format_, data + at - shape.size, shape.separators.back()));
+        check_header(data + at - shape.size, shape.separators.back());
     }
     place_.stream_start = false;
     *skipped = at;
     offset_ += at;
     return true;
+}
+
+// The format's columns are where the header says, or the rows would be wrong without a word.
+void CsvDecoder::check_header(const uint8_t* data, size_t size) {
+    CsvFormat named = *format_;
+    const std::vector<std::string> missing = map_header(&named, data, size);
+    bool same = missing.empty();
+    for (size_t i = 0; i < named.columns.size() && same; i++) same = named.columns[i].field == format_->columns[i].field;
+    if (same) return;
+    RowError error;
+    error.code = ErrorCode::header;
+    error.sequence = place_.sequence;
+    error.byte_offset = place_.byte_offset;
+    error.found.assign(reinterpret_cast<const char*>(data), std::min<size_t>(size, 200));
+    errors.push_back(std::move(error));
 }
 
 size_t CsvDecoder::index(const uint8_t* data, size_t size, uint64_t row_limit) {
@@ -194,8 +210,7 @@ void CsvDecoder::add_irregular(const uint8_t* data, const RecordShape& shape, co
     const uint32_t count = uint32_t(shape.separators.size());
     const uint32_t wanted = format_->fields;
     const bool lenient = format_->on_error == OnError::null;
-    size_t content = shape.separators.back();
-    if (format_->accepts_crlf() && content && data[content - 1] == '\r') content--;
+    const size_t content = without_carriage_return(*format_, data, shape.separators.back());
     const bool may_pad = lenient || format_->ragged == Ragged::pad || format_->ragged == Ragged::fit;
     const bool may_cut = lenient || format_->ragged == Ragged::truncate || format_->ragged == Ragged::fit;
     if (count < wanted && !may_pad) return structural_error(ErrorCode::too_few_fields, data, content, at, count);
@@ -204,14 +219,22 @@ void CsvDecoder::add_irregular(const uint8_t* data, const RecordShape& shape, co
     // Rewritten with the arity it should have, so that everything behind sees a regular record.
     std::string rewritten(reinterpret_cast<const char*>(data), count > wanted ? shape.separators[wanted - 1] : content);
     for (uint32_t i = count; i < wanted; i++) rewritten += format_->delimiter;
+    // A '\r' that the cut brought to the end is data: another one takes its place as the one to drop.
+    if (without_carriage_return(*format_, reinterpret_cast<const uint8_t*>(rewritten.data()), rewritten.size()) <
+        rewritten.size()) {
+        rewritten += '\r';
+        saw_carriage_return_ = true;
+    }
     rewritten += format_->record_end;
-    uint8_t* kept = block_.keep_bytes(rewritten.size());
+    uint8_t* kept = block_.keep_bytes(rewritten.size() + content);
+    uint8_t* original = kept + rewritten.size();
     std::memcpy(kept, rewritten.data(), rewritten.size());
+    std::memcpy(original, data, content);
     RecordShape regular;
     if (!split_record(*format_, kept, rewritten.size(), &regular) || regular.separators.size() != wanted)
         return structural_error(count < wanted ? ErrorCode::too_few_fields : ErrorCode::too_many_fields, data, content, at,
                                 count);
-    if (count < wanted) block_.missing.push_back({block_.rows(), count});
+    block_.rewritten.push_back({block_.rows(), count, original, content});
     if (lenient) counters.nulled += count < wanted ? wanted - count : 0;
     write_stops(block_.open_segment(kept, kept, kept + rewritten.size(), uint32_t(format_->record_end.size()), at), regular);
     block_.add_rows(1);

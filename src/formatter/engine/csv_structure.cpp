@@ -11,13 +11,26 @@ bool starts_with(const uint8_t* at, size_t left, const std::string& text) {
 
 bool is_padding(uint8_t c) { return c == ' ' || c == '\t'; }
 
-Bytes trimmed(Bytes field) {
-    while (field.size && is_padding(field.data[0])) field.data++, field.size--;
-    while (field.size && is_padding(field.data[field.size - 1])) field.size--;
-    return field;
+// Whether the last byte is literal because of the escape before it: an odd number of escapes, for two make one literal.
+bool ends_escaped(const CsvFormat& format, const uint8_t* data, size_t size) {
+    size_t escapes = 0;
+    while (format.escaping && escapes + 1 < size && data[size - 2 - escapes] == format.escape) escapes++;
+    return escapes % 2 == 1;
 }
 
 }  // namespace
+
+size_t without_carriage_return(const CsvFormat& format, const uint8_t* data, size_t size) {
+    const bool drop = format.accepts_crlf() && size && data[size - 1] == '\r' && !ends_escaped(format, data, size);
+    return size - drop;
+}
+
+Bytes trimmed(const CsvFormat& format, Bytes field) {
+    if (!format.trim) return field;
+    while (field.size && is_padding(field.data[0])) field.data++, field.size--;
+    while (field.size && is_padding(field.data[field.size - 1]) && !ends_escaped(format, field.data, field.size)) field.size--;
+    return field;
+}
 
 bool split_record(const CsvFormat& format, const uint8_t* data, size_t size, RecordShape* out) {
     out->separators.clear();
@@ -51,7 +64,7 @@ bool is_blank(const CsvFormat& format, const uint8_t* data, size_t size_without_
 }
 
 Quoting field_content(const CsvFormat& format, Bytes field, std::string* scratch, Bytes* content) {
-    if (format.trim) field = trimmed(field);
+    field = trimmed(format, field);
     *content = field;
     const bool quoted = format.quoting && field.size && field.data[0] == format.quote;
     if (!format.escaping) {
@@ -85,6 +98,12 @@ Quoting field_content(const CsvFormat& format, Bytes field, std::string* scratch
 
 std::vector<std::string> map_header(CsvFormat* format, const uint8_t* data, size_t size) {
     RecordShape shape;
+    if (size >= 3 && std::memcmp(data, "\xEF\xBB\xBF", 3) == 0) data += 3, size -= 3;
+    while (split_record(*format, data, size, &shape) &&
+           (shape.comment || is_blank(*format, data, shape.separators.back()))) {
+        data += shape.size;
+        size -= shape.size;
+    }
     std::string terminated(reinterpret_cast<const char*>(data), size);
     if (!split_record(*format, data, size, &shape)) {
         terminated += format->record_end;

@@ -63,8 +63,8 @@ Bytes CsvDecoder::field(size_t column, uint32_t row) const {
     const RowBlock::Location at = block_.locate(row);
     const uint8_t* begin = at.segment->base + uint32_t(at.stops[a.begin_stop] + a.begin_skip);
     const uint8_t* end = at.segment->base + at.stops[a.end_stop];
-    if (a.last && drops_carriage_return() && end > begin && end[-1] == '\r') end--;
-    return Bytes{begin, size_t(end - begin)};
+    const size_t size = size_t(end - begin);
+    return Bytes{begin, a.last && drops_carriage_return() ? without_carriage_return(*format_, begin, size) : size};
 }
 
 void CsvDecoder::begin_attempt() {
@@ -275,12 +275,12 @@ void CsvDecoder::decode_text_exactly(size_t i, const FieldView& v) {
                 set_bit(odd_, row);
                 odd_count_++;
                 keep = false;
-            } else if (quoting == Quoting::none && content.size && is_null_token(content)) {
-                null_or_error(i, row, content);
-                keep = false;
             } else if (quoting == Quoting::none && content.size == 0) {
                 set_bit(empty_, row);
                 empty_count_++;
+                keep = false;
+            } else if (quoting == Quoting::none && is_null_token(trimmed(*format_, raw))) {
+                null_or_error(i, row, content);
                 keep = false;
             }
         } else if (raw.size == 0) {
@@ -345,14 +345,12 @@ void CsvDecoder::finish_marks(size_t i, const FieldView& v) {
     const bool text = is_text(spec.type);
     const uint32_t rows = v.rows;
     if (!text) std::fill(valid_.begin(), valid_.begin() + (rows + 63) / 64, ~uint64_t(0));
-    for (const MissingFields& m : block_.missing) {
-        if (spec.field < m.first_missing) continue;
-        for (uint32_t row = 0; row < rows; row++) {  // rows may have been compacted; padded records are rare
-            if (block_.original_row(row) != m.row) continue;
-            clear_bit(odd_, row);
-            clear_bit(empty_, row);
-            null_or_error(i, row, Bytes{nullptr, 0});
-        }
+    for (uint32_t row = 0; row < rows && !block_.rewritten.empty(); row++) {
+        const Rewritten* record = block_.rewritten_at(row);
+        if (!record || spec.field < record->fields) continue;
+        clear_bit(odd_, row);
+        clear_bit(empty_, row);
+        null_or_error(i, row, Bytes{nullptr, 0});
     }
     if (scan_tokens_[i] && !spec.raw) {
         for (uint32_t row = 0; row < rows; row++) {
@@ -379,7 +377,7 @@ void CsvDecoder::resolve(size_t i, uint32_t row, Bytes raw) {
     Bytes content{};
     const Quoting quoting = field_content(*format_, raw, &scratch_, &content);
     if (quoting == Quoting::malformed) return value_error(i, row, ErrorCode::stray_quote, raw);
-    if (quoting == Quoting::none ? is_null_token(content) : content.size == 0 && format_->empty_is_null())
+    if (quoting == Quoting::none ? is_null_token(trimmed(*format_, raw)) : content.size == 0 && format_->empty_is_null())
         return null_or_error(i, row, raw);
     const ErrorCode code = is_text(spec.type) ? ErrorCode::stray_quote : parse_value(i, content, row);
     if (code != ErrorCode::none) value_error(i, row, code, raw);
@@ -457,9 +455,17 @@ void CsvDecoder::value_error(size_t i, uint32_t row, ErrorCode code, Bytes found
     error.record = at.record;
     error.found.assign(reinterpret_cast<const char*>(found.data), std::min<size_t>(found.size, 200));
     const uint8_t* begin = at.segment->base + uint32_t(at.stops[-1] + uint32_t(format_->record_end.size()));
-    const uint8_t* end = at.segment->base + at.stops[block_.stop_count() - 1];
-    if (drops_carriage_return() && end > begin && end[-1] == '\r') end--;
-    error.raw.assign(reinterpret_cast<const char*>(begin), size_t(end - begin));
+    size_t size = size_t(at.segment->base + at.stops[block_.stop_count() - 1] - begin);
+    if (const Rewritten* record = block_.rewritten_at(row)) {
+        // As it stood in the input. A field that was not there is reported where the record ends.
+        const int64_t record_end = int64_t(at.segment->byte_offset) + int64_t(record->original_size);
+        error.byte_offset = std::min(error.byte_offset, record_end);
+        begin = record->original;
+        size = record->original_size;
+    } else if (drops_carriage_return()) {
+        size = without_carriage_return(*format_, begin, size);
+    }
+    error.raw.assign(reinterpret_cast<const char*>(begin), size);
     if (second)  // one reject a record: the leftmost bad field speaks for it
         for (size_t k = errors_before_; k < errors.size(); k++)
             if (errors[k].record == error.record && errors[k].sequence == error.sequence) {

@@ -1,5 +1,6 @@
 #include "engine/row_block.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace formatter {
@@ -48,7 +49,7 @@ void RowBlock::clear() {
     original_.clear();
     record_of_.clear();
     kept_bytes_.clear();
-    missing.clear();
+    rewritten.clear();
 }
 
 void RowBlock::compact(const uint64_t* keep) {
@@ -86,6 +87,13 @@ void RowBlock::compact(const uint64_t* keep) {
 FieldView RowBlock::view(int32_t begin_stop, int32_t end_stop, uint32_t begin_skip, bool drop_carriage_return) const {
     return FieldView{segments_.data(), segments_.size(), stops_.get(), stride_, begin_stop, end_stop, begin_skip, rows_,
                      drop_carriage_return};
+}
+
+const Rewritten* RowBlock::rewritten_at(uint32_t row) const {
+    const uint32_t original = original_row(row);
+    const auto found = std::lower_bound(rewritten.begin(), rewritten.end(), original,
+                                        [](const Rewritten& r, uint32_t wanted) { return r.row < wanted; });
+    return found != rewritten.end() && found->row == original ? &*found : nullptr;
 }
 
 RowBlock::Location RowBlock::locate(uint32_t row) const {

@@ -9,9 +9,11 @@
 
 namespace formatter {
 
-struct MissingFields {  // a short record that was padded
+struct Rewritten {  // a record that was padded or cut to the arity it should have
     uint32_t row;
-    uint32_t first_missing;
+    uint32_t fields;          // it had
+    const uint8_t* original;  // its bytes without the record end, kept with the block
+    size_t original_size;
 };
 
 class RowBlock {
@@ -52,7 +54,9 @@ class RowBlock {
     // Row number before any compaction.
     uint32_t original_row(uint32_t row) const { return original_.empty() ? row : original_[row]; }
 
-    std::vector<MissingFields> missing;
+    std::vector<Rewritten> rewritten;  // by row
+    // The rewritten record behind a row as it is numbered now, or null.
+    const Rewritten* rewritten_at(uint32_t row) const;
 
   private:
     uint32_t stop_count_;

@@ -1,0 +1,83 @@
+"""Every malformed input has one decided result for each on_error, the same for every chunking and kernel."""
+
+import pyarrow as pa
+import pytest
+from csv_runs import CHUNK_SIZES, csv_format, cut_every, difference, through_read, through_stream
+from malformed_dialects import SHAPES as DIALECT_SHAPES
+from malformed_structure import SHAPES as RECORD_SHAPES
+from malformed_values import BAD, GOOD
+from oracle.csv_oracle import Dialect, parse
+from test_oracle_agrees_with_the_tables import value_schema
+
+import formatter as fm
+
+SHAPES = RECORD_SHAPES + DIALECT_SHAPES
+POLICIES = ("raise", "null", "skip", "collect")
+CROWD = 150  # records on both sides: enough for whole SIMD blocks and more than one validity word
+
+
+def assert_decided_everywhere(data: bytes, dialect: Dialect, sizes: tuple[int, ...] = CHUNK_SIZES) -> None:
+    for on_error in POLICIES:
+        outcome = parse(data, dialect, on_error=on_error)
+        assert difference(through_read(data, dialect, on_error), outcome, on_error) is None, on_error
+        for size in (*sizes, max(1, len(data))):
+            run = through_stream(data, dialect, on_error, cut_every(size, len(data)))
+            assert difference(run, outcome, on_error) is None, f"{on_error}, buffers of {size}"
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+def test_malformed_record_is_the_same_for_every_cut_and_policy(kernel, shape):
+    assert_decided_everywhere(shape.data, Dialect(shape.schema, **shape.options))
+
+
+@pytest.mark.parametrize(("kind", "text", "code"), BAD)
+def test_malformed_field_is_the_same_for_every_cut_and_policy(kernel, kind, text, code):
+    assert_decided_everywhere(b"1,,\n2," + text + b",x\n3,,z\n", Dialect(value_schema(kind)))
+
+
+@pytest.mark.parametrize(("kind", "text", "code"), BAD)
+def test_malformed_field_in_a_crowd_is_found_at_its_place(kernel, kind, text, code):
+    good = next((fine for other, fine, _ in GOOD if other == kind and fine), b"1")
+    crowd = b"".join(b"%d,%s,x\n" % (number, good) for number in range(CROWD))
+    data = crowd + b"7," + text + b",bad\n" + crowd
+    dialect = Dialect(value_schema(kind))
+    for on_error in ("raise", "collect", "null"):
+        outcome = parse(data, dialect, on_error=on_error)
+        assert difference(through_read(data, dialect, on_error), outcome, on_error) is None, on_error
+        run = through_stream(data, dialect, on_error, cut_every(641, len(data)))
+        assert difference(run, outcome, on_error) is None, on_error
+
+
+@pytest.mark.parametrize(("kind", "text", "value"), GOOD)
+def test_unusual_field_has_its_value_for_every_cut(kernel, kind, text, value):
+    data, dialect = b"1,,\n2," + text + b",x\n3," + text + b",\n", Dialect(value_schema(kind))
+    outcome = parse(data, dialect)
+    assert difference(through_read(data, dialect, "raise"), outcome, "raise") is None
+    for size in CHUNK_SIZES:
+        run = through_stream(data, dialect, "raise", cut_every(size, len(data)))
+        assert difference(run, outcome, "raise") is None, size
+
+
+def test_error_text_says_where_what_was_expected_and_what_was_found():
+    data, dialect = b"1,1_000,x\n", Dialect(value_schema(pa.int64()))
+    with pytest.raises(fm.FormatError) as caught:
+        fm.read(data, csv_format(dialect))
+    error = caught.value
+    assert (error.code, error.column, error.record, error.byte_offset) == ("invalid", "v", 0, 2)
+    assert "int64" in str(error.expected)
+    assert "1_000" in str(error.found)
+    assert "'v'" in str(error)
+    assert "1_000" in str(error)
+
+
+def test_columns_not_wanted_are_not_looked_into():
+    data, dialect = b'1,q,x\n2,1"1",\xff\n', Dialect(value_schema(pa.int64()))
+    assert fm.read(data, csv_format(dialect), columns=["id"]).to_pydict() == {"id": [1, 2]}
+
+
+def test_arity_and_open_quotes_are_checked_whatever_is_wanted():
+    dialect = Dialect(value_schema(pa.int64()))
+    for data, code in ((b"1,2,x\n3,4\n", "too_few_fields"), (b'1,2,x\n3,4,"\n', "unterminated_quote")):
+        with pytest.raises(fm.FormatError) as caught:
+            fm.read(data, csv_format(dialect), columns=["id"])
+        assert (caught.value.code, caught.value.byte_offset, caught.value.record) == (code, 6, 1)
