@@ -5,11 +5,12 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 
 BIN := .venv/bin
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
 PYTEST := $(BIN)/python -m pytest -p no:benchmark
 # One worker a core; everything that starts a Spark shares one worker, hence one JVM.
 PARALLEL := -n $(shell nproc) --dist loadgroup
 PYTHON_FILES := src spark_udfs tests bench demo tools setup.py
-NATIVE_FILES := $(shell find src -name '*.cpp' -o -name '*.hpp' | grep -v _core.cpp)
+NATIVE_FILES := $(shell find src tests bench -name '*.cpp' -o -name '*.hpp' | grep -v _core.cpp)
 CYTHON_FILES := $(shell find src -name '*.pyx' -o -name '*.pxi' -o -name '*.pxd')
 KERNEL_CHOICE := import formatter; print(*formatter.kernels())
 
@@ -24,7 +25,7 @@ env: .venv/.ready  ## .venv with the package (editable) and everything tests, de
 	@tools/make_env.sh $(PYTHON)
 
 build: env  ## compile what changed, in place
-	@$(BIN)/python setup.py --quiet build_ext --inplace
+	@$(BIN)/python -W ignore::DeprecationWarning setup.py --quiet build_ext --inplace
 
 test: build  ## every test; ARGS="-k name" narrows
 	@$(PYTEST) $(PARALLEL) $(ARGS)
@@ -50,8 +51,9 @@ format:  ## lets ruff and clang-format rewrite files
 	@$(BIN)/ruff format $(wildcard $(PYTHON_FILES))
 	@$(BIN)/clang-format -i $(NATIVE_FILES)
 
-bench: build  ## verified benchmarks; writes bench/results
+bench: build  ## verified benchmarks; writes bench/results and the README's table
 	@$(BIN)/python -m bench $(ARGS)
+	@$(BIN)/python tools/readme_numbers.py
 
 demo: build  ## a local Spark job over a few hundred MB of chunks in random order, checked against Spark's own reader
 	@$(BIN)/python demo/spark_demo.py $(ARGS)

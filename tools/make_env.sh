@@ -38,8 +38,8 @@ command -v "${compiler%% *}" >/dev/null ||
 
 echo "make env: $("$python" -V) -> .venv (about 1 GB to download the first time)"
 "$python" -m venv .venv
-.venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.txt
+.venv/bin/python -m pip install -qq --disable-pip-version-check -r requirements/dev.txt
 echo "make env: building the extension"
-.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
+.venv/bin/python -m pip install -qq --disable-pip-version-check --no-build-isolation --no-deps --editable .
 touch .venv/.ready
 echo "make env: ready; Java for Spark: $(.venv/bin/python tools/java_home.py 2>&1)"

@@ -1,7 +1,8 @@
 // How fast each CPU's CSV index goes, in GB/s of input on one thread.
 //
 // Load: 8 MiB of generated records (in the last cache level, not the first), indexed 4096 rows a call as a reader of
-// batches does; best of the repeats. Every kernel's stops are compared with the scalar kernel's before anything is timed.
+// batches does, or 32 as small buffers have them; best of the repeats. Every kernel's stops are compared with the
+// scalar kernel's before anything is timed.
 //   taxi    19 fields, about 110 bytes a record: all stops, and 3 fields of 19
 //   wide    200 fields, about 1,500 bytes a record: all stops, and 3 fields of 200
 //   quoted  8 fields of text, about 240 bytes, half of them quoted with delimiters and line breaks inside
@@ -33,7 +34,8 @@ std::string number(uint32_t least_digits, uint32_t more) {
 
 std::string taxi_record() {
     std::string record = "1,2023-01-0" + number(1, 0) + " 12:" + number(2, 0) + ":00,2023-01-01 12:30:" + number(2, 0);
-    record += "," + number(1, 0) + "," + number(1, 1) + "." + number(2, 0) + ",1,N," + number(1, 2) + "," + number(1, 2) + ",1";
+    record += "," + number(1, 0) + "," + number(1, 1) + "." + number(2, 0) + ",1,N,";
+    record += number(1, 2) + "," + number(1, 2) + ",1";
     for (int i = 0; i < 9; i++) record += "," + (below(3) ? number(1, 1) + "." + number(1, 1) : "0");
     return record + "\n";
 }
@@ -66,16 +68,17 @@ struct Load {
     uint32_t fields;
     bool quoting;
     std::vector<uint32_t> stops;  // empty: all
+    uint32_t rows_a_call = 4096;
 };
 
-// All rows, 4096 a call; `keep` gets the stops.
+// All rows; `keep` gets the stops.
 size_t index_all(const CsvIndexPart& part, const std::string& data, const CsvBytes& bytes, const StopPlan& plan,
-                 std::vector<uint32_t>& stops, std::vector<uint32_t>* keep) {
+                 uint32_t rows_a_call, std::vector<uint32_t>& stops, std::vector<uint32_t>* keep) {
     const uint8_t* at = reinterpret_cast<const uint8_t*>(data.data());
     const uint8_t* const end = at + data.size();
     size_t rows = 0;
     for (;;) {
-        CsvIndex index = {stops.data() + 1, 4096, 0, 0, IndexEnd::input, false, false};
+        CsvIndex index = {stops.data() + 1, rows_a_call, 0, 0, IndexEnd::input, false, false};
         part.index_csv(at, size_t(end - at), bytes, plan, index);
         rows += index.rows;
         at += index.consumed;
@@ -102,7 +105,11 @@ double best_gbps(size_t size, int repeats, Work work) {
 
 int main(int argc, char** argv) {
     const int repeats = argc > 1 ? std::atoi(argv[1]) : 15;
-    const char* only = argc > 2 ? argv[2] : "";
+    const char* only = argc > 2 ? argv[2] : "";           // a part of the load's name
+    const char* only_kernel = argc > 3 ? argv[3] : "";
+    std::vector<const CsvIndexPart*> parts;
+    for (const CsvIndexPart* part : csv_index_parts)
+        if (part->supported() && std::strstr(part->name, only_kernel) != nullptr) parts.push_back(part);
     const Load loads[] = {
         {"taxi 19 of 19", taxi_record, 19, false, {}},
         {"taxi 3 of 19", taxi_record, 19, false, {0, 1, 3, 4, 9, 10, 18}},
@@ -114,9 +121,11 @@ int main(int argc, char** argv) {
         {"quoted 3 of 8", quoted_record, 8, true, {0, 1, 3, 4, 7}},
         {"short 3 of 3", short_record, 3, false, {}},
         {"prose 2 of 4", prose_record, 4, false, {0, 2, 3}},
+        {"taxi 19 of 19, 32 rows", taxi_record, 19, false, {}, 32},
+        {"taxi 3 of 19, 32 rows", taxi_record, 19, false, {0, 1, 3, 4, 9, 10, 18}, 32},
     };
     std::printf("%-24s", "GB/s");
-    for (const CsvIndexPart* part : csv_index_parts) std::printf("%9s", part->name);
+    for (const CsvIndexPart* part : parts) std::printf("%9s", part->name);
     std::printf("\n");
     for (const Load& load : loads) {
         if (std::strstr(load.name, only) == nullptr) continue;
@@ -126,15 +135,17 @@ int main(int argc, char** argv) {
         std::vector<uint32_t> wanted = load.stops;
         for (uint32_t i = 0; load.stops.empty() && i < load.fields; i++) wanted.push_back(i);
         const StopPlan plan = {load.fields, uint32_t(wanted.size()), wanted.data()};
-        std::vector<uint32_t> stops(1 + 4096 * wanted.size() + 64), expected, got;
-        index_all(*csv_index_parts[sizeof csv_index_parts / sizeof *csv_index_parts - 1], data, bytes, plan, stops, &expected);
+        std::vector<uint32_t> stops(1 + load.rows_a_call * wanted.size() + 64), expected, got;
+        const CsvIndexPart& reference = *csv_index_parts[sizeof csv_index_parts / sizeof *csv_index_parts - 1];
+        index_all(reference, data, bytes, plan, load.rows_a_call, stops, &expected);
         std::printf("%-24s", load.name);
-        for (const CsvIndexPart* part : csv_index_parts) {
-            if (!part->supported()) continue;
+        for (const CsvIndexPart* part : parts) {
             got.clear();
-            index_all(*part, data, bytes, plan, stops, &got);
+            index_all(*part, data, bytes, plan, load.rows_a_call, stops, &got);
             if (got != expected) std::abort();
-            std::printf("%9.2f", best_gbps(data.size(), repeats, [&] { index_all(*part, data, bytes, plan, stops, nullptr); }));
+            std::printf("%9.2f", best_gbps(data.size(), repeats, [&] {
+                            index_all(*part, data, bytes, plan, load.rows_a_call, stops, nullptr);
+                        }));
         }
         std::printf("\n");
     }
@@ -143,16 +154,16 @@ int main(int argc, char** argv) {
     const uint8_t* at = reinterpret_cast<const uint8_t*>(data.data());
     std::printf("%-24s", "quote summary");
     QuoteSummary summary;
-    for (const CsvIndexPart* part : csv_index_parts)
-        if (part->supported())
-            std::printf("%9.2f", best_gbps(data.size(), repeats, [&] {
-                            part->summarize_quotes(at, data.size(), {',', '\n', '"', true}, summary);
-                        }));
+    for (const CsvIndexPart* part : parts)
+        std::printf("%9.2f", best_gbps(data.size(), repeats, [&] {
+                        part->summarize_quotes(at, data.size(), {',', '\n', '"', true}, summary);
+                    }));
     std::printf("\n%-24s", "count byte");
     volatile uint64_t sink;
-    for (const CsvIndexPart* part : csv_index_parts)
-        if (part->supported())
-            std::printf("%9.2f", best_gbps(data.size(), repeats, [&] { sink = part->count_byte(at, data.size(), '\n'); }));
+    for (const CsvIndexPart* part : parts)
+        std::printf("%9.2f", best_gbps(data.size(), repeats, [&] {
+                        sink = part->count_byte(at, data.size(), '\n');
+                    }));
     (void)sink;
     std::printf("\n");
     return 0;

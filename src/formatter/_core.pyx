@@ -2,11 +2,15 @@
 # The native core, in the order data flows. A table of contents: no def and no class stands here.
 
 include "core/kernel_choice.pxi"   # which per-CPU kernel runs
-include "core/native.pxi"          # the engine's C++ names
-include "core/plans.pxi"           # formats and columns, checked, as the engine reads them
 include "core/shredder_ring.pxi"      # the ring's C++ names
 include "core/shredder_refusals.pxi"  # what it refuses, in words
 include "core/shredder.pxi"           # which buffers complete which records, by itself
+include "core/native.pxi"          # the engine's C++ names
+include "core/plans.pxi"           # formats and columns, checked, as the engine reads them
 include "core/batches.pxi"         # Arrow arrays and errors on their way out
 include "core/ranges.pxi"          # whole inputs, range by range
 include "core/streams.pxi"         # buffers of many origins, in any order
+include "core/key_hash.pxi"         # key columns to one hash a row
+include "core/bridge_actions.pxi"   # what a consumer meets: rows, watermarks, checkpoints
+include "core/bridge.pxi"           # the channel between two threads, and its producer
+include "core/bridge_consumer.pxi"  # its consumer: slices become batches by the policy

@@ -9,10 +9,22 @@
 #define TEXT_(a) #a
 #define TEXT(a) TEXT_(a)
 
+using namespace formatter;
+
+template <FORMATTER_ISA::IndexWay way>
+static void index_one_way(const uint8_t* data, size_t size, const CsvBytes& bytes, const StopPlan& plan,
+                          CsvIndex& index) {
+    const auto index_records = bytes.quoting ? FORMATTER_ISA::index_records<true> : FORMATTER_ISA::index_records<false>;
+    index_records(way, data, size, bytes, plan, index);
+}
+
 const CsvIndexPart JOIN(csv_index_part_, FORMATTER_ISA) = {
     TEXT(FORMATTER_ISA),
-    formatter::FORMATTER_ISA::supported,
-    formatter::FORMATTER_ISA::index_csv,
-    formatter::FORMATTER_ISA::summarize_quotes,
-    formatter::FORMATTER_ISA::count_byte,
+    FORMATTER_ISA::supported,
+    FORMATTER_ISA::index_csv,
+    index_one_way<FORMATTER_ISA::IndexWay::then_pick>,
+    index_one_way<FORMATTER_ISA::IndexWay::skipping>,
+    FORMATTER_ISA::most_scratch_fields,
+    FORMATTER_ISA::summarize_quotes,
+    FORMATTER_ISA::count_byte,
 };

@@ -7,6 +7,10 @@ struct CsvIndexPart {
     const char* name;
     bool (*supported)();
     decltype(formatter::Kernel::index_csv) index_csv;
+    // The ways it chooses from, each by itself. The second is for at most `most_scratch_fields` fields.
+    decltype(formatter::Kernel::index_csv) index_csv_then_pick;
+    decltype(formatter::Kernel::index_csv) index_csv_by_skipping;
+    uint32_t most_scratch_fields;
     decltype(formatter::Kernel::summarize_quotes) summarize_quotes;
     decltype(formatter::Kernel::count_byte) count_byte;
 };

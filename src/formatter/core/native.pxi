@@ -114,10 +114,6 @@ cdef extern from "engine/range_reader.hpp" namespace "formatter" nogil:
     RangeResult read_range(const RecordFormat&, RecordDecoder&, const RangeRequest&)
     RecordFormat csv_record_format(shared_ptr[CsvFormat])
 
-cdef extern from "engine/shred_ring.hpp" namespace "formatter" nogil:
-    cdef cppclass SequenceSpan:
-        uint64_t first, last
-
 cdef extern from "engine/stream_engine.hpp" namespace "formatter" nogil:
     cdef cppclass StreamOptions:
         RecordFormat format

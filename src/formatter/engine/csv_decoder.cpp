@@ -88,11 +88,27 @@ bool CsvDecoder::skip_preamble(const uint8_t* data, size_t size, size_t* skipped
             if (!split_record(*format_, data + at, size - at, &shape)) return false;
             at += shape.size;
         } while (shape.comment || is_blank(*format_, data + at - shape.size, shape.separators.back()));
+        check_header(data + at - shape.size, shape.separators.back());
     }
     place_.stream_start = false;
     *skipped = at;
     offset_ += at;
     return true;
+}
+
+// The format's columns are where the header says, or the rows would be wrong without a word.
+void CsvDecoder::check_header(const uint8_t* data, size_t size) {
+    CsvFormat named = *format_;
+    const std::vector<std::string> missing = map_header(&named, data, size);
+    bool same = missing.empty();
+    for (size_t i = 0; i < named.columns.size() && same; i++) same = named.columns[i].field == format_->columns[i].field;
+    if (same) return;
+    RowError error;
+    error.code = ErrorCode::header;
+    error.sequence = place_.sequence;
+    error.byte_offset = place_.byte_offset;
+    error.found.assign(reinterpret_cast<const char*>(data), std::min<size_t>(size, 200));
+    errors.push_back(std::move(error));
 }
 
 size_t CsvDecoder::index(const uint8_t* data, size_t size, uint64_t row_limit) {

@@ -98,6 +98,12 @@ Quoting field_content(const CsvFormat& format, Bytes field, std::string* scratch
 
 std::vector<std::string> map_header(CsvFormat* format, const uint8_t* data, size_t size) {
     RecordShape shape;
+    if (size >= 3 && std::memcmp(data, "\xEF\xBB\xBF", 3) == 0) data += 3, size -= 3;
+    while (split_record(*format, data, size, &shape) &&
+           (shape.comment || is_blank(*format, data, shape.separators.back()))) {
+        data += shape.size;
+        size -= shape.size;
+    }
     std::string terminated(reinterpret_cast<const char*>(data), size);
     if (!split_record(*format, data, size, &shape)) {
         terminated += format->record_end;

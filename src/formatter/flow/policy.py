@@ -51,8 +51,8 @@ class BatchPolicy:
 class Pause:
     """A full bridge makes its producer wait; past `timeout` seconds `BackpressureError` is raised (0: at once).
 
-    Once full at the `high` mark the bridge stays full until it has drained to the `low` mark, both as a share of the
-    capacity, so a producer is woken for a run of sends and not for each one.
+    Full means `high` of the capacity; a producer that had to wait is woken once `low` of it is left, so it wakes for a
+    run of sends and not for each one.
     """
 
     timeout: float | None = None
@@ -80,14 +80,14 @@ class SpillToDisk:
     directory: str
     max_bytes: int = SPILL_BYTES
     segment_bytes: int = SEGMENT_BYTES
-    timeout: float | None = None  # at `max_bytes` the producer waits this long before BackpressureError
+    timeout: float | None = 0.0  # at `max_bytes`: seconds to wait for the consumer; 0 raises at once, None waits
 
     def __init__(
         self,
         directory: str | PathLike[str],
         max_bytes: int = SPILL_BYTES,
         segment_bytes: int = SEGMENT_BYTES,
-        timeout: float | None = None,
+        timeout: float | None = 0.0,
     ) -> None:
         _require_positive("SpillToDisk", "max_bytes", max_bytes)
         _require_positive("SpillToDisk", "segment_bytes", segment_bytes)

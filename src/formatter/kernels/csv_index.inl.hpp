@@ -1,4 +1,4 @@
-// Where the fields of CSV records lie: the choice between the two ways, and what is said of the record that ends it.
+// Where the fields of CSV records lie: the choice between the ways, and what is said of the record that ends it.
 //
 // In: bytes that begin a record outside quotes, and which separators of a record are wanted. Out: their positions.
 // Knows nothing of types, escapes or what a quote means inside a field. A record is decided at its end, whichever the
@@ -23,16 +23,36 @@ static bool record_ends(const uint8_t* data, size_t size, size_t offset, const C
     return false;
 }
 
+enum class IndexWay { all_stops, then_pick, skipping };
+
+// Writing all costs the same for every block, skipping costs about a missed branch for every wanted stop: what counts
+// is how many bytes there are to each. A look at the first few records tells; the rest is taken to be like them.
 template <bool quoting>
-static void index_records(const uint8_t* data, size_t size, const CsvBytes& bytes, const StopPlan& plan, CsvIndex& index) {
+static IndexWay choose_way(const uint8_t* data, size_t size, const CsvBytes& bytes, const StopPlan& plan) {
+    if (plan.stop_count == plan.fields) return IndexWay::all_stops;
+    if (plan.fields > most_scratch_fields) return IndexWay::skipping;
+    if (skip_from_bytes_per_stop == SIZE_MAX) return IndexWay::then_pick;
+    const size_t look = size / 16 < settle_bytes ? size / 16 : settle_bytes;
+    const size_t enough_records = 8;
+    SeparatorBlocks<quoting> blocks(data, look, bytes);
+    size_t offset = 0, records = 0;
+    for (; offset < look && records < enough_records; offset += 64) records += popcount(blocks.at(offset).ends);
+    return offset >= records * plan.stop_count * skip_from_bytes_per_stop ? IndexWay::skipping : IndexWay::then_pick;
+}
+
+template <bool quoting>
+static void index_records(IndexWay way, const uint8_t* data, size_t size, const CsvBytes& bytes, const StopPlan& plan,
+                          CsvIndex& index) {
     SeparatorBlocks<quoting> blocks(data, size, bytes);
-    bool suspect;  // the record at `consumed` has not the fields it should, as far as it was seen
-    if (plan.stop_count == plan.fields)
-        suspect = index_all_stops(blocks, data, size, bytes.record_end, plan, index);
-    else if (worth_writing_all(plan))
-        suspect = index_all_then_pick(blocks, data, size, bytes.record_end, plan, index);
-    else
-        suspect = index_by_skipping(blocks, data, size, plan, index);
+    index.rows = 0;
+    index.consumed = 0;
+    index.saw_carriage_return = false;
+    bool suspect = false;  // the record at `consumed` has not the fields it should, as far as it was seen
+    switch (way) {
+        case IndexWay::all_stops: suspect = index_all_stops(blocks, data, size, bytes.record_end, plan, index); break;
+        case IndexWay::then_pick: suspect = index_then_pick(blocks, data, size, bytes.record_end, plan, index); break;
+        case IndexWay::skipping: suspect = index_by_skipping(blocks, data, size, plan, index); break;
+    }
     if (index.rows == index.capacity_rows)
         index.end = IndexEnd::capacity;
     else if (suspect && record_ends<quoting>(data, size, index.consumed, bytes))
@@ -43,13 +63,10 @@ static void index_records(const uint8_t* data, size_t size, const CsvBytes& byte
 }
 
 static void index_csv(const uint8_t* data, size_t size, const CsvBytes& bytes, const StopPlan& plan, CsvIndex& index) {
-    index.rows = 0;
-    index.consumed = 0;
-    index.saw_carriage_return = false;
     if (bytes.quoting)
-        index_records<true>(data, size, bytes, plan, index);
+        index_records<true>(choose_way<true>(data, size, bytes, plan), data, size, bytes, plan, index);
     else
-        index_records<false>(data, size, bytes, plan, index);
+        index_records<false>(choose_way<false>(data, size, bytes, plan), data, size, bytes, plan, index);
 }
 
 }  // namespace FORMATTER_ISA

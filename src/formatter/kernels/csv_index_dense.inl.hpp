@@ -14,7 +14,7 @@
 namespace formatter {
 namespace FORMATTER_ISA {
 
-constexpr size_t settle_bytes = 4096;  // written, then settled: bytes and positions of a round stay in the first cache
+constexpr size_t settle_bytes = 8192;  // written, then settled: bytes and positions of a round stay in the first cache
 
 struct PositionTable {
     uint32_t* positions;  // of the records not settled yet
@@ -75,7 +75,10 @@ static inline Settled settle(const uint8_t* data, uint8_t record_end, uint32_t f
         differs |= data[position] ^ record_end;
         carriage_return |= data[position - (position != 0)] == '\r';
     }
-    if (__builtin_expect(differs != 0 || table.ends != rows, 0))
+    uint64_t ends = table.ends;
+    if (rows == most_rows)  // the last block may hold more, of records nobody asks for: theirs do not count
+        for (size_t i = size_t(rows) * fields; i < table.count; i++) ends -= data[table.positions[i]] == record_end;
+    if (__builtin_expect(differs != 0 || ends != rows, 0))
         return settle_up_to_suspect(data, record_end, fields, most_rows, table);
     return {rows, false, carriage_return != 0};
 }
@@ -100,27 +103,30 @@ static bool index_all_stops(SeparatorBlocks<quoting>& blocks, const uint8_t* dat
 
 constexpr uint32_t most_scratch_fields = 1024;
 
-// Writing all costs the same for every separator, skipping costs a missed branch for about every wanted one.
-static inline bool worth_writing_all(const StopPlan& plan) {
-    return plan.fields <= most_scratch_fields && plan.fields / plan.stop_count < 16;
+// A column at a time: a loop of `rows` turns is predicted better than one of a few.
+static inline void pick_columns(const uint32_t* table, const StopPlan& plan, uint32_t rows, uint32_t* out) {
+    if (pick_in_registers(table, plan.fields, plan.stops, plan.stop_count, rows, out)) return;
+    const size_t fields = plan.fields, stop_count = plan.stop_count;
+    for (size_t column = 0; column < stop_count; column++) {
+        const uint32_t* from = table + plan.stops[column];
+        uint32_t* to = out + column;
+        for (uint32_t row = 0; row < rows; row++, from += fields, to += stop_count) *to = *from;
+    }
 }
 
 template <bool quoting>
-static bool index_all_then_pick(SeparatorBlocks<quoting>& blocks, const uint8_t* data, size_t size, uint8_t record_end,
+static bool index_then_pick(SeparatorBlocks<quoting>& blocks, const uint8_t* data, size_t size, uint8_t record_end,
                                 const StopPlan& plan, CsvIndex& index) {
     alignas(64) uint32_t scratch[most_scratch_fields + settle_bytes + 64];  // an unfinished record, a round, the slack
     PositionTable table = {scratch, 0, 0};
     Settled settled = {0, false, false};
     uint32_t* out = index.stops;
     for (size_t offset = 0; offset < size && index.rows < index.capacity_rows && !settled.suspect;) {
-        offset = write_round(blocks, offset, size, SIZE_MAX, table);
-        settled = settle(data, record_end, plan.fields, index.capacity_rows - index.rows, table);
+        const uint32_t rows_left = index.capacity_rows - index.rows;
+        offset = write_round(blocks, offset, size, size_t(rows_left) * plan.fields, table);
+        settled = settle(data, record_end, plan.fields, rows_left, table);
         const size_t entries = size_t(settled.rows) * plan.fields;
-        for (uint32_t column = 0; column < plan.stop_count; column++) {
-            const uint32_t* from = scratch + plan.stops[column];
-            for (size_t entry = 0, to = column; entry < entries; entry += plan.fields, to += plan.stop_count)
-                out[to] = from[entry];
-        }
+        pick_columns(scratch, plan, settled.rows, out);
         out += size_t(settled.rows) * plan.stop_count;
         table.count -= entries;
         table.ends -= settled.rows;

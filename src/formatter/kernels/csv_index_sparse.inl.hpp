@@ -1,7 +1,7 @@
 // The index by skipping: for long records of which few separators are wanted.
 //
-// In: separator masks. Out: the wanted stops. A block is passed by counting its separators, until the next wanted one is
-// among them; then it is the set bit of that rank. `want` is the rank of the next wanted separator, counted from the
+// In: separator masks. Out: the wanted stops. A block is passed by counting its separators, until the next wanted one
+// is among them; then it is the set bit of that rank. `want` is the rank of the next wanted separator, counted from the
 // block's first, and goes on counting through record ends:
 //
 //     separators  0 1 0 0 1 0 1 1 0 1        fields 3, wanted ordinals 1 and 2; the block begins a record

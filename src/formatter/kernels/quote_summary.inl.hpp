@@ -9,34 +9,74 @@
 namespace formatter {
 namespace FORMATTER_ISA {
 
-static inline void add_record_ends(QuoteSummary& summary, int state, uint64_t ends, size_t offset) {
-    if (ends == 0) return;
-    if (summary.record_ends[state] == 0) summary.first_end[state] = offset + trailing_zeros(ends);
-    summary.record_ends[state] += popcount(ends);
-    summary.last_end[state] = offset + 63 - unsigned(__builtin_clzll(ends));
-}
+// Record ends by block, apart by whether they are inside quotes for those who begin outside. Blocks come in order.
+class QuoteBlocks {
+public:
+    struct Masks {
+        uint64_t quotes, ends_outside, ends_inside;
+    };
 
-static void summarize_quotes(const uint8_t* data, size_t size, const CsvBytes& bytes, QuoteSummary& summary) {
-    const uint64_t none = QuoteSummary::none;
-    summary = {0, {0, 0}, {none, none}, {none, none}};
-    const Needle record_end = make_needle(bytes.record_end), quote = make_needle(bytes.quote);
-    uint64_t inside = 0;  // all ones while inside, starting outside
-    for (size_t offset = 0; offset < size; offset += 64) {
-        uint64_t valid = ~uint64_t(0);
-        Block block = size - offset >= 64 ? load_block(data + offset) : load_tail(data + offset, size - offset, valid);
-        uint64_t ends = equal_mask(block, record_end) & valid;
-        if (!bytes.quoting) {
-            add_record_ends(summary, 0, ends, offset);
-            continue;
-        }
-        uint64_t quotes = equal_mask(block, quote) & valid;
-        uint64_t quoted = prefix_xor(quotes) ^ inside;
-        add_record_ends(summary, 0, ends & ~quoted, offset);
-        add_record_ends(summary, 1, ends & quoted, offset);
-        summary.quotes += popcount(quotes);
-        inside ^= -uint64_t(popcount(quotes) & 1);
+    QuoteBlocks(const uint8_t* data, size_t size, const CsvBytes& bytes)
+        : data_(data), size_(size), quoting_(bytes.quoting ? ~uint64_t(0) : 0),
+          record_end_(make_needle(bytes.record_end)), quote_(make_needle(bytes.quote)) {}
+
+    inline Masks at(size_t offset) {
+        if (__builtin_expect(size_ - offset >= 64, 1)) return masks(load_block(data_ + offset), ~uint64_t(0));
+        uint64_t valid;
+        const Block block = load_tail(data_ + offset, size_ - offset, valid);
+        return masks(block, valid);
     }
-    if (bytes.quoting) return;  // without quotes there is but one state
+
+private:
+    inline Masks masks(const Block& block, uint64_t valid) {
+        const uint64_t ends = equal_mask(block, record_end_) & valid;
+        const uint64_t quotes = equal_mask(block, quote_) & valid & quoting_;
+        const uint64_t quoted = prefix_xor(quotes) ^ inside_;
+        inside_ ^= -uint64_t(popcount(quotes) & 1);
+        return {quotes, ends & ~quoted, ends & quoted};
+    }
+
+    const uint8_t* data_;
+    size_t size_;
+    uint64_t quoting_;
+    uint64_t inside_ = 0;
+    Needle record_end_, quote_;
+};
+
+// Without quoting there is but one state, and both entries say the same.
+static void summarize_quotes(const uint8_t* data, size_t size, const CsvBytes& bytes, QuoteSummary& summary) {
+    uint64_t quotes = 0, counts[2] = {0, 0}, last_masks[2] = {0, 0};
+    size_t last_offsets[2] = {0, 0};
+    QuoteBlocks blocks(data, size, bytes);
+    for (size_t offset = 0; offset < size; offset += 64) {
+        const QuoteBlocks::Masks masks = blocks.at(offset);
+        quotes += popcount(masks.quotes);
+        counts[0] += popcount(masks.ends_outside);
+        counts[1] += popcount(masks.ends_inside);
+        last_masks[0] = masks.ends_outside != 0 ? masks.ends_outside : last_masks[0];
+        last_masks[1] = masks.ends_inside != 0 ? masks.ends_inside : last_masks[1];
+        last_offsets[0] = masks.ends_outside != 0 ? offset : last_offsets[0];
+        last_offsets[1] = masks.ends_inside != 0 ? offset : last_offsets[1];
+    }
+    const uint64_t none = QuoteSummary::none;
+    summary = {quotes, {counts[0], counts[1]}, {none, none}, {none, none}};
+    for (int state = 0; state < 2; state++)
+        if (counts[state] != 0)
+            summary.last_end[state] = last_offsets[state] + 63 - unsigned(__builtin_clzll(last_masks[state]));
+
+    // The first ones are found by going again, up to them: in the loop above they would cost every block something.
+    unsigned missing = unsigned(counts[0] != 0) + unsigned(counts[1] != 0);
+    QuoteBlocks again(data, size, bytes);
+    for (size_t offset = 0; missing > 0; offset += 64) {
+        const QuoteBlocks::Masks masks = again.at(offset);
+        const uint64_t ends[2] = {masks.ends_outside, masks.ends_inside};
+        for (int state = 0; state < 2; state++) {
+            if (summary.first_end[state] != none || ends[state] == 0) continue;
+            summary.first_end[state] = offset + trailing_zeros(ends[state]);
+            missing--;
+        }
+    }
+    if (bytes.quoting) return;
     summary.record_ends[1] = summary.record_ends[0];
     summary.first_end[1] = summary.first_end[0];
     summary.last_end[1] = summary.last_end[0];

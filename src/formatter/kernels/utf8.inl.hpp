@@ -25,6 +25,71 @@ FORMATTER_INLINE size_t utf8_size(const uint8_t* at, size_t left) {
     return size;
 }
 
+#ifdef FORMATTER_LANES_LOOK_UP
+
+// Every fault shows in two neighbouring bytes, save where a third or fourth byte is due. Three tables of 16, by the high
+// and the low half of the first byte and the high half of the second, each say which faults they leave open; what all three
+// leave open has happened. (Keiser and Lemire, Validating UTF-8 in less than one instruction per byte.)
+namespace utf8_fault {
+constexpr uint8_t missing = 1;            // a lead byte, then no continuation
+constexpr uint8_t stray = 2;              // ASCII, then a continuation
+constexpr uint8_t overlong3 = 4;          // E0, then 80..9F
+constexpr uint8_t above = 8;              // F4 90..BF, F5..FF
+constexpr uint8_t surrogate = 16;         // ED, then A0..BF
+constexpr uint8_t overlong2 = 32;         // C0, C1
+constexpr uint8_t overlong4_or_above = 64;  // F0 or F5..FF, then 80..8F
+constexpr uint8_t two_continuations = 128;  // right only where a third or fourth byte is due
+constexpr uint8_t by_high_halves = missing | stray | two_continuations;  // for these the low half says nothing
+}  // namespace utf8_fault
+
+using lanes::Text;
+
+FORMATTER_INLINE Text utf8_faults(Text text, Text before) {
+    using namespace utf8_fault;
+    alignas(16) static constexpr uint8_t first_high[16] = {
+        stray, stray, stray, stray, stray, stray, stray, stray,
+        two_continuations, two_continuations, two_continuations, two_continuations,
+        missing | overlong2, missing, missing | overlong3 | surrogate, missing | above | overlong4_or_above};
+    constexpr uint8_t f5_to_ff = by_high_halves | above | overlong4_or_above;
+    alignas(16) static constexpr uint8_t first_low[16] = {
+        by_high_halves | overlong3 | overlong2 | overlong4_or_above, by_high_halves | overlong2,
+        by_high_halves, by_high_halves, by_high_halves | above, f5_to_ff, f5_to_ff, f5_to_ff,
+        f5_to_ff, f5_to_ff, f5_to_ff, f5_to_ff, f5_to_ff, f5_to_ff | surrogate, f5_to_ff, f5_to_ff};
+    constexpr uint8_t continuation = stray | overlong2 | two_continuations;
+    alignas(16) static constexpr uint8_t second_high[16] = {
+        missing, missing, missing, missing, missing, missing, missing, missing,
+        continuation | overlong3 | overlong4_or_above, continuation | overlong3 | above,
+        continuation | surrogate | above, continuation | surrogate | above,
+        missing, missing, missing, missing};
+    const Text first = lanes::text_moved<1>(text, before);
+    const Text faults = lanes::look_up(first_high, first >> 4) & lanes::look_up(first_low, first & 15)
+                        & lanes::look_up(second_high, text >> 4);
+    // Two bytes behind E0 and above, three behind F0 and above, a continuation after a continuation is due.
+    const Text third = lanes::subtract_to_zero(lanes::text_moved<2>(text, before), 0xE0 - 0x80);
+    const Text fourth = lanes::subtract_to_zero(lanes::text_moved<3>(text, before), 0xF0 - 0x80);
+    return ((third | fourth) & 0x80) ^ faults;
+}
+
+static bool valid_utf8(const uint8_t* data, size_t size) {
+    Text before = {}, faults = {};
+    bool plain_before = true;
+    size_t at = 0;
+    for (; size - at >= sizeof(Text); at += sizeof(Text)) {
+        const Text text = lanes::load_text(data + at);
+        const bool plain = !lanes::any_high_byte(text);
+        if (!plain || !plain_before) faults |= utf8_faults(text, before);
+        before = text;
+        plain_before = plain;
+    }
+    // The rest with zeros behind, of which there is at least one: a character cut off by the end is then a missing byte.
+    uint8_t rest[sizeof(Text)] = {};
+    __builtin_memcpy(rest, data + at, size - at);
+    faults |= utf8_faults(lanes::load_text(rest), before);
+    return !lanes::any_byte(faults);
+}
+
+#else
+
 static bool valid_utf8(const uint8_t* data, size_t size) {
     size_t at = 0;
     while (at < size) {
@@ -40,6 +105,8 @@ static bool valid_utf8(const uint8_t* data, size_t size) {
     }
     return true;
 }
+
+#endif
 
 }  // namespace FORMATTER_ISA
 }  // namespace formatter

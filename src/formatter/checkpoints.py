@@ -1,0 +1,91 @@
+"""A stream's checkpoint as bytes. In: options, native state, undelivered batches. Out: one versioned, checksummed blob.
+
+Layout: magic, then three length-prefixed parts (options as JSON, the native state, undelivered batches as Arrow IPC),
+then the SHA-256 of everything before it.
+"""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import decimal
+import hashlib
+import json
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from formatter.batch import Batch
+from formatter.errors import FormatterError
+
+MAGIC = b"FMCKPT01"
+
+
+class CheckpointError(FormatterError, ValueError):
+    """A checkpoint that is damaged, of another version, or of another format."""
+
+
+def _to_json(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return {"bytes": base64.b64encode(value).decode()}
+    if isinstance(value, datetime.datetime):
+        return {"datetime": value.isoformat()}
+    if isinstance(value, datetime.date):
+        return {"date": value.isoformat()}
+    if isinstance(value, decimal.Decimal):
+        return {"decimal": str(value)}
+    if isinstance(value, set | frozenset):
+        return list(value)
+    if hasattr(value, "as_py"):
+        return _to_json(value.as_py())
+    if hasattr(value, "item"):
+        return value.item()
+    raise CheckpointError(f"checkpoint: cannot save the filter value {value!r}; use plain Python values")
+
+
+def _from_json(value: dict[str, Any]) -> Any:
+    if len(value) == 1:
+        ((kind, text),) = value.items()
+        if kind == "bytes":
+            return base64.b64decode(text)
+        if kind == "datetime":
+            return datetime.datetime.fromisoformat(text)
+        if kind == "date":
+            return datetime.date.fromisoformat(text)
+        if kind == "decimal":
+            return decimal.Decimal(text)
+    return value
+
+
+def pack(options: dict[str, Any], native: bytes, batches: Sequence[Batch], schema: pa.Schema) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch.data)
+    about = [{"origin": b.origin, "spans": b.spans, "version": b.projection_version} for b in batches]
+    head = json.dumps({"options": options, "batches": about}, default=_to_json).encode()
+    parts = [head, native, sink.getvalue().to_pybytes()]
+    body = MAGIC + b"".join(struct.pack("<Q", len(part)) + part for part in parts)
+    return body + hashlib.sha256(body).digest()
+
+
+def unpack(state: bytes) -> tuple[dict[str, Any], bytes, list[tuple[dict[str, Any], pa.RecordBatch]]]:
+    if not isinstance(state, bytes | bytearray | memoryview):
+        raise CheckpointError(f"checkpoint: expected bytes, found {type(state).__name__}")
+    state = bytes(state)
+    if not state.startswith(MAGIC):
+        raise CheckpointError("checkpoint: expected a stream's checkpoint of version 1, found other bytes")
+    if len(state) < len(MAGIC) + 32 or hashlib.sha256(state[:-32]).digest() != state[-32:]:
+        raise CheckpointError("checkpoint: damaged or cut short (its checksum does not match); use the checkpoint before it")
+    parts: list[bytes] = []
+    at = len(MAGIC)
+    for _ in range(3):
+        (size,) = struct.unpack_from("<Q", state, at)
+        parts.append(state[at + 8 : at + 8 + size])
+        at += 8 + size
+    head = json.loads(parts[0], object_hook=_from_json)
+    with pa.ipc.open_stream(parts[2]) as reader:
+        batches = list(zip(head["batches"], reader, strict=True))
+    return head["options"], parts[1], batches

@@ -1,0 +1,116 @@
+"""What the engine found wrong, in words. In: error tuples. Out: FormatError and the rejects table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pyarrow as pa
+
+from formatter.errors import FormatError, SchemaError, shorten
+from formatter.formats import Csv
+
+REJECTS_SCHEMA = pa.schema(
+    [
+        ("origin", pa.string()),
+        ("sequence", pa.uint64()),
+        ("byte_offset", pa.int64()),
+        ("record", pa.uint64()),
+        ("column", pa.string()),
+        ("code", pa.string()),
+        ("message", pa.string()),
+        ("raw", pa.binary()),
+    ]
+)
+
+_EXPECTED = {
+    "overflow": "{type} within its range",
+    "precision": "{type} without losing digits",
+    "bad_utf8": "valid UTF-8",
+    "missing_required": "a value (the column is not nullable)",
+    "stray_quote": "quotes around the whole field only, doubled inside",
+    "unterminated_quote": "a closing quote before the end of input",
+    "record_too_long": "a record of at most max_record_bytes",
+    "lost": "the bytes of every buffer of the record (one was declared lost)",
+    "header": "the schema's column names in their order",
+}
+
+ErrorTuple = tuple[str, int, int, int, int, int, bytes, bytes]
+
+
+def describe(
+    error: ErrorTuple, format: Csv, names: tuple[str, ...], *, origin: int | str | None = None, record_base: int = 0
+) -> FormatError:
+    """A FormatError with its position; `names` are the plan's columns, which the error counts by."""
+    code, column, sequence, byte_offset, record, found_fields, found_bytes, _raw = error
+    record += record_base
+    name = names[column] if column >= 0 else None
+    field = format.schema.field(name) if name is not None else None
+    if code in ("too_few_fields", "too_many_fields"):
+        expected = f"{len(format.schema)} fields"
+        found = f"{found_fields} fields"
+        shown = f"{found} in {shorten(found_bytes)}"
+    else:
+        type_name = str(field.type) if field is not None else "record"
+        expected = _EXPECTED.get(code, "{type}").format(type=type_name)
+        found = found_bytes.decode("utf-8", "backslashreplace")
+        shown = shorten(found_bytes)
+    where = f"record {record}"
+    if name is not None:
+        where += f", field {format.schema.get_field_index(name)} {name!r}"
+    message = f"{format.kind}: {where}, byte {byte_offset}: expected {expected}, found {shown}"
+    remedy = _remedy(code, found_bytes, field, format)
+    if remedy:
+        message += f"; {remedy}"
+    kind: type[FormatError] = FormatError
+    return kind(
+        message, code=code, origin=origin, sequence=sequence or None, byte_offset=byte_offset, record=record, column=name,
+        expected=expected, found=found,
+    )  # fmt: skip
+
+
+def _remedy(code: str, found: bytes, field: pa.Field | None, format: Csv) -> str:
+    text = found.strip()
+    if code == "too_few_fields":
+        return "set ragged='pad'"
+    if code == "too_many_fields":
+        return "set ragged='truncate'"
+    if code == "header":
+        return "order the schema as the header, or read the whole input with fm.read, which maps columns by name"
+    if code == "missing_required":
+        return "make the column nullable or set on_error"
+    if code != "invalid" or field is None:
+        return ""
+    if text != found and not format.trim:
+        return "set trim=True"
+    number = pa.types.is_floating(field.type) or pa.types.is_decimal(field.type)
+    if number and text.count(b",") == 1 and b"." not in text and format.decimal == ".":
+        return "set decimal=','"
+    if text.upper() in (b"NULL", b"NA", b"N/A", b"NONE", b"\\N", b"-"):
+        return f"add {text.decode()!r} to nulls"
+    if pa.types.is_temporal(field.type):
+        return "give its format in timestamp_formats"
+    return ""
+
+
+def always_raised(code: str) -> bool:
+    """Errors of the whole stream rather than of a record: no on_error passes over them."""
+    return code == "header"
+
+
+def rejects_table(errors: Iterable[tuple[FormatError, bytes]]) -> pa.Table:
+    rows: dict[str, list[Any]] = {name: [] for name in REJECTS_SCHEMA.names}
+    for error, raw in errors:
+        rows["origin"].append(None if error.origin is None else str(error.origin))
+        for name in ("sequence", "byte_offset", "record", "column", "code"):
+            rows[name].append(getattr(error, name))
+        rows["message"].append(str(error))
+        rows["raw"].append(raw)
+    return pa.table(rows, schema=REJECTS_SCHEMA)
+
+
+def missing_in_header(format: Csv, missing: list[str]) -> SchemaError:
+    return SchemaError(
+        f"csv: header: expected the columns {', '.join(map(repr, missing[:5]))}, found none of that name; "
+        "check the names (case and spaces count), or set header=False for data without one"
+    )

@@ -1,0 +1,182 @@
+// A stream's state as bytes and back: rings, fragments, held buffers, counts, unplaced errors. Open batches are handed
+// out first, so rows are never inside the image.
+#include "engine/state_image.hpp"
+#include "engine/stream_call.hpp"
+
+namespace formatter {
+namespace {
+
+constexpr char stream_magic[] = "fmstrm01";
+
+void write_owned(ImageWriter& out, const OwnedBytes& bytes) { out.bytes(bytes.data.get(), bytes.size); }
+
+OwnedBytes read_owned(ImageReader& in) {
+    const std::string bytes = in.bytes();
+    return OwnedBytes::copy_of(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+}
+
+void write_error(ImageWriter& out, const RowError& e) {
+    out.number(uint64_t(e.code));
+    out.number(uint64_t(int64_t(e.column)));
+    out.number(e.sequence);
+    out.number(uint64_t(e.byte_offset));
+    out.number(e.record);
+    out.number(e.found_fields);
+    out.bytes(e.found.data(), e.found.size());
+    out.bytes(e.raw.data(), e.raw.size());
+}
+
+RowError read_error(ImageReader& in) {
+    RowError e;
+    e.code = ErrorCode(in.number());
+    e.column = int32_t(int64_t(in.number()));
+    e.sequence = in.number();
+    e.byte_offset = int64_t(in.number());
+    e.record = in.number();
+    e.found_fields = uint32_t(in.number());
+    e.found = in.bytes();
+    e.raw = in.bytes();
+    return e;
+}
+
+void write_outstanding(ImageWriter& out, const Outstanding& work) {
+    out.number(work.fragments.size());
+    for (const auto& entry : work.fragments) {
+        const Fragments& f = entry.second;
+        out.number(entry.first);
+        out.number(uint64_t(f.has_head) | uint64_t(f.has_tail) << 1 | uint64_t(f.from_start) << 2 |
+                   uint64_t(f.delimited) << 3 | uint64_t(f.lost) << 4);
+        out.number(f.let_go);
+        write_owned(out, f.head);
+        write_owned(out, f.tail);
+    }
+    out.number(work.held.size());
+    for (const auto& entry : work.held) {
+        out.number(entry.first);
+        out.number(entry.second.lost);
+        out.bytes(entry.second.data, entry.second.size);
+    }
+    out.number(work.tallies.size());
+    for (const auto& entry : work.tallies) {
+        out.number(entry.first);
+        out.number(entry.second.bytes);
+        out.number(entry.second.records);
+        out.number(entry.second.span_records);
+        out.number(entry.second.waits);
+    }
+    out.number(work.errors.size());
+    for (const RowError& error : work.errors) write_error(out, error);
+}
+
+uint64_t read_outstanding(ImageReader& in, Outstanding& work, const Framing& framing) {
+    uint64_t pending = 0;
+    for (uint64_t n = in.number(); n && in.fine(); n--) {
+        const uint64_t position = in.number(), flags = in.number();
+        Fragments f;
+        f.has_head = flags & 1;
+        f.has_tail = flags >> 1 & 1;
+        f.from_start = flags >> 2 & 1;
+        f.delimited = flags >> 3 & 1;
+        f.lost = flags >> 4 & 1;
+        f.let_go = in.number();
+        f.head = read_owned(in);
+        f.tail = read_owned(in);
+        pending += f.head.size + f.tail.size;
+        work.fragments.emplace(position, std::move(f));
+    }
+    for (uint64_t n = in.number(); n && in.fine(); n--) {
+        const uint64_t position = in.number();
+        Held held;
+        held.lost = in.number();
+        held.owned = read_owned(in);
+        held.data = held.owned.data.get();
+        held.size = held.owned.size;
+        held.summary = framing.summarize(held.data, held.size);
+        pending += held.size;
+        work.held.emplace(position, std::move(held));
+    }
+    for (uint64_t n = in.number(); n && in.fine(); n--) {
+        const uint64_t position = in.number();
+        Tally t;
+        t.bytes = in.number();
+        t.records = in.number();
+        t.span_records = in.number();
+        t.waits = uint32_t(in.number());
+        work.tallies.emplace(position, t);
+    }
+    for (uint64_t n = in.number(); n && in.fine(); n--) work.errors.push_back(read_error(in));
+    return pending;
+}
+
+void write_state(ImageWriter& out, const ScanState& s) {
+    out.number(uint64_t(s.inside) | uint64_t(s.escaped) << 1 | uint64_t(s.in_comment) << 2 |
+               uint64_t(s.at_record_start) << 3 | uint64_t(s.matched) << 8);
+}
+
+ScanState read_state(ImageReader& in) {
+    const uint64_t flags = in.number();
+    ScanState s;
+    s.inside = flags & 1;
+    s.escaped = flags >> 1 & 1;
+    s.in_comment = flags >> 2 & 1;
+    s.at_record_start = flags >> 3 & 1;
+    s.matched = uint8_t(flags >> 8);
+    return s;
+}
+
+}  // namespace
+
+std::string StreamEngine::checkpoint(PushResult* result) {
+    std::unique_lock<std::mutex> guard(lock_);
+    quiet_.wait(guard, [this] { return !closed_gate_; });  // one checkpoint at a time
+    closed_gate_ = true;
+    quiet_.wait(guard, [this] { return in_flight_ == 0; });
+    flush_idle(true, result);
+    ImageWriter out(stream_magic);
+    const DecodeCounters& d = counts_.decode;
+    for (uint64_t count : {counts_.buffers, counts_.bytes, counts_.spanning, counts_.duplicates, counts_.lost, d.records,
+                           d.rows, d.filtered, d.rejected, d.nulled})
+        out.number(count);
+    out.number(origins_.size());
+    std::string ring;
+    for (const auto& entry : origins_) {
+        const Origin& o = entry.second;
+        out.number(o.id);
+        ring.resize(o.ring.serialized_size());
+        o.ring.serialize(reinterpret_cast<uint8_t*>(&ring[0]));
+        out.bytes(ring.data(), ring.size());
+        for (uint64_t value : {o.tallied, o.bytes_before, o.records_before, o.open_bytes, uint64_t(o.finished)})
+            out.number(value);
+        write_state(out, o.state);
+        out.number(o.outstanding != nullptr);
+        if (o.outstanding) write_outstanding(out, *o.outstanding);
+    }
+    closed_gate_ = false;
+    quiet_.notify_all();
+    return out.finish();
+}
+
+// Into a new engine only. False: the image is not one of ours, or damaged; the engine is then unusable.
+bool StreamEngine::restore(const std::string& image) {
+    std::lock_guard<std::mutex> guard(lock_);
+    ImageReader in(image, stream_magic);
+    if (!in.fine()) return false;
+    DecodeCounters& d = counts_.decode;
+    for (uint64_t* count : {&counts_.buffers, &counts_.bytes, &counts_.spanning, &counts_.duplicates, &counts_.lost,
+                            &d.records, &d.rows, &d.filtered, &d.rejected, &d.nulled})
+        *count = in.number();
+    for (uint64_t n = in.number(); n && in.fine(); n--) {
+        Origin& o = origin_of(in.number());
+        const std::string ring = in.bytes();
+        if (ShredRing::restore(reinterpret_cast<const uint8_t*>(ring.data()), ring.size(), o.ring) !=
+            ShredRing::RestoreStatus::ok)
+            return false;
+        for (uint64_t* value : {&o.tallied, &o.bytes_before, &o.records_before, &o.open_bytes}) *value = in.number();
+        o.finished = in.number();
+        o.state = read_state(in);
+        if (in.number()) counts_.pending_bytes += read_outstanding(in, o.work(), options_.format.framing);
+    }
+    return in.at_end();
+}
+
+}  // namespace formatter

@@ -1,0 +1,190 @@
+"""The hand-over between one producer thread and one consumer thread: nothing lost, nothing reordered, all counted.
+
+In: a schema, a batch policy and what to do when full. Out: a producer end, a consumer end and the counts.
+Refuses to know: how slices cross (core/bridge.pxi), how the spill looks, who produces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from formatter._core import Channel, Checkpoint, Consumer, Producer, Watermark
+from formatter.errors import BackpressureError, FlowError, OptionError, SchemaError
+from formatter.flow.key_hash import KEY_HASH, check_key_type, key_hashes
+from formatter.flow.policy import Backpressure, BatchPolicy, DropNewest, Pause, SpillToDisk
+from formatter.flow.spill import Recovery, Spill
+
+CAPACITY = 1024  # slices; deep enough that a thread wakes for a run of them, shallow enough to push back soon
+
+
+@dataclass(frozen=True, slots=True)
+class BridgeStats:
+    """Counts in rows, read at one moment: offered == delivered + dropped + spilled_pending + pending."""
+
+    offered: int  # every row sent and decided about; a batch refused with BackpressureError was not taken and is not here
+    delivered: int  # returned by the consumer
+    dropped: int  # refused by DropNewest
+    spilled_pending: int  # on disk
+    pending: int  # in memory, in the queue or waiting to become a batch
+    spilled: int  # ever written to disk by this bridge
+    recovered: int  # found on disk when the bridge was made; part of offered
+    slices: int  # batches accepted
+    batches: int  # batches delivered
+    watermarks: int  # delivered
+    checkpoints: int  # delivered
+    waits: int  # times the producer slept
+    recovery: Recovery = Recovery()  # what the spill directory held, and what was cut off
+
+    @property
+    def balanced(self) -> bool:
+        return self.offered == self.delivered + self.dropped + self.spilled_pending + self.pending
+
+
+class Bridge:
+    """A bounded queue of Arrow slices and control messages from one thread to another, batched by a policy."""
+
+    def __init__(
+        self,
+        schema: pa.Schema,
+        *,
+        capacity: int = CAPACITY,
+        policy: BatchPolicy | None = None,
+        backpressure: Backpressure | None = None,
+        key: str | Sequence[str] | None = None,
+    ) -> None:
+        if not isinstance(schema, pa.Schema):
+            raise OptionError(f"Bridge: schema: expected a pyarrow.Schema, found {type(schema).__name__}")
+        if isinstance(capacity, bool) or not isinstance(capacity, int) or not 1 <= capacity <= 1 << 24:
+            raise OptionError(f"Bridge: capacity: expected slices from 1 to {1 << 24}, found {capacity!r}")
+        policy = BatchPolicy() if policy is None else policy
+        backpressure = Pause() if backpressure is None else backpressure
+        if not isinstance(policy, BatchPolicy):
+            raise OptionError(f"Bridge: policy: expected a BatchPolicy, found {policy!r}")
+        if not isinstance(backpressure, Pause | DropNewest | SpillToDisk):
+            raise OptionError(f"Bridge: backpressure: expected Pause, DropNewest or SpillToDisk, found {backpressure!r}")
+        self.policy = policy
+        self.backpressure = backpressure
+        self.key = _checked_key(schema, key)
+        self._out_schema = schema.append(pa.field(KEY_HASH, pa.uint64(), nullable=False)) if self.key else schema
+        spill = Spill(backpressure, self._out_schema) if isinstance(backpressure, SpillToDisk) else None
+        self._recovery = spill.recovery if spill else Recovery()
+        high, low = capacity, capacity - 1
+        if isinstance(backpressure, Pause):
+            high = max(1, int(capacity * backpressure.high))
+            low = min(high - 1, int(capacity * backpressure.low))
+        self._channel = Channel(
+            schema,
+            self._out_schema,
+            high,
+            low,
+            drops=isinstance(backpressure, DropNewest),
+            timeout=None if isinstance(backpressure, DropNewest) else backpressure.timeout,
+            add_key=self._with_key_hash if self.key else None,
+            spill=spill,
+            row_bits=_row_bits(self._out_schema),
+            recovered=self._recovery.rows,
+        )
+        self._producer = Producer(self._channel)
+        self._consumer = Consumer(
+            self._channel, policy.max_rows, policy.max_bytes, policy.max_latency_ms, policy.flush_on_watermark
+        )
+
+    @property
+    def producer(self) -> Producer:
+        return self._producer
+
+    @property
+    def consumer(self) -> Consumer:
+        return self._consumer
+
+    @property
+    def schema(self) -> pa.Schema:
+        """What the consumer gets: the producer's schema, and `key_hash` if a key was asked for."""
+        return self._out_schema
+
+    @property
+    def stats(self) -> BridgeStats:
+        return BridgeStats(*self._channel.counters(), self._recovery)
+
+    def _with_key_hash(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        return pa.RecordBatch.from_arrays([*batch.columns, key_hashes(batch, self.key)], schema=self._out_schema)
+
+
+class FanOut:
+    """One producer for several bridges. A control message reaches all of them or, with an error, none.
+
+    A batch is offered once every bridge that pauses has room, so a slow bridge holds all back and none gets it twice.
+    """
+
+    def __init__(self, producers: Sequence[Producer | Bridge]) -> None:
+        self._producers = [each.producer if isinstance(each, Bridge) else each for each in producers]
+        if not self._producers or len(set(map(id, self._producers))) < len(self._producers):
+            raise OptionError("FanOut: expected one or more different producers")
+
+    def send(self, batch: pa.RecordBatch) -> bool:
+        """True when every bridge accepted it; bridges that drop count it for themselves."""
+        for producer in self._producers:
+            producer._wait_until_accepting(batch)
+        return all([producer.send(batch) for producer in self._producers])
+
+    def watermark(self, ts: object) -> None:
+        self._to_all(Watermark(ts))
+
+    def checkpoint(self, epoch: int) -> None:
+        self._to_all(Checkpoint(epoch))
+
+    def close(self) -> None:
+        if not all(producer.closed for producer in self._producers):
+            self._to_all(None)
+
+    def fail(self, error: BaseException) -> None:
+        for producer in self._producers:
+            producer.fail(error)
+
+    @property
+    def has_capacity(self) -> bool:
+        return all(producer.has_capacity for producer in self._producers)
+
+    def _to_all(self, message: Watermark | Checkpoint | None) -> None:
+        prepared = []
+        try:
+            for producer in self._producers:
+                prepared.append((producer, producer._prepare(message)))
+        except (FlowError, BackpressureError, OSError):
+            for producer, ticket in prepared:
+                producer._abort(ticket)
+            raise
+        for producer, ticket in prepared:  # cannot fail: every control message finds a place
+            producer._commit(ticket)
+
+
+def _checked_key(schema: pa.Schema, key: str | Sequence[str] | None) -> tuple[str, ...]:
+    if key is None:
+        return ()
+    names = (key,) if isinstance(key, str) else tuple(key)
+    if not names:
+        raise OptionError("Bridge: key: expected one or more column names, found none")
+    for name in names:
+        if schema.get_all_field_indices(name) == [] or len(schema.get_all_field_indices(name)) > 1:
+            known = ", ".join(schema.names)
+            raise SchemaError(f"Bridge: key column {name!r}: expected one column of that name among [{known}]")
+        check_key_type(name, schema.field(name).type)
+    if KEY_HASH in schema.names:
+        raise SchemaError(f"Bridge: the schema already has a column '{KEY_HASH}'; rename it or leave key out")
+    return names
+
+
+def _row_bits(schema: pa.Schema) -> int:
+    """Bits a row takes, validity included; 0 when that differs from row to row."""
+    bits = 0
+    for field in schema:
+        try:
+            bits += int(field.type.bit_width) + 1
+        except ValueError:  # a type of varying width
+            return 0
+        if field.type.num_fields or pa.types.is_dictionary(field.type):
+            return 0
+    return bits

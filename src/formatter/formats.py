@@ -1,0 +1,155 @@
+"""Csv and its like: frozen options, checked when made. No I/O, no parsing, no native code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from formatter.errors import OptionError, SchemaError
+
+RAGGED = ("error", "pad", "truncate", "fit")
+MAX_SEPARATOR_BYTES = 8
+
+OnError = Literal["raise", "null", "skip", "collect"]
+ON_ERROR = ("raise", "null", "skip", "collect")
+
+
+def as_bytes(value: str | bytes, name: str, *, owner: str = "Csv") -> bytes:
+    if isinstance(value, str):
+        return value.encode()
+    if isinstance(value, bytes):
+        return value
+    raise OptionError(f"{owner}: {name}: expected str or bytes, found {value!r}")
+
+
+def check_on_error(on_error: str) -> None:
+    if on_error not in ON_ERROR:
+        raise OptionError(f"on_error: expected one of {', '.join(ON_ERROR)}, found {on_error!r}")
+
+
+def check_schema(schema: object, owner: str) -> None:
+    if not isinstance(schema, pa.Schema):
+        raise SchemaError(f"{owner}: schema: expected a pyarrow.Schema, found {type(schema).__name__}; use pa.schema([...])")
+    if len(schema) == 0:
+        raise SchemaError(f"{owner}: schema: expected at least one column, found none")
+    seen: set[str] = set()
+    for name in schema.names:
+        if name in seen:
+            raise SchemaError(f"{owner}: schema: column {name!r} stands twice; names must be unique")
+        seen.add(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Csv:
+    """Delimited text. `schema` lists every field of a record, in order, whether it is wanted or not."""
+
+    schema: pa.Schema
+    delimiter: str | bytes = ","
+    record_delimiter: str | bytes = "\n"
+    quote: str | bytes | None = '"'
+    escape: str | bytes | None = None
+    header: bool = False
+    nulls: tuple[str, ...] = ("",)
+    true_values: tuple[str, ...] = ("true", "1")
+    false_values: tuple[str, ...] = ("false", "0")
+    decimal: str = "."
+    timestamp_formats: tuple[str, ...] = ()
+    trim: bool = False
+    comment: str | bytes | None = None
+    ragged: Literal["error", "pad", "truncate", "fit"] = "error"
+
+    kind = "csv"
+
+    def __init__(
+        self,
+        schema: pa.Schema,
+        *,
+        delimiter: str | bytes = ",",
+        record_delimiter: str | bytes = "\n",
+        quote: str | bytes | None = '"',
+        escape: str | bytes | None = None,
+        header: bool = False,
+        nulls: Iterable[str] = ("",),
+        true_values: Iterable[str] = ("true", "1"),
+        false_values: Iterable[str] = ("false", "0"),
+        decimal: str = ".",
+        timestamp_formats: Iterable[str] = (),
+        trim: bool = False,
+        comment: str | bytes | None = None,
+        ragged: Literal["error", "pad", "truncate", "fit"] = "error",
+    ) -> None:
+        values: dict[str, Any] = {
+            "schema": schema,
+            "delimiter": delimiter,
+            "record_delimiter": record_delimiter,
+            "quote": quote or None,
+            "escape": escape or None,
+            "header": header,
+            "nulls": _tokens(nulls, "nulls"),
+            "true_values": _tokens(true_values, "true_values"),
+            "false_values": _tokens(false_values, "false_values"),
+            "decimal": decimal,
+            "timestamp_formats": _tokens(timestamp_formats, "timestamp_formats"),
+            "trim": trim,
+            "comment": comment or None,
+            "ragged": ragged,
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        self._check()
+
+    def _check(self) -> None:
+        check_schema(self.schema, "Csv")
+        special: dict[int, str] = {}
+        for name in ("delimiter", "record_delimiter"):
+            separator = as_bytes(getattr(self, name), name)
+            if not 1 <= len(separator) <= MAX_SEPARATOR_BYTES:
+                raise OptionError(f"Csv: {name}: expected 1 to {MAX_SEPARATOR_BYTES} bytes, found {len(separator)}: {separator!r}")
+        if as_bytes(self.delimiter, "delimiter") == as_bytes(self.record_delimiter, "record_delimiter"):
+            raise OptionError("Csv: delimiter and record_delimiter: expected two different ones, found the same")
+        for name in ("quote", "escape", "comment"):
+            value = getattr(self, name)
+            if value is None:
+                continue
+            byte = as_bytes(value, name)
+            if len(byte) != 1:
+                raise OptionError(f"Csv: {name}: expected one byte, found {byte!r}")
+            if byte[0] in special:
+                raise OptionError(f"Csv: {name}: {byte!r} is already the {special[byte[0]]}")
+            special[byte[0]] = name
+            for separator_name in ("delimiter", "record_delimiter"):
+                if byte in as_bytes(getattr(self, separator_name), separator_name):
+                    raise OptionError(f"Csv: {name}: {byte!r} is part of the {separator_name}")
+        if self.decimal not in (".", ","):
+            raise OptionError(f"Csv: decimal: expected '.' or ',', found {self.decimal!r}")
+        if self.decimal.encode() == as_bytes(self.delimiter, "delimiter") and self.quote is None:
+            raise OptionError("Csv: decimal: the decimal point is the delimiter and there is no quote to tell them apart")
+        if self.ragged not in RAGGED:
+            raise OptionError(f"Csv: ragged: expected one of {', '.join(RAGGED)}, found {self.ragged!r}")
+        for name in ("header", "trim"):
+            if not isinstance(getattr(self, name), bool):
+                raise OptionError(f"Csv: {name}: expected a bool, found {getattr(self, name)!r}")
+        overlap = set(self.true_values) & set(self.false_values)
+        if overlap:
+            raise OptionError(f"Csv: true_values and false_values share {sorted(overlap)!r}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild_csv, ({f.name: getattr(self, f.name) for f in fields(self)},)
+
+
+def _rebuild_csv(values: dict[str, Any]) -> Csv:
+    schema = values.pop("schema")
+    return Csv(schema, **values)
+
+
+def _tokens(values: Iterable[str], name: str) -> tuple[str, ...]:
+    if isinstance(values, str | bytes):
+        raise OptionError(f"Csv: {name}: expected a sequence of strings, found {values!r}; write ({values!r},)")
+    tokens = tuple(values)
+    for token in tokens:
+        if not isinstance(token, str):
+            raise OptionError(f"Csv: {name}: expected strings, found {token!r}")
+    return tokens

@@ -1,0 +1,112 @@
+"""A format, a projection and filters to the engine's plan. In: what users say. Out: what is decoded and how it leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from formatter import _core, filters, types
+from formatter.errors import OptionError, SchemaError
+from formatter.formats import ON_ERROR, RAGGED, Csv, as_bytes, check_on_error
+
+
+@dataclass(frozen=True)
+class DecodePlan:
+    """`native` decodes `columns`; batches leave with `schema`. `converted`: positions whose storage type is another."""
+
+    format: Csv
+    native: Any
+    schema: pa.Schema
+    storage: pa.Schema
+    columns: tuple[str, ...]
+    converted: tuple[int, ...]
+    on_error: str
+
+    def batch(self, capsule: object) -> pa.RecordBatch:
+        batch = pa.record_batch(_Exported(self.storage, capsule))
+        if not self.converted:
+            return batch
+        arrays = [
+            types.to_wanted(batch.column(i), self.schema.field(i).type) if i in self.converted else batch.column(i)
+            for i in range(batch.num_columns)
+        ]
+        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+
+
+class _Exported:
+    """An array capsule and its schema, as pyarrow imports them."""
+
+    def __init__(self, schema: pa.Schema, capsule: object) -> None:
+        self.schema = schema
+        self.capsule = capsule
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        return self.schema.__arrow_c_schema__(), self.capsule
+
+
+def projected_names(columns: Sequence[str] | None, schema: pa.Schema) -> list[str]:
+    if columns is None:
+        return list(schema.names)
+    if isinstance(columns, str):
+        raise OptionError(f"columns: expected a list of names, found {columns!r}; write [{columns!r}]")
+    names = list(columns)
+    filters.check_columns(names, schema, "columns")
+    if len(set(names)) != len(names):
+        raise SchemaError(f"columns: a name stands twice in {names!r}")
+    return names
+
+
+def make_plan(
+    format: Csv, *, columns: Sequence[str] | None = None, filters_wanted: filters.Filters = None, on_error: str = "raise"
+) -> DecodePlan:
+    if not isinstance(format, Csv):
+        raise OptionError(f"format: expected fm.Csv(...), found {type(format).__name__}")
+    check_on_error(on_error)
+    schema = format.schema
+    names = projected_names(columns, schema)
+    clauses = filters.normalized(filters_wanted)
+    filter_names = filters.columns_of(clauses)
+    filters.check_columns(filter_names, schema, "filters")
+    decoded = names + [name for name in filter_names if name not in names]
+    specs = [
+        types.column_description(schema.field(name), schema_index=schema.get_field_index(name), owner="Csv") for name in decoded
+    ]
+    dialect = csv_dialect(format, on_error)
+    native = _core.Plan.for_csv(dialect, specs, len(names), len(schema), filters.described(clauses, specs, schema))
+    out_fields = [schema.field(name) for name in names]
+    storage_fields = [field.with_type(types.storage_type(field.type)) for field in out_fields]
+    converted = tuple(i for i, field in enumerate(out_fields) if field.type != storage_fields[i].type)
+    return DecodePlan(
+        format=format,
+        native=native,
+        schema=pa.schema(out_fields, metadata=schema.metadata),
+        storage=pa.schema(storage_fields, metadata=schema.metadata),
+        columns=tuple(names),
+        converted=converted,
+        on_error=on_error,
+    )
+
+
+def csv_dialect(format: Csv, on_error: str) -> dict[str, Any]:
+    def optional(value: str | bytes | None, name: str) -> bytes | None:
+        return None if value is None else as_bytes(value, name)
+
+    return {
+        "delimiter": as_bytes(format.delimiter, "delimiter"),
+        "record_end": as_bytes(format.record_delimiter, "record_delimiter"),
+        "quote": optional(format.quote, "quote"),
+        "escape": optional(format.escape, "escape"),
+        "comment": optional(format.comment, "comment"),
+        "trim": format.trim,
+        "header": format.header,
+        "decimal": format.decimal.encode(),
+        "ragged": RAGGED.index(format.ragged),
+        "on_error": ON_ERROR.index(on_error),
+        "nulls": [token.encode() for token in format.nulls],
+        "trues": [token.encode() for token in format.true_values],
+        "falses": [token.encode() for token in format.false_values],
+        "timestamp_formats": [text.encode() for text in format.timestamp_formats],
+    }

@@ -1,0 +1,203 @@
+"""The front door for whole inputs: bytes, paths, file objects to tables and streams of batches.
+
+An input is cut into ranges that threads read at once. Each range guesses where its first record starts; the range before
+it proves or disproves the guess, and only a disproved one is read again. Batches leave in order.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import pyarrow as pa
+
+from formatter import _core, diagnostics
+from formatter.errors import OptionError
+from formatter.filters import Filters
+from formatter.formats import Csv
+from formatter.plans import DecodePlan, make_plan
+from formatter.sources import Input, Source, inputs
+
+RANGE_BYTES = 4 << 20  # large enough that a wrong guess and a task switch cost little, small enough to keep threads busy
+WINDOW_BYTES = 8 << 20  # per thread, for inputs that are read rather than looked at in place
+ROWS_PER_BATCH = 65_536
+BYTES_PER_BATCH = 64 << 20
+
+Rejects = Callable[[pa.Table], None]
+
+
+class RejectsWarning(UserWarning):
+    """Records were rejected and nobody asked to see them."""
+
+
+def read(
+    source: Source,
+    format: Csv,
+    *,
+    columns: Sequence[str] | None = None,
+    filters: Filters = None,
+    threads: int | None = None,
+    on_error: str = "raise",
+    codec: str | None = None,
+    rejects: list[pa.Table] | None = None,
+) -> pa.Table:
+    """The whole input as a table. `threads`: None uses every core. With on_error="collect", `rejects` receives a table."""
+    plan = make_plan(format, columns=columns, filters_wanted=filters, on_error=on_error)
+    batches = list(_batches(source, plan, _thread_count(threads), codec, rejects))
+    return pa.Table.from_batches(batches, schema=plan.schema)
+
+
+def open(
+    source: Source,
+    format: Csv,
+    *,
+    columns: Sequence[str] | None = None,
+    filters: Filters = None,
+    threads: int | None = None,
+    on_error: str = "raise",
+    codec: str | None = None,
+    rejects: list[pa.Table] | None = None,
+) -> pa.RecordBatchReader:
+    """The input as a stream of batches in bounded memory."""
+    plan = make_plan(format, columns=columns, filters_wanted=filters, on_error=on_error)
+    batches = _batches(source, plan, _thread_count(threads), codec, rejects)
+    return pa.RecordBatchReader.from_batches(plan.schema, batches)
+
+
+def _thread_count(threads: int | None) -> int:
+    if threads is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+        raise OptionError(f"threads: expected a whole number from 1, or None for every core, found {threads!r}")
+    return threads
+
+
+def _batches(
+    source: Source, plan: DecodePlan, threads: int, codec: str | None, rejects: list[pa.Table] | None
+) -> Iterator[pa.RecordBatch]:
+    for item in inputs(source, codec):
+        reading = _Reading(plan, threads, item)
+        yield from reading.batches()
+        reading.report(rejects)
+
+
+class _Reading:
+    """One input on its way: where it stands, what it has found wrong."""
+
+    def __init__(self, plan: DecodePlan, threads: int, item: Input) -> None:
+        self.plan = plan
+        self.threads = threads
+        self.item = item
+        self.records = 0
+        self.found: list[tuple[Any, bytes]] = []
+        self.native = plan.native
+        self.ranges: Any = None
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        if self.item.contiguous:
+            window = self.item.data  # type: ignore[attr-defined]
+            yield from self._window(window, 0, True)
+            return
+        offset = 0
+        windows: Any = self.item.windows(WINDOW_BYTES * self.threads if self.threads > 1 else RANGE_BYTES)
+        try:
+            window, last = next(windows)
+            while True:
+                used = yield from self._window(window, offset, last)
+                offset += used
+                window, last = windows.send(used)
+        except StopIteration:
+            return
+
+    def _window(self, window: memoryview, offset: int, last: bool) -> Iterator[pa.RecordBatch]:
+        """Yields the batches of a window and returns how many of its bytes are used."""
+        if self.ranges is None:
+            self._start(window)
+        size = len(window)
+        step = RANGE_BYTES if self.native.splittable else size
+        starts = list(range(0, size, step)) or ([0] if last else [])
+        expected = 0
+
+        def submit(begin: int) -> Any:
+            end = min(begin + step, size)
+            return self._read(window, begin, end, begin == 0, offset, last)
+
+        for begin, result in _in_order(starts, submit, self.threads):
+            end = min(begin + step, size)
+            first, next_record, records, arrays, errors, counters = result
+            if begin and first != expected:
+                if expected > end:
+                    continue  # one record covers the whole range
+                first, next_record, records, arrays, errors, counters = self._read(window, expected, end, True, offset, last)
+            expected = next_record
+            self._note(errors)
+            self.records += records
+            for capsule in arrays:
+                yield self.plan.batch(capsule)
+        return expected
+
+    def _read(self, window: memoryview, begin: int, end: int, begins_record: bool, offset: int, last: bool) -> Any:
+        return self.ranges.read(
+            window, begin, end, begins_record=begins_record, input_ends=last, stream_start=offset == 0 and begin == 0,
+            byte_offset=offset,
+        )  # fmt: skip
+
+    def _start(self, window: memoryview) -> None:
+        if self.plan.format.header:
+            mapped, missing = self.native.with_header(bytes(window[: 1 << 20]))
+            if missing and len(window):
+                raise diagnostics.missing_in_header(self.plan.format, missing)
+            self.native = mapped
+        self.ranges = _core.RangeReader(self.native, ROWS_PER_BATCH, BYTES_PER_BATCH)
+
+    def _note(self, errors: list[Any]) -> None:
+        if not errors:
+            return
+        errors.sort(key=lambda e: e[4])
+        for error in errors:
+            described = diagnostics.describe(error, self.plan.format, self.plan.native.column_names, record_base=self.records)
+            if self.plan.on_error == "raise" or diagnostics.always_raised(error[0]):
+                raise described
+            self.found.append((described, error[7]))
+
+    def report(self, rejects: list[pa.Table] | None) -> None:
+        if self.plan.on_error != "collect":
+            return
+        if rejects is not None:
+            rejects.append(diagnostics.rejects_table(self.found))
+        elif self.found:
+            warnings.warn(
+                f"{self.item.name}: {len(self.found)} records rejected, the first: {self.found[0][0]}; "
+                "pass rejects=[] to receive them",
+                RejectsWarning,
+                stacklevel=2,
+            )
+
+
+def _in_order(items: list[int], work: Callable[[int], Any], threads: int) -> Iterator[tuple[int, Any]]:
+    """(item, work(item)) in the order of the items, at most a few ahead of the consumer."""
+    if threads == 1 or len(items) == 1:
+        for item in items:
+            yield item, work(item)
+        return
+    pending: deque[tuple[int, Future[Any]]] = deque()
+    upcoming = iter(items)
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            for item in upcoming:
+                pending.append((item, pool.submit(work, item)))
+                if len(pending) >= 2 * threads:
+                    done, future = pending.popleft()
+                    yield done, future.result()
+            while pending:
+                done, future = pending.popleft()
+                yield done, future.result()
+        finally:
+            for _, future in pending:
+                future.cancel()
+
+

@@ -1,0 +1,140 @@
+"""Where whole inputs come from. In: bytes-like, a path, paths, a file object. Out: windows of bytes, first to last.
+
+Memory is one window, looked at in place. Files are read (not mapped: mapped pages would count as resident memory) in
+windows of bounded size, decompressed on the way if their suffix or `codec` says so.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from formatter.errors import OptionError
+
+CODECS = {"zstd": "zstd", "gzip": "gzip", "lz4": "lz4", "snappy": "snappy", "bz2": "bz2", "brotli": "brotli"}
+_SUFFIXES = {".zst": "zstd", ".zstd": "zstd", ".gz": "gzip", ".gzip": "gzip", ".lz4": "lz4", ".snappy": "snappy", ".bz2": "bz2",
+             ".br": "brotli"}  # fmt: skip
+
+Source = Any  # bytes-like, str, os.PathLike, a sequence of paths, or a binary file object
+
+
+def is_bytes_like(source: object) -> bool:
+    if isinstance(source, bytes | bytearray | memoryview | pa.Buffer):
+        return True
+    return hasattr(source, "__array_interface__") and hasattr(source, "nbytes")
+
+
+def inputs(source: Source, codec: str | None) -> Iterator[Input]:
+    """The separate inputs of a source; each may have its own header."""
+    if codec is not None and codec not in CODECS:
+        raise OptionError(f"codec: expected one of {', '.join(CODECS)}, found {codec!r}")
+    if is_bytes_like(source):
+        yield Memory(source, codec) if codec else Memory(source)
+    elif isinstance(source, str | os.PathLike):
+        yield File(Path(source), codec)
+    elif hasattr(source, "read"):
+        yield Readable(source, codec)
+    elif isinstance(source, Iterable):
+        for item in source:
+            yield from inputs(item, codec)
+    else:
+        raise OptionError(f"source: expected bytes, a path, paths or a binary file object, found {type(source).__name__}")
+
+
+class Input:
+    """One input; `windows` yields (bytes so far unread, whether they are the last)."""
+
+    name = "<input>"
+    contiguous = False
+
+    def open(self) -> Any:
+        raise TypeError("contiguous inputs are not opened")
+
+    def windows(self, size: int) -> Iterator[tuple[memoryview, bool]]:
+        """The reader sends back how many bytes of the window it has used; the rest stands first in the next."""
+        carry = b""
+        with closing(self.open()) as stream:
+            last = False
+            while not last:
+                window = bytearray(len(carry) + size)
+                window[: len(carry)] = carry
+                filled, last = _fill(stream, memoryview(window), len(carry))
+                view = memoryview(window)[:filled]
+                used = yield view, last
+                carry = bytes(view[used:])
+                # A record longer than the window: look further.
+                size = max(size, 2 * len(carry))
+
+
+class Memory(Input):
+    contiguous = True
+
+    def __init__(self, data: Any, codec: str | None = None) -> None:
+        view = memoryview(data)
+        self.data = view if view.c_contiguous and view.format == "B" and view.ndim == 1 else view.cast("B")
+        self.codec = codec
+        if codec:
+            self.contiguous = False
+
+    def open(self) -> Any:
+        return pa.CompressedInputStream(pa.BufferReader(pa.py_buffer(self.data)), self.codec)
+
+
+class File(Input):
+    def __init__(self, path: Path, codec: str | None) -> None:
+        self.name = str(path)
+        self.path = path
+        self.codec = codec or _SUFFIXES.get(path.suffix.lower())
+
+    def open(self) -> Any:
+        raw = open(self.path, "rb", buffering=0)
+        return _decompressed(raw, self.codec) if self.codec else raw
+
+
+class Readable(Input):
+    """The caller's file object, which stays the caller's to close."""
+
+    def __init__(self, stream: Any, codec: str | None) -> None:
+        self.name = str(getattr(stream, "name", "<stream>"))
+        self.stream = stream
+        self.codec = codec
+
+    def open(self) -> Any:
+        return _decompressed(self.stream, self.codec) if self.codec else _Unclosed(self.stream)
+
+
+def _decompressed(raw: Any, codec: str) -> Any:
+    return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), codec)
+
+
+class _Unclosed:
+    def __init__(self, stream: Any) -> None:
+        self.read = stream.read
+        if hasattr(stream, "readinto"):
+            self.readinto = stream.readinto
+
+    def close(self) -> None:
+        pass
+
+
+def _fill(stream: Any, window: memoryview, filled: int) -> tuple[int, bool]:
+    """Reads until the window is full or the stream ends."""
+    readinto = getattr(stream, "readinto", None)
+    while filled < len(window):
+        if readinto is not None:
+            got = readinto(window[filled:])
+        else:
+            data = stream.read(len(window) - filled)
+            if isinstance(data, str):
+                raise OptionError("source: expected a binary file object, found one in text mode; open it with 'rb'")
+            got = len(data)
+            window[filled : filled + got] = data
+        if not got:
+            return filled, True
+        filled += got
+    return filled, False

@@ -1,0 +1,425 @@
+"""The front door for raw buffers: any order, any thread, each record exactly once.
+
+Policy and words live here; which record is whose is decided in the engine (see ARCHITECTURE.md, "Shredding").
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from formatter import _core, checkpoints, diagnostics
+from formatter.batch import Batch, NullColumns
+from formatter.checkpoints import CheckpointError
+from formatter.errors import BackpressureError, FormatError, OptionError, SequenceError
+from formatter.filters import Filters
+from formatter.flow.policy import BatchPolicy
+from formatter.formats import Csv
+from formatter.plans import make_plan
+
+MAX_RECORD_BYTES = 64 << 20
+MAX_PENDING_BYTES = 1 << 30
+_NAMED_ORIGIN = 1 << 63  # native ids from here on stand for origins that are no small whole numbers
+
+Origin = int | str
+
+
+@dataclass(frozen=True, slots=True)
+class StreamStats:
+    """Counts since the start. `values_decoded`: per column, what was really parsed."""
+
+    buffers: int
+    bytes: int
+    records: int
+    rows: int
+    spanning: int
+    rejects: int
+    filtered: int
+    nulled: int
+    duplicates: int
+    lost: int
+    pending_buffers: int
+    pending_bytes: int
+    origins: int
+    open_batches: int
+    kernel: str
+    values_decoded: dict[str, int] = field(default_factory=dict)
+
+
+class Stream:
+    """Turns the buffers of any number of origins into batches. Every method may be called from any thread."""
+
+    def __init__(
+        self,
+        format: Csv,
+        *,
+        columns: Sequence[str] | None = None,
+        filters: Filters = None,
+        on_error: str = "raise",
+        ordered: bool = False,
+        layout: str = "projected",
+        batch: BatchPolicy | None = None,
+        max_record_bytes: int = MAX_RECORD_BYTES,
+        max_pending_bytes: int = MAX_PENDING_BYTES,
+        on_duplicate: str = "raise",
+        max_sequence: int | None = None,
+    ) -> None:
+        policy = batch if batch is not None else BatchPolicy()
+        self._options: dict[str, Any] = {
+            "columns": None if columns is None else list(columns),
+            "filters": filters,
+            "on_error": on_error,
+            "ordered": ordered,
+            "layout": layout,
+            "max_record_bytes": max_record_bytes,
+            "max_pending_bytes": max_pending_bytes,
+            "on_duplicate": on_duplicate,
+            "max_sequence": max_sequence,
+            "batch": {
+                "max_rows": policy.max_rows,
+                "max_bytes": policy.max_bytes,
+                "max_latency_ms": policy.max_latency_ms,
+                "flush_on_watermark": policy.flush_on_watermark,
+            },
+        }
+        _check_options(self._options, policy)
+        self._plan = make_plan(format, columns=columns, filters_wanted=filters, on_error=on_error)
+        self._nulls = NullColumns()
+        self._positional = layout == "positional"
+        latency = -1 if policy.max_latency_ms is None else int(policy.max_latency_ms * 1_000_000)
+        self._native = _core.NativeStream(
+            self._plan.native,
+            ordered=ordered,
+            ignore_duplicates=on_duplicate == "ignore",
+            max_sequence=max_sequence or 0,
+            max_record_bytes=max_record_bytes,
+            max_pending_bytes=max_pending_bytes,
+            max_rows=policy.max_rows,
+            max_batch_bytes=policy.max_bytes,
+            max_latency_ns=latency,
+        )
+        self._lock = threading.Lock()
+        self._names: dict[Origin, int] = {}  # origins that are no small whole numbers, and their native ids
+        self._origins: dict[int, Origin] = {}
+        self._appended: dict[int, int] = {}
+        self._undelivered: list[Batch] = []  # finished in a call that raised, or restored
+        self._rejects: list[tuple[FormatError, bytes]] = []
+        self._failures: list[FormatError] = []
+
+    # -------------------------------------------------------------------------------------------------- properties
+
+    @property
+    def format(self) -> Csv:
+        return self._plan.format
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Of the batches' data."""
+        if not self._positional:
+            return self._plan.schema
+        empty = pa.RecordBatch.from_pylist([], schema=self._plan.schema)
+        return self._nulls.positional(empty, self.format.schema).schema
+
+    @property
+    def stats(self) -> StreamStats:
+        return StreamStats(kernel=_core.active_kernel(), **self._native.counts())
+
+    # ------------------------------------------------------------------------------------------------------ buffers
+
+    def push(self, buffer: Any, *, sequence: int, origin: Origin = 0) -> list[Batch]:
+        """One buffer; its bytes are free when this returns. Batches come when the policy says so."""
+        number = _checked_sequence(sequence, origin)
+        return self._settle(self._native.push(buffer, self._id(origin), number), origin, number)
+
+    def push_many(self, buffers: Any, *, sequences: Any, origins: Any = None) -> list[Batch]:
+        """Many buffers at once: an Arrow binary array, or a list of bytes-like objects."""
+        addresses, sizes, keep = _addresses(buffers)
+        numbers = _checked_sequences(sequences, len(addresses))
+        ids = self._ids(origins, len(addresses))
+        result = self._native.push_many(addresses, sizes, ids, numbers)
+        del keep
+        refused = result[2]
+        if result[0] == "ok":
+            return self._settle(result, 0, 0)
+        return self._settle(result, self._origin(int(ids[refused])), int(numbers[refused]))
+
+    def append(self, buffer: Any, *, origin: Origin = 0) -> list[Batch]:
+        """The next buffer of its origin: for sources that come in order, the stream numbers them itself."""
+        native = self._id(origin)
+        with self._lock:
+            number = self._appended.get(native, 0) + 1
+            result = self._native.push(buffer, native, number)
+            if result[0] == "ok":
+                self._appended[native] = number
+        return self._settle(result, origin, number)
+
+    def lost(self, sequence: int, *, origin: Origin = 0) -> list[Batch]:
+        """A buffer that will never come: the records over its edges become rejects, the rest goes on."""
+        number = _checked_sequence(sequence, origin)
+        return self._settle(self._native.lost(self._id(origin), number), origin, number)
+
+    def finish(self, *, origin: Origin = 0, last_sequence: int | None = None) -> list[Batch]:
+        """The origin's end: its unterminated record and open batch come out. A missing buffer is an error."""
+        if last_sequence is not None and last_sequence != 0:
+            last_sequence = _checked_sequence(last_sequence, origin)
+        return self._settle(self._native.finish(self._id(origin), last_sequence), origin, last_sequence or 0)
+
+    def finish_all(self) -> list[Batch]:
+        """finish() for every origin that is still open."""
+        batches: list[Batch] = []
+        for native in self._native.open_origins():
+            origin = self._origin(native)
+            try:
+                batches += self._settle(self._native.finish(native, None), origin, 0)
+            except Exception:
+                self._undelivered[:0] = batches
+                raise
+        return batches + self._settle(self._native.flush(True), 0, 0)
+
+    def flush(self) -> list[Batch]:
+        """Open batches, whatever the policy says."""
+        return self._settle(self._native.flush(True), 0, 0)
+
+    # ------------------------------------------------------------------------------------------------------- errors
+
+    def rejects(self) -> pa.Table:
+        """Records rejected since the last call, with certain positions (on_error="collect")."""
+        with self._lock:
+            drained, self._rejects = self._rejects, []
+        return diagnostics.rejects_table(drained)
+
+    # -------------------------------------------------------------------------------------------------- checkpoints
+
+    def checkpoint(self) -> bytes:
+        """Everything needed to go on: open rows, fragments, positions. Batches returned before count as delivered."""
+        native, result = self._native.checkpoint()
+        finished = self._batches(result[3])
+        with self._lock:
+            self._undelivered += finished
+            waiting = list(self._undelivered)
+            options = {
+                **self._options,
+                "appended": {str(k): v for k, v in self._appended.items()},
+                "names": [[name, number] for name, number in self._names.items()],
+                "rejects": [[_error_state(error), raw] for error, raw in self._rejects],
+                "schema": self.format.schema.serialize().to_pybytes(),
+            }
+        return checkpoints.pack(options, native, waiting, self.schema)
+
+    @classmethod
+    def restore(cls, format: Csv, state: bytes) -> Stream:
+        """A stream that goes on where `state` was taken; buffers pushed since then are to be pushed again."""
+        options, native, batches = checkpoints.unpack(state)
+        appended, names = options.pop("appended"), options.pop("names")
+        rejects, schema = options.pop("rejects"), options.pop("schema")
+        if not pa.ipc.read_schema(pa.py_buffer(schema)).equals(format.schema, check_metadata=True):
+            raise CheckpointError("checkpoint: it was taken with another schema; restore with the format it was made with")
+        options["batch"] = BatchPolicy(**options["batch"])
+        options["filters"] = _as_tuples(options["filters"])
+        stream = cls(format, **options)
+        if not stream._native.restore(native):
+            raise CheckpointError("checkpoint: its native state cannot be read; it is of another version of this package")
+        stream._appended = {int(k): v for k, v in appended.items()}
+        for name, number in names:
+            stream._names[name] = number
+            stream._origins[number] = name
+        stream._rejects = [(_error_of_state(values), raw) for values, raw in rejects]
+        projection = stream._plan.columns
+        stream._undelivered = [
+            Batch(data, about["origin"], tuple((a, b) for a, b in about["spans"]), about["version"], projection)
+            for about, data in batches
+        ]
+        return stream
+
+    # ----------------------------------------------------------------------------------------------------- internals
+
+    def _id(self, origin: Origin) -> int:
+        if isinstance(origin, int) and not isinstance(origin, bool) and 0 <= origin < _NAMED_ORIGIN:
+            return origin
+        known = self._names.get(origin)
+        if known is not None:
+            return known
+        if isinstance(origin, bool) or not isinstance(origin, int | str):
+            raise OptionError(f"origin: expected an int or str, found {origin!r}")
+        with self._lock:
+            number = self._names.setdefault(origin, _NAMED_ORIGIN + len(self._names))
+            self._origins[number] = origin
+        return number
+
+    def _origin(self, native: int) -> Origin:
+        return native if native < _NAMED_ORIGIN else self._origins[native]
+
+    def _ids(self, origins: Any, count: int) -> np.ndarray[Any, Any]:
+        if origins is None:
+            return np.zeros(count, np.uint64)
+        if isinstance(origins, int | str):
+            return np.full(count, self._id(origins), np.uint64)
+        if hasattr(origins, "to_pylist"):
+            origins = origins.to_pylist()
+        ids = np.fromiter((self._id(o if isinstance(o, str) else int(o)) for o in origins), np.uint64)
+        if len(ids) != count:
+            raise OptionError(f"push_many: expected {count} origins, one a buffer, found {len(ids)}")
+        return ids
+
+    def _batches(self, finished: list[Any]) -> list[Batch]:
+        projection = self._plan.columns
+        batches: list[Batch] = []
+        for native, spans, capsule in finished:
+            data = self._plan.batch(capsule)
+            if self._positional:
+                data = self._nulls.positional(data, self.format.schema)
+            batches.append(Batch(data, self._origin(native), spans, 1, projection))
+        return batches
+
+    def _settle(self, result: Any, origin: Origin, sequence: int) -> list[Batch]:
+        """Batches to hand out; raises what is to be raised, keeping the batches for the next call."""
+        status, _taken, _refused, finished, errors, holes = result
+        batches = self._batches(finished)
+        raised = self._note(errors) if errors else None
+        if raised is None and status == "ok" and not self._undelivered:
+            return batches
+        with self._lock:
+            if raised is not None or status != "ok":
+                self._undelivered += batches
+            else:
+                batches = self._undelivered + batches
+                self._undelivered = []
+        if status != "ok":
+            raise _refusal(status, origin, sequence, holes, self._options)
+        if raised is not None:
+            raise raised
+        return batches
+
+    def _note(self, errors: list[Any]) -> FormatError | None:
+        names = self._plan.native.column_names
+        found = [(diagnostics.describe(e, self.format, names, origin=self._origin(o)), e[7]) for o, e in errors]
+        for error, _ in found:
+            if self._plan.on_error == "raise" or diagnostics.always_raised(error.code):
+                return error
+        with self._lock:
+            self._rejects += found
+        return None
+
+
+def _check_options(options: dict[str, Any], policy: BatchPolicy) -> None:
+    if not isinstance(policy, BatchPolicy):
+        raise OptionError(f"Stream: batch: expected fm.BatchPolicy(...), found {type(policy).__name__}")
+    choices = {"layout": ("projected", "positional"), "on_duplicate": ("raise", "ignore"), "ordered": (True, False)}
+    for name, allowed in choices.items():
+        if options[name] not in allowed:
+            raise OptionError(f"Stream: {name}: expected one of {', '.join(map(repr, allowed))}, found {options[name]!r}")
+    for name in ("max_record_bytes", "max_pending_bytes", "max_sequence"):
+        value = options[name]
+        if value is None and name == "max_sequence":
+            continue
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 2**63:
+            raise OptionError(f"Stream: {name}: expected a whole number from 1, found {value!r}")
+
+
+def _checked_sequence(sequence: Any, origin: Origin) -> int:
+    if isinstance(sequence, bool) or not hasattr(sequence, "__index__"):
+        raise SequenceError(f"sequence: expected a whole number from 1, found {sequence!r}", origin=origin)
+    number = int(sequence.__index__())
+    if not 1 <= number < 2**64:
+        raise SequenceError(
+            f"origin {origin!r}: sequence: expected a whole number from 1 to 2**64 - 1, found {number}; "
+            "sequences of an origin count 1, 2, 3, ...",
+            sequence=number,
+            origin=origin,
+        )
+    return number
+
+
+def _checked_sequences(sequences: Any, count: int) -> np.ndarray[Any, Any]:
+    if hasattr(sequences, "to_numpy") and not isinstance(sequences, np.ndarray):
+        sequences = sequences.to_numpy(zero_copy_only=False)
+    numbers = np.asarray(sequences)
+    if numbers.shape != (count,):
+        raise OptionError(f"push_many: expected {count} sequences, one a buffer, found shape {numbers.shape}")
+    if numbers.dtype != np.uint64:
+        if count and (numbers.dtype.kind not in "iuO" or min(numbers.tolist()) < 1):
+            bad = next((n for n in numbers.tolist() if not isinstance(n, int) or n < 1), numbers.dtype)
+            raise SequenceError(f"push_many: sequence: expected whole numbers from 1, found {bad!r}")
+        numbers = numbers.astype(np.uint64)
+    return np.ascontiguousarray(numbers)
+
+
+def _addresses(buffers: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], Any]:
+    """(addresses, sizes, what keeps them alive)"""
+    if isinstance(buffers, pa.ChunkedArray):
+        buffers = buffers.combine_chunks() if buffers.num_chunks != 1 else buffers.chunk(0)
+    if isinstance(buffers, pa.Array):
+        if not (pa.types.is_binary(buffers.type) or pa.types.is_large_binary(buffers.type)):
+            if not (pa.types.is_string(buffers.type) or pa.types.is_large_string(buffers.type)):
+                raise OptionError(f"push_many: buffers: expected a binary array or a list of bytes, found {buffers.type}")
+        if buffers.null_count:
+            raise OptionError("push_many: buffers: expected no nulls; a buffer that never comes is stream.lost(sequence)")
+        wide = pa.types.is_large_binary(buffers.type) or pa.types.is_large_string(buffers.type)
+        _, offsets_buffer, data = buffers.buffers()
+        kind = np.int64 if wide else np.int32
+        offsets = np.frombuffer(offsets_buffer, kind)[buffers.offset : buffers.offset + len(buffers) + 1].astype(np.uint64)
+        if len(buffers) == 0:
+            return np.empty(0, np.uint64), np.empty(0, np.uint64), buffers
+        base = np.uint64(data.address if data is not None else 0)
+        return offsets[:-1] + base, np.diff(offsets), buffers
+    views = [np.frombuffer(b, np.uint8) if len(b) else np.empty(0, np.uint8) for b in buffers]
+    addresses = np.fromiter((v.__array_interface__["data"][0] for v in views), np.uint64, len(views))
+    sizes = np.fromiter((v.nbytes for v in views), np.uint64, len(views))
+    return addresses, sizes, views
+
+
+def _refusal(status: str, origin: Origin, sequence: int, holes: list[Any], options: dict[str, Any]) -> Exception:
+    where = f"origin {origin!r}, sequence {sequence}"
+    missing = ", ".join(f"{a}" if a == b else f"{a} to {b}" for a, b in holes)
+    if status == "duplicate":
+        return SequenceError(
+            f"{where}: this buffer was pushed before; push each once, or set on_duplicate='ignore' for redelivery",
+            sequence=sequence, origin=origin,
+        )  # fmt: skip
+    if status == "out_of_range":
+        limit = options["max_sequence"]
+        rule = f"expected at most max_sequence={limit}" if limit else "expected one within 67,108,864 of the next missing buffer"
+        return SequenceError(f"{where}: {rule}", sequence=sequence, origin=origin)
+    if status == "finished":
+        return SequenceError(f"{where}: the origin was finished; use another origin or a new stream", sequence=sequence, origin=origin)
+    if status == "hole":
+        return SequenceError(
+            f"origin {origin!r}: finish: buffers {missing} never came; push them, or declare them with stream.lost(sequence)",
+            sequence=int(holes[0][0]), origin=origin,
+        )  # fmt: skip
+    if status == "beyond":
+        return SequenceError(
+            f"origin {origin!r}: finish: last_sequence={sequence}, but buffers {missing} came too; finish with the last one's",
+            sequence=sequence, origin=origin,
+        )  # fmt: skip
+    if status == "pending_limit":
+        return BackpressureError(
+            f"{where}: {options['max_pending_bytes']} bytes wait for earlier buffers (max_pending_bytes); push those first, "
+            "then this one again"
+        )
+    return SequenceError(f"{where}: {status}", sequence=sequence, origin=origin)
+
+
+_ERROR_FIELDS = ("code", "origin", "sequence", "byte_offset", "record", "column", "expected", "found")
+
+
+def _error_state(error: FormatError) -> dict[str, Any]:
+    return {"message": str(error), **{name: getattr(error, name) for name in _ERROR_FIELDS}}
+
+
+def _error_of_state(values: dict[str, Any]) -> FormatError:
+    return FormatError(values.pop("message"), **values)
+
+
+def _as_tuples(filters: Any) -> Any:
+    """JSON made lists of the clauses' tuples."""
+    if not filters:
+        return None
+    if isinstance(filters[0][0], str):
+        return [tuple(clause) for clause in filters]
+    return [[tuple(clause) for clause in conjunction] for conjunction in filters]

@@ -1,0 +1,104 @@
+"""Arrow types as the engine knows them. In: a pyarrow field. Out: a column description, or a SchemaError with a remedy.
+
+Some types are decoded as a close relative, the storage type, and turned into the wanted one per batch.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from formatter.errors import SchemaError
+
+# The order is that of ColumnType in engine/columns.hpp.
+_PLAIN = (
+    pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64(),
+    pa.float32(), pa.float64(), None, pa.bool_(), pa.date32(), None,
+    pa.string(), pa.large_string(), pa.binary(), pa.large_binary(),
+)  # fmt: skip
+_CODES = {t: code for code, t in enumerate(_PLAIN) if t is not None}
+DECIMAL128 = 10
+TIMESTAMP = 13
+_UNITS = ("s", "ms", "us", "ns")
+_ENCODINGS = {b"base64": 1, b"hex": 2}
+SIGNED = range(4)
+UNSIGNED = range(4, 8)
+FLOATS = range(8, 10)
+BOOLEAN = 11
+DATE32 = 12
+TEXTS = range(14, 18)
+
+
+def storage_type(wanted: pa.DataType) -> pa.DataType:
+    """The type that is decoded; equal to `wanted` for most."""
+    t = pa.types
+    if t.is_dictionary(wanted):
+        return storage_type(wanted.value_type)
+    if t.is_string_view(wanted) if hasattr(t, "is_string_view") else False:
+        return pa.string()
+    if t.is_binary_view(wanted) if hasattr(t, "is_binary_view") else False:
+        return pa.binary()
+    if t.is_date64(wanted):
+        return pa.date32()
+    if t.is_float16(wanted):
+        return pa.float32()
+    if t.is_duration(wanted):
+        return pa.int64()
+    if t.is_decimal(wanted) and not t.is_decimal128(wanted) and wanted.precision <= 38:
+        return pa.decimal128(wanted.precision, wanted.scale)
+    return wanted
+
+
+def type_code(storage: pa.DataType) -> int | None:
+    if pa.types.is_timestamp(storage):
+        return TIMESTAMP
+    if pa.types.is_decimal128(storage):
+        return DECIMAL128
+    return _CODES.get(storage)
+
+
+def column_description(field: pa.Field, *, schema_index: int, owner: str) -> dict[str, Any]:
+    """What plans.pxi makes a ColumnSpec of."""
+    storage = storage_type(field.type)
+    code = type_code(storage)
+    if code is None:
+        raise SchemaError(
+            f"{owner}: column {field.name!r}: {field.type} cannot be parsed from a field; "
+            "use string and cast, or leave the column out of columns="
+        )
+    metadata = field.metadata or {}
+    encoding = metadata.get(b"encoding")
+    if encoding is not None and (encoding not in _ENCODINGS or not pa.types.is_binary(storage) and not pa.types.is_large_binary(storage)):
+        raise SchemaError(
+            f"{owner}: column {field.name!r}: encoding: expected base64 or hex on a binary column, "
+            f"found {encoding.decode('utf-8', 'replace')!r} on {field.type}"
+        )
+    raw = metadata.get(b"raw") == b"1"
+    if raw and code not in TEXTS:
+        raise SchemaError(f"{owner}: column {field.name!r}: raw=1 keeps bytes, expected a binary column, found {field.type}")
+    return {
+        "name": field.name,
+        "type": code,
+        "unit": _UNITS.index(storage.unit) if code == TIMESTAMP else 0,
+        "precision": storage.precision if code == DECIMAL128 else 0,
+        "scale": storage.scale if code == DECIMAL128 else 0,
+        "encoding": _ENCODINGS[encoding] if encoding else 0,
+        "nullable": field.nullable,
+        "raw": raw,
+        "schema_index": schema_index,
+        "field": schema_index,
+        "type_name": str(field.type),
+    }
+
+
+def to_wanted(array: pa.Array, wanted: pa.DataType) -> pa.Array:
+    """A decoded array as the type the schema asks for."""
+    if array.type == wanted:
+        return array
+    if pa.types.is_dictionary(wanted):
+        encoded = to_wanted(array, wanted.value_type).dictionary_encode()
+        return encoded if encoded.type == wanted else encoded.cast(wanted)
+    if pa.types.is_duration(wanted):
+        return array.view(wanted)
+    return array.cast(wanted)

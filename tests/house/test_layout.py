@@ -1,0 +1,106 @@
+"""The house rules that a compiler does not enforce: who may include what, in which order, and how big a file gets."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "src" / "formatter"
+NATIVE = sorted(path for folder in ("kernels", "engine") for path in (PACKAGE / folder).rglob("*.[ch]pp"))
+PYTHON = sorted(
+    path
+    for folder in ("src", "spark_udfs", "tests", "bench", "demo", "tools")
+    for path in (ROOT / folder).rglob("*.py")
+)
+CYTHON = sorted(path for suffix in ("pyx", "pxi", "pxd") for path in PACKAGE.rglob(f"*.{suffix}"))
+
+MOST_LINES = 500
+
+
+def name_of(path):
+    return str(path.relative_to(ROOT))
+
+
+def imported_modules(path):
+    """Top-level names of everything a Python file imports, wherever in the file it does so."""
+    modules = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            modules |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            modules.add(node.module.split(".")[0])
+    return modules
+
+
+@pytest.mark.parametrize("path", NATIVE, ids=name_of)
+def test_native_code_knows_no_python_and_throws_and_prints_nothing(path):
+    code = re.sub(r"//[^\n]*|/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
+    assert not re.search(r'#\s*include\s*[<"](Python\.h|numpy/|iostream)', code)
+    assert not re.search(r"\b(throw|try|catch|printf|fprintf|PyObject)\b", code)
+
+
+def test_kernels_know_no_engine():
+    for path in (PACKAGE / "kernels").rglob("*.[ch]pp"):
+        assert '#include "engine/' not in path.read_text(), name_of(path)
+
+
+def test_only_spark_udfs_its_tests_and_its_demo_import_pyspark():
+    allowed = (ROOT / "spark_udfs", ROOT / "tests" / "spark", ROOT / "demo", ROOT / "bench")
+    offenders = [
+        name_of(path)
+        for path in PYTHON
+        if "pyspark" in imported_modules(path) and not any(folder in path.parents for folder in allowed)
+    ]
+    assert offenders == []
+
+
+def test_the_package_never_imports_its_spark_front():
+    assert [name_of(path) for path in PACKAGE.rglob("*.py") if "spark_udfs" in imported_modules(path)] == []
+
+
+@pytest.mark.parametrize("path", [*NATIVE, *PYTHON, *CYTHON], ids=name_of)
+def test_no_file_outgrows_one_idea(path):
+    assert len(path.read_text().splitlines()) <= MOST_LINES
+
+
+def test_the_hub_is_a_table_of_contents():
+    hub = (PACKAGE / "_core.pyx").read_text()
+    assert not re.search(r"^\s*(cdef\s+)?(class|def)\s", hub, re.MULTILINE)
+    included = re.findall(r'^include "core/(\w+\.pxi)"', hub, re.MULTILINE)
+    assert sorted(included) == sorted(path.name for path in (PACKAGE / "core").glob("*.pxi"))
+    for line in hub.splitlines():
+        assert not line.startswith("include") or "#" in line, f"an include without a word of what it brings: {line}"
+
+
+def test_parts_use_only_what_earlier_parts_define():
+    """Cython does not enforce it: a part that reaches forward makes the order of the hub a lie."""
+    hub = (PACKAGE / "_core.pyx").read_text()
+    parts = re.findall(r'^include "core/(\w+\.pxi)"', hub, re.MULTILINE)
+    texts = {part: re.sub(r"#[^\n]*", "", (PACKAGE / "core" / part).read_text()) for part in parts}
+    definition = re.compile(
+        r"^(?:cdef\s+(?:inline\s+)?)?class\s+(\w+)|^(?:cdef|cpdef|def)\s+[^\n(=]*?(\w+)\s*\(", re.MULTILINE
+    )
+    defined_in = {
+        (match.group(1) or match.group(2)): number
+        for number, part in enumerate(parts)
+        for match in definition.finditer(texts[part])
+    }
+    for number, part in enumerate(parts):
+        assert 'include "' not in texts[part], f"{part} includes another part"
+        used = set(re.findall(r"(?<![.\w])\w+", texts[part]))
+        forward = {name: parts[where] for name, where in defined_in.items() if where > number and name in used}
+        assert not forward, f"{part} uses {forward}"
+
+
+def test_no_module_is_named_after_nothing():
+    vague = {"utils", "util", "common", "helpers", "helper", "manager", "misc"}
+    assert [name_of(path) for path in (*PYTHON, *NATIVE, *CYTHON) if vague & set(re.split(r"[._]", path.name))] == []
+
+
+@pytest.mark.parametrize("path", [path for path in PYTHON if path.name != "__init__.py"], ids=name_of)
+def test_each_file_says_what_it_is_for(path):
+    assert ast.get_docstring(ast.parse(path.read_text())), "a file opens with what comes in and what goes out"

@@ -1,0 +1,125 @@
+"""What a user meets first: the import, its cost, the kernels by name, the stubs, the errors with a remedy."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import formatter as fm
+from formatter import _core
+
+ROOT = Path(__file__).resolve().parents[2]
+MOST_IMPORT_MS = 150
+IMPORT_TRIES = 5  # the quickest of a few: a busy machine makes single ones slow
+
+
+def python(code, *flags, **environment):
+    paths = os.pathsep.join([str(ROOT / "src"), str(ROOT), os.environ.get("PYTHONPATH", "")])
+    return subprocess.run(
+        [sys.executable, *flags, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": paths, **environment},
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def test_importing_takes_little_more_than_pyarrow_alone():
+    code = "import time, pyarrow, numpy; t = time.perf_counter(); import formatter; print(time.perf_counter() - t)"
+    seconds = min(float(python(code).stdout) for _ in range(IMPORT_TRIES))
+    assert seconds * 1_000 < MOST_IMPORT_MS
+
+
+def test_importing_loads_no_spark_no_pandas_and_no_other_reader():
+    loaded = python("import sys, formatter; print(*sys.modules)").stdout.split()
+    assert not {"pyspark", "pandas", "polars", "simdjson", "spark_udfs"} & set(loaded)
+
+
+def test_every_public_name_exists_and_none_is_listed_twice():
+    assert len(fm.__all__) == len(set(fm.__all__))
+    assert [name for name in fm.__all__ if not hasattr(fm, name)] == []
+
+
+def test_an_unknown_kernel_name_is_one_line_with_the_names_there_are():
+    result = python("import formatter", FORMATTER_KERNEL="sse9")
+    assert result.returncode != 0
+    last = result.stderr.strip().splitlines()[-1]
+    assert "sse9" in last
+    assert all(name in last for name in fm.kernels())
+
+
+@pytest.mark.parametrize("kernel", fm.kernels())
+def test_the_environment_chooses_the_kernel(kernel):
+    assert (
+        python("import formatter; print(formatter.active_kernel())", FORMATTER_KERNEL=kernel).stdout.strip() == kernel
+    )
+
+
+def test_kernels_are_listed_best_first_and_end_with_scalar():
+    order = ["avx512", "avx2", "sse42", "neon", "scalar"]
+    assert list(fm.kernels()) == [name for name in order if name in fm.kernels()]
+    assert fm.kernels()[-1] == "scalar"
+
+
+def test_without_pyspark_the_spark_front_says_what_to_install():
+    code = "import sys; sys.modules['pyspark'] = None; import spark_udfs"
+    last = python(code).stderr.strip().splitlines()[-1]
+    assert last == "ImportError: spark_udfs needs pyspark; run: pip install 'formatter[spark]'"
+
+
+def stub_names(body):
+    """Names a stub declares: functions, classes and constants; for classes, their members too."""
+    names = {}
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            names[node.name] = stub_names(node.body)
+        elif isinstance(node, ast.FunctionDef):
+            names[node.name] = node
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            names[node.target.id] = None
+    return names
+
+
+STUBS = stub_names(ast.parse((ROOT / "src" / "formatter" / "_core.pyi").read_text()).body)
+
+
+def public(names):
+    return {name for name in names if not name.startswith("_")}
+
+
+def test_stubs_name_exactly_what_the_core_has():
+    own = {
+        name
+        for name, value in vars(_core).items()
+        if getattr(value, "__module__", None) == _core.__name__ or isinstance(value, (int, str, tuple))
+    }
+    assert public(STUBS) == public(own)
+
+
+@pytest.mark.parametrize("name", sorted(name for name, members in STUBS.items() if isinstance(members, dict)))
+def test_stubs_name_every_public_member_of_a_class(name):
+    assert public(STUBS[name]) == public(vars(getattr(_core, name)))
+
+
+FUNCTIONS = sorted(name for name, node in STUBS.items() if isinstance(node, ast.FunctionDef))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_stubs_name_the_parameters_of_a_function(name):
+    signature = inspect.signature(getattr(_core, name))
+    arguments = STUBS[name].args
+    declared = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+    assert declared == list(signature.parameters)
+
+
+@pytest.mark.parametrize("error", ["FormatError", "SchemaError", "OptionError", "SequenceError"])
+def test_errors_about_input_are_also_value_errors(error):
+    assert issubclass(getattr(fm, error), ValueError)
+    assert importlib.import_module("formatter.errors").__dict__[error] is getattr(fm, error)
