@@ -17,6 +17,7 @@ from formatter.formats import Csv
 from formatter.kernel import active_kernel, choose_kernel, kernels
 from formatter.readers import RejectsWarning, open, read
 from formatter.stream import Stream, StreamStats
+from formatter.values import ParsedRecords, parse_records, parse_records_with_errors, parse_values
 
 __version__ = "0.1.0"
 
@@ -30,6 +31,7 @@ __all__ = [
     "FormatError",
     "FormatterError",
     "OptionError",
+    "ParsedRecords",
     "RejectsWarning",
     "SchemaError",
     "SequenceError",
@@ -39,6 +41,9 @@ __all__ = [
     "active_kernel",
     "kernels",
     "open",
+    "parse_records",
+    "parse_records_with_errors",
+    "parse_values",
     "read",
 ]
 
