@@ -14,6 +14,7 @@ from formatter.errors import (
 )
 from formatter.flow.policy import BatchPolicy
 from formatter.formats import Csv
+from formatter.infer import InferenceWarning, infer
 from formatter.kernel import active_kernel, choose_kernel, kernels
 from formatter.readers import RejectsWarning, open, read
 from formatter.stream import Stream, StreamStats
@@ -30,6 +31,7 @@ __all__ = [
     "FlowError",
     "FormatError",
     "FormatterError",
+    "InferenceWarning",
     "OptionError",
     "ParsedRecords",
     "RejectsWarning",
@@ -40,6 +42,7 @@ __all__ = [
     "StreamStats",
     "active_kernel",
     "kernels",
+    "infer",
     "open",
     "parse_records",
     "parse_records_with_errors",

@@ -39,7 +39,7 @@ def parse_records_with_errors(
     if on_error not in ("null", "raise"):
         raise OptionError(f"parse_records: on_error: expected 'null' or 'raise' (every value has its row), found {on_error!r}")
     addresses, sizes, valid, keep = addresses_of(array)
-    plan = make_plan(format, columns=columns, on_error=on_error)
+    plan = make_plan(format, columns=columns, on_error=on_error, note_nulled=True)
     record_end = as_bytes(getattr(format, "record_delimiter", "\n"), "record_delimiter")
     capsule, rows, errors = _core.parse_record_array(plan.native, addresses, sizes, valid, record_end)
     del keep

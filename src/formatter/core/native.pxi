@@ -60,6 +60,7 @@ cdef extern from "engine/csv_format.hpp" namespace "formatter" nogil:
         uint8_t quote, escape, comment, decimal_point
         Ragged ragged
         OnError on_error
+        cbool note_nulled
         vector[string] nulls, trues, falses, timestamp_formats
         uint32_t fields, output_columns
         vector[ColumnSpec] columns

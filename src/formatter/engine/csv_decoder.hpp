@@ -57,6 +57,7 @@ class CsvDecoder : public RecordDecoder {
     bool is_null_token(Bytes field) const;
     void null_or_error(size_t column, uint32_t row, Bytes found);
     void value_error(size_t column, uint32_t row, ErrorCode code, Bytes found);
+    void note_error(size_t column, uint32_t row, ErrorCode code, Bytes found, bool row_kept);
     void check_utf8(size_t column, uint64_t text_before);
     FieldView view(size_t column) const;
     Bytes field(size_t column, uint32_t row) const;

@@ -454,16 +454,21 @@ void CsvDecoder::value_error(size_t i, uint32_t row, ErrorCode code, Bytes found
     if (format_->on_error == OnError::null && spec.nullable) {
         clear_bit(valid_, row);
         nulled_++;
+        if (format_->note_nulled) note_error(i, row, code, found, true);
         return;
     }
-    const bool second = bit(rejected_, row);
     set_bit(rejected_, row);
     any_rejected_ = true;
-    if (format_->on_error == OnError::skip) return;
+    if (format_->on_error != OnError::skip) note_error(i, row, code, found, false);
+}
+
+void CsvDecoder::note_error(size_t i, uint32_t row, ErrorCode code, Bytes found, bool row_kept) {
+    const ColumnSpec& spec = columns_.specs()[i];
     const RowBlock::Location at = block_.locate(row);
     const Bytes raw_field = field(i, row);
     RowError error;
     error.code = code;
+    error.row_kept = row_kept;
     error.column = int32_t(i);
     error.sequence = at.segment->sequence;
     error.byte_offset = int64_t(at.segment->byte_offset) + (raw_field.data - at.segment->base);
@@ -481,12 +486,14 @@ void CsvDecoder::value_error(size_t i, uint32_t row, ErrorCode code, Bytes found
         size = without_carriage_return(*format_, begin, size);
     }
     error.raw.assign(reinterpret_cast<const char*>(begin), size);
-    if (second)  // one reject a record: the leftmost bad field speaks for it
-        for (size_t k = errors_before_; k < errors.size(); k++)
-            if (errors[k].record == error.record && errors[k].sequence == error.sequence) {
-                if (columns_.specs()[size_t(errors[k].column)].field > spec.field) errors[k] = std::move(error);
-                return;
-            }
+    // One a record: the leftmost bad field speaks for it, and one that cost the row before one that did not.
+    for (size_t k = errors_before_; k < errors.size(); k++) {
+        RowError& other = errors[k];
+        if (other.record != error.record || other.sequence != error.sequence || other.column < 0) continue;
+        const bool further_left = columns_.specs()[size_t(other.column)].field > spec.field;
+        if (other.row_kept != row_kept ? other.row_kept : further_left) other = std::move(error);
+        return;
+    }
     errors.push_back(std::move(error));
 }
 

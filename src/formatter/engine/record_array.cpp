@@ -72,7 +72,7 @@ RecordArrayResult read_record_array(RecordDecoder& decoder, const RecordValue* v
     // Rows are the records in order, less the rejected ones.
     std::vector<bool> rejected(ordinal, false);
     for (const RowError& error : decoder.errors)
-        if (error.record < ordinal) rejected[error.record] = true;
+        if (error.record < ordinal && !error.row_kept) rejected[error.record] = true;
     result.row_of_value.assign(count, -1);
     int64_t row = 0;
     for (size_t i = 0; i < count; i++) {

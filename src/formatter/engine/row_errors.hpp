@@ -24,6 +24,7 @@ inline const char* code_name(ErrorCode code) {
 
 struct RowError {
     ErrorCode code = ErrorCode::none;
+    bool row_kept = false;      // the field became null, the row came out
     int32_t column = -1;        // index into the format's columns, -1: the record as a whole
     uint64_t sequence = 0;      // buffer in which the record ends; 0: a whole input
     int64_t byte_offset = 0;    // of the field or record; relative to that buffer's start, or absolute
