@@ -84,10 +84,13 @@ bool CsvDecoder::skip_preamble(const uint8_t* data, size_t size, size_t* skipped
     if (size >= 3 && data[0] == 0xEF && data[1] == 0xBB && data[2] == 0xBF) at = 3;
     if (format_->header) {
         RecordShape shape;
+        bool passed_over = false;
         do {
             if (!split_record(*format_, data + at, size - at, &shape)) return false;
             at += shape.size;
-        } while (shape.comment || is_blank(*format_, data + at - shape.size, shape.separators.back()));
+            passed_over = shape.comment || is_blank(*format_, data + at - shape.size, shape.separators.back());
+            // In a stream the line behind may come in another buffer, to another thread: there the first line decides.
+        } while (passed_over && place_.sequence == 0);
         check_header(data + at - shape.size, shape.separators.back());
     }
     place_.stream_start = false;
@@ -100,7 +103,7 @@ bool CsvDecoder::skip_preamble(const uint8_t* data, size_t size, size_t* skipped
 void CsvDecoder::check_header(const uint8_t* data, size_t size) {
     CsvFormat named = *format_;
     const std::vector<std::string> missing = map_header(&named, data, size);
-    bool same = missing.empty();
+    bool same = missing.empty() && named.fields == format_->fields;
     for (size_t i = 0; i < named.columns.size() && same; i++) same = named.columns[i].field == format_->columns[i].field;
     if (same) return;
     RowError error;
