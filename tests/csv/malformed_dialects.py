@@ -122,13 +122,12 @@ SHAPES = [
         [(None, "x")],
         options={"header": True},
     ),
-    Shape("header in another order", b"b,c,a\nx,9,1\n", [(1, "x")], options={"header": True}, whole_only=True),
-    Shape("header behind blank lines", b"\n\r\na,b\n1,x\n", [(1, "x")], options={"header": True}, whole_only=True),
+    Shape("header in another order", b"b,c,a\nx,9,1\n", [(1, "x")], options={"header": True}),
+    Shape("header behind blank lines", b"\n\r\na,b\n1,x\n", [(1, "x")], options={"header": True}),
     Shape(
         "header behind comments",
         b'#"\na,b\n1,x\n',
         [(1, "x")],
         options={"header": True, "comment": "#"},
-        whole_only=True,
     ),
 ]

@@ -26,7 +26,6 @@ class Shape:
     nulled: list[Row] | None = None  # with on_error="null", where that differs from `rows`
     schema: pa.Schema = PAIR
     options: dict[str, Any] = field(default_factory=dict)
-    whole_only: bool = False  # not for streams, which cannot look for a header
 
 
 SHAPES = [

@@ -26,7 +26,7 @@ PIECES += [
     b"99999999999999999999",
 ]
 COLUMNS = [pa.int64(), pa.string(), pa.float64(), pa.timestamp("us"), pa.bool_(), pa.decimal128(4, 1), pa.binary()]
-SHAPES = [shape for shape in RECORD_SHAPES + DIALECT_SHAPES if not shape.whole_only]
+SHAPES = RECORD_SHAPES + DIALECT_SHAPES
 POLICIES = ("raise", "null", "skip", "collect")
 
 soup = st.one_of(

@@ -91,12 +91,17 @@ cdef extern from "engine/framing.hpp" namespace "formatter" nogil:
         scanned
     cdef cppclass Framing:
         FramingKind kind
+    cdef cppclass Preamble:
+        cbool complete
+        size_t size
+        string header
+        vector[string] missing
+        shared_ptr[RecordFormat] format
     cdef cppclass RecordFormat:
         Framing framing
+        cbool has_header
+        Preamble read_preamble(const uint8_t*, size_t)
         unique_ptr[RecordDecoder] make_decoder()
-
-cdef extern from "engine/csv_structure.hpp" namespace "formatter" nogil:
-    vector[string] map_header(CsvFormat*, const uint8_t*, size_t)
 
 cdef extern from "engine/range_reader.hpp" namespace "formatter" nogil:
     cdef cppclass RangeRequest:

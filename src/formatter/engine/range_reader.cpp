@@ -85,6 +85,24 @@ RangeResult read_range(const RecordFormat& format, RecordDecoder& decoder, const
     return result;
 }
 
+namespace {
+
+Preamble read_csv_preamble(const CsvFormat& csv, const uint8_t* data, size_t size) {
+    Preamble preamble;
+    size_t begin = 0;
+    RecordShape shape;
+    if (!find_header(csv, data, size, &begin, &shape)) return preamble;
+    auto mapped = std::make_shared<CsvFormat>(csv);
+    preamble.complete = true;
+    preamble.missing = map_header(mapped.get(), data + begin, shape);
+    preamble.size = begin + shape.size;
+    preamble.header.assign(reinterpret_cast<const char*>(data + begin), shape.separators.back());
+    preamble.format = std::make_shared<RecordFormat>(csv_record_format(std::move(mapped)));
+    return preamble;
+}
+
+}  // namespace
+
 RecordFormat csv_record_format(std::shared_ptr<const CsvFormat> csv) {
     RecordFormat format;
     Framing& framing = format.framing;
@@ -94,6 +112,7 @@ RecordFormat csv_record_format(std::shared_ptr<const CsvFormat> csv) {
     framing.kernel = csv->kernel;
     framing.csv = csv;
     format.has_header = csv->header;
+    format.read_preamble = [csv](const uint8_t* data, size_t size) { return read_csv_preamble(*csv, data, size); };
     format.make_decoder = [csv] { return std::unique_ptr<RecordDecoder>(new CsvDecoder(csv)); };
     return format;
 }

@@ -73,12 +73,9 @@ SliceRing::SliceRing(int64_t high, int64_t low)
 SliceRing::~SliceRing() { delete[] ring_; }
 
 bool SliceRing::has_room() {
-    if (overflow_count_.load(std::memory_order_relaxed) != 0 && !move_overflow()) return false;
-    const int64_t head = head_.load(std::memory_order_relaxed);
-    if (slices_pushed_ - cached_popped_ < high_ && head - cached_tail_ < slots_) return true;
+    if (slices_pushed_ - cached_popped_ < high_) return true;
     cached_popped_ = slices_popped_.load(std::memory_order_acquire);
-    cached_tail_ = tail_.load(std::memory_order_acquire);
-    return slices_pushed_ - cached_popped_ < high_ && head - cached_tail_ < slots_;
+    return slices_pushed_ - cached_popped_ < high_;
 }
 
 bool SliceRing::try_push(const Slice& slice) {
@@ -88,41 +85,38 @@ bool SliceRing::try_push(const Slice& slice) {
     }
     ++slices_pushed_;
     rows_pushed_ += slice.rows;
-    publish(slice, false);
+    enqueue(slice);
     return true;
 }
 
-// The caller has seen a free slot.
-void SliceRing::publish(const Slice& slice, bool wake_always) {
-    const int64_t head = head_.load(std::memory_order_relaxed);
-    ring_[head & (slots_ - 1)] = slice;
-    head_.store(head + 1, std::memory_order_seq_cst);  // pairs with the flag in wait_for_slices
-    if (!consumer_sleeps_.load(std::memory_order_seq_cst)) return;
-    if (wake_always || rows_pushed_ >= wake_at_rows_.load(std::memory_order_relaxed)) {
-        wake_consumer();
-    } else if (slices_pushed_ - cached_popped_ >= wake_slices_) {
-        cached_popped_ = slices_popped_.load(std::memory_order_acquire);
-        if (slices_pushed_ - cached_popped_ >= wake_slices_) wake_consumer();
-    }
-}
+void SliceRing::push_control(const Slice& slice) { enqueue(slice); }
 
-void SliceRing::push_control(const Slice& slice) {
+void SliceRing::enqueue(const Slice& slice) {
     if (overflow_count_.load(std::memory_order_relaxed) == 0 || move_overflow()) {
         const int64_t head = head_.load(std::memory_order_relaxed);
         if (head - cached_tail_ >= slots_) cached_tail_ = tail_.load(std::memory_order_acquire);
         if (head - cached_tail_ < slots_) {
-            publish(slice, true);
+            ring_[head & (slots_ - 1)] = slice;
+            head_.store(head + 1, std::memory_order_seq_cst);  // pairs with the flag in wait_for_slices
+            if (consumer_sleeps_.load(std::memory_order_seq_cst) && is_worth_waking(slice)) wake_consumer();
             return;
         }
     }
     std::lock_guard<std::mutex> lock(mutex_);
     overflow_.push_back(slice);
     overflow_count_.fetch_add(1, std::memory_order_seq_cst);
-    rings_.fetch_add(1, std::memory_order_release);
+    ++wakes_;
     consumer_bell_.notify_one();
 }
 
-// Moves overflowed controls into free slots, oldest first. True when none is left, so that newer slices may follow.
+bool SliceRing::is_worth_waking(const Slice& slice) {
+    if (slice.kind != 0 || rows_pushed_ >= wake_at_rows_.load(std::memory_order_relaxed)) return true;
+    if (slices_pushed_ - cached_popped_ < wake_slices_) return false;
+    cached_popped_ = slices_popped_.load(std::memory_order_acquire);
+    return slices_pushed_ - cached_popped_ >= wake_slices_;
+}
+
+// Moves overflowed slices into free slots, oldest first. True when none is left, so that newer slices may follow.
 bool SliceRing::move_overflow() {
     std::lock_guard<std::mutex> lock(mutex_);
     cached_tail_ = tail_.load(std::memory_order_acquire);
@@ -143,27 +137,33 @@ bool SliceRing::try_pop(Slice* slice) {
         if (tail == cached_head_) {
             if (overflow_count_.load(std::memory_order_acquire) == 0) return false;
             std::lock_guard<std::mutex> lock(mutex_);
-            cached_head_ = head_.load(std::memory_order_acquire);  // controls may just have moved into the ring
+            cached_head_ = head_.load(std::memory_order_acquire);  // overflow may just have moved into the ring
             if (tail == cached_head_) {
                 if (overflow_.empty()) return false;
                 *slice = overflow_.front();
                 overflow_.pop_front();
                 overflow_count_.fetch_sub(1, std::memory_order_seq_cst);
+                count_popped(*slice);
+                if (producer_sleeps_.load(std::memory_order_seq_cst)) producer_bell_.notify_one();
                 return true;
             }
         }
     }
     *slice = ring_[tail & (slots_ - 1)];
-    if (slice->kind == 0) {
-        rows_popped_ += slice->rows;
-        slices_popped_.store(slices_popped_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-    }
-    tail_.store(tail + 1, std::memory_order_seq_cst);  // pairs with the flag in wait_for_room
+    tail_.store(tail + 1, std::memory_order_release);
+    count_popped(*slice);
     if (producer_sleeps_.load(std::memory_order_seq_cst) && is_drained()) {
         std::lock_guard<std::mutex> lock(mutex_);
         producer_bell_.notify_one();
     }
     return true;
+}
+
+void SliceRing::count_popped(const Slice& slice) {
+    if (slice.kind != 0) return;
+    rows_popped_ += slice.rows;
+    // Sequentially consistent: pairs with the flag in wait_for_room.
+    slices_popped_.store(slices_popped_.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);
 }
 
 bool SliceRing::is_empty() {
@@ -179,22 +179,21 @@ bool SliceRing::wait_for_slices(int64_t deadline_ns, int64_t rows, uint64_t seen
     std::unique_lock<std::mutex> lock(mutex_);
     wake_at_rows_.store(rows_popped_ + rows, std::memory_order_relaxed);
     consumer_sleeps_.store(true, std::memory_order_seq_cst);
+    const uint64_t wakes = wakes_;
     // Looked at once after the flag is up; from here on the producer rings when enough has come.
     const bool woken = !is_empty() || consumer_bell_.wait_until(lock, time_of(deadline_ns), [&] {
-        return rings_.load(std::memory_order_relaxed) != seen_bell;
+        return wakes_ != wakes || rings_.load(std::memory_order_relaxed) != seen_bell;
     });
     consumer_sleeps_.store(false, std::memory_order_relaxed);
     return woken;
 }
 
 bool SliceRing::is_drained() const {
-    return slices_popped_.load(std::memory_order_seq_cst) >= wake_at_slices_.load(std::memory_order_relaxed) &&
-           tail_.load(std::memory_order_seq_cst) >= wake_at_tail_.load(std::memory_order_relaxed);
+    return slices_popped_.load(std::memory_order_seq_cst) >= wake_at_slices_.load(std::memory_order_relaxed);
 }
 
 bool SliceRing::wait_for_room(int64_t deadline_ns, uint64_t seen_bell) {
     wake_at_slices_.store(slices_pushed_ - low_, std::memory_order_relaxed);
-    wake_at_tail_.store(head_.load(std::memory_order_relaxed) - slots_ + 1, std::memory_order_relaxed);
     for (int spin = 0; spin < kSpins; ++spin) {
         if (is_drained()) return true;
         relax();
@@ -218,7 +217,7 @@ bool SliceRing::wait_for_bell(int64_t deadline_ns, uint64_t seen_bell) {
 void SliceRing::wake_consumer() {
     if (!consumer_sleeps_.load(std::memory_order_seq_cst)) return;
     std::lock_guard<std::mutex> lock(mutex_);
-    rings_.fetch_add(1, std::memory_order_release);
+    ++wakes_;
     consumer_bell_.notify_one();
 }
 

@@ -1,10 +1,10 @@
 // In: slices by reference (an opaque pointer, a row count, a stamp) from one producer thread, and control messages.
 // Out: the same to one consumer thread, in the order sent. Refuses to know: Arrow, Python, batches, what a message means.
 //
-//   tail_ (consumer)          head_ (producer)            overflow_ (controls only, once every slot is taken)
+//   tail_ (consumer)          head_ (producer)            overflow_ (once controls have taken their reserve too)
 //     |                         |
-//   --[ r r W r r r C r r ]-----[ . . . . ]--             [ W C W ... ]
-//       `- rows: at most `capacity`   `- the rest of the slots is reserved for controls
+//   --[ r r W r r r C r r ]-----[ . . . . ]--             [ W C W r W ... ]
+//       `- at most `high` row slices  `- the rest of the slots is reserved for controls
 //
 // Each side caches the other's index and rereads it only when the cached one says full or empty, so a hand-over touches
 // a shared cache line once per run of slices. Whoever sleeps raises a flag first and looks again before sleeping; the
@@ -58,7 +58,7 @@ class EndOwner {
 
 class SliceRing {
   public:
-    // A producer waits at `high` rows-slices and is woken at `low`. Callers pass 1 <= high <= capacity, 0 <= low < high.
+    // A producer waits at `high` row slices and is woken at `low`. Callers pass 1 <= high <= capacity, 0 <= low < high.
     SliceRing(int64_t high, int64_t low);
     ~SliceRing();
     SliceRing(const SliceRing&) = delete;
@@ -87,7 +87,9 @@ class SliceRing {
     static constexpr int64_t kControlReserve = 64;  // watermarks come at a few per batch; more than this overflow
     static constexpr int kSpins = 64;               // about a microsecond: shorter than a sleep, longer than a hand-over
 
-    void publish(const Slice& slice, bool wake_always);
+    void enqueue(const Slice& slice);
+    bool is_worth_waking(const Slice& slice);
+    void count_popped(const Slice& slice);
     bool is_drained() const;
     bool move_overflow();
     void wake_consumer();
@@ -106,12 +108,12 @@ class SliceRing {
     std::atomic<bool> producer_sleeps_{false};
     std::atomic<int64_t> wake_at_rows_{0};    // by count of all rows ever pushed
     std::atomic<int64_t> wake_at_slices_{0};  // by count of all row slices ever popped
-    std::atomic<int64_t> wake_at_tail_{0};    // a slot must be free too
     std::atomic<uint64_t> rings_{0};
     std::atomic<int64_t> overflow_count_{0};
     std::mutex mutex_;  // sleep, wake and overflow: never on the path of a hand-over
     std::condition_variable consumer_bell_, producer_bell_;
     std::deque<Slice> overflow_;
+    uint64_t wakes_ = 0;  // of the consumer by the producer
 };
 
 }  // namespace formatter

@@ -52,12 +52,19 @@ static uint32_t cut_fraction(const uint8_t* field, uint32_t size, TimeChunk& chu
     return ninth > 9 ? odd_size : clock_end;
 }
 
-template <bool with_clock>
-FORMATTER_INLINE void cut_times(const FieldRun& run, TimeChunk& chunk, uint32_t at) {
-    for (uint32_t i = 0; i < run.rows; i++, at++) {
-        const Field cut = field_of(run, i);
-        const uint8_t* field = cut.begin;
-        uint32_t size = cut.size < odd_size ? uint32_t(cut.size) : odd_size;
+// A function of its own, so that the loop's few values stay in registers.
+template <bool with_clock, bool drop_carriage_return>
+__attribute__((noinline)) static void cut_times(const FieldRun& run, TimeChunk& chunk, uint32_t at) {
+    const uint8_t* const base = run.base;
+    const uint32_t* ends = run.ends;
+    const ptrdiff_t to_begin = run.begins - run.ends, stride = ptrdiff_t(run.stride);
+    const uint32_t skip = run.skip, past = at + run.rows;
+    for (; at < past; at++, ends += stride) {
+        const uint32_t begin = ends[to_begin] + skip;
+        const uint8_t* field = base + begin;
+        uint32_t size = *ends - begin;
+        if (drop_carriage_return && size != 0) size -= field[size - 1] == '\r';
+        size = size < odd_size ? size : odd_size;
         uint8_t copy[clock_end] = {};
         if (__builtin_expect(size < clock_end && size_t(run.readable_end - field) < clock_end, false)) {
             for (uint32_t k = 0; k < size; k++) copy[k] = field[k];
@@ -79,7 +86,8 @@ FORMATTER_INLINE bool next_times(RunWalk& walk, TimeChunk& chunk) {
     chunk.rows = 0;
     chunk.any_fraction = false;
     while (chunk.rows < chunk_rows && walk.next(chunk_rows - chunk.rows, run)) {
-        cut_times<with_clock>(run, chunk, chunk.rows);
+        if (run.drop_carriage_return) cut_times<with_clock, true>(run, chunk, chunk.rows);
+        else cut_times<with_clock, false>(run, chunk, chunk.rows);
         chunk.rows += run.rows;
     }
     for (uint32_t i = chunk.rows; i % 64 != 0; i++) {

@@ -107,6 +107,7 @@ FORMATTER_INLINE uint64_t zero_bytes64(const uint8_t* bytes) {
 
 using Block = Words;
 constexpr size_t block_bytes = 32;
+constexpr size_t window_blocks = 2;  // copied and searched at once where fields are quoted
 
 FORMATTER_INLINE Block load_block(const uint8_t* from) {
     return Block(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));

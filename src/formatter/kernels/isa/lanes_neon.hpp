@@ -98,6 +98,7 @@ FORMATTER_INLINE uint64_t zero_bytes64(const uint8_t* bytes) {
 
 using Block = Words;
 constexpr size_t block_bytes = 16;
+constexpr size_t window_blocks = 4;  // copied and searched at once where fields are quoted
 
 FORMATTER_INLINE Block load_block(const uint8_t* from) { return Block(vld1q_u8(from)); }
 FORMATTER_INLINE void store_block(uint8_t* to, Block block) { vst1q_u8(to, uint8x16_t(block)); }

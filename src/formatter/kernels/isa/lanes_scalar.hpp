@@ -108,6 +108,7 @@ FORMATTER_INLINE uint64_t zero_bytes64(const uint8_t* bytes) {
 
 using Block = uint64_t;
 constexpr size_t block_bytes = 8;
+constexpr size_t window_blocks = 4;  // copied and searched at once where fields are quoted
 
 FORMATTER_INLINE Block load_block(const uint8_t* from) {
     Block block;
