@@ -1,4 +1,5 @@
-// A block laid over the ring must do what its buffers do one by one: the same claims, the same state, for small blocks too.
+// A block laid over the ring must do what its buffers do one by one: the same claims, the same state, for small blocks
+// too.
 //
 // In: a number of rounds. Out: exit code 0, or the first round that differs. Built and run by test_thread_sanitizer.py.
 #include <algorithm>

@@ -34,7 +34,8 @@ Schedule make_schedule(uint64_t buffers, uint64_t window, double probability, ui
     for (uint64_t from = 0; from < buffers; from += window)
         std::shuffle(schedule.order.begin() + from, schedule.order.begin() + std::min(buffers, from + window), random);
     schedule.delimited.resize(buffers + 1);
-    for (uint64_t i = 1; i <= buffers; ++i) schedule.delimited[i] = std::uniform_real_distribution<>()(random) < probability;
+    std::bernoulli_distribution has_delimiter(probability);
+    for (uint64_t i = 1; i <= buffers; ++i) schedule.delimited[i] = has_delimiter(random);
     return schedule;
 }
 
@@ -73,8 +74,9 @@ bool run(const Schedule& schedule, unsigned threads, bool stall) {
             if (stall && me == 0 && turn == 3) std::this_thread::sleep_for(std::chrono::milliseconds(300));
             size_t span_count, taken;
             ShredRing::Status status;
-            const bool tried = turn % 2 == 0 && shared.try_process_many(sequences.data(), delimited.data(), count, false,
-                                                                        spans.data(), span_count, taken, status);
+            const bool tried =
+                turn % 2 == 0 && shared.try_process_many(sequences.data(), delimited.data(), count, false, spans.data(),
+                                                         span_count, taken, status);
             if (!tried)
                 status = shared.process_many(sequences.data(), delimited.data(), count, false, spans.data(), span_count,
                                              taken);
@@ -101,7 +103,8 @@ bool run(const Schedule& schedule, unsigned threads, bool stall) {
     Spans expected = expected_spans(schedule);
     std::sort(expected.begin(), expected.end());
     if (failed || all != expected) {
-        std::printf("%zu spans claimed, %zu expected%s\n", all.size(), expected.size(), failed ? ", a call failed" : "");
+        std::printf("%zu spans claimed, %zu expected; %s\n", all.size(), expected.size(),
+                    failed ? "a call failed" : "no call failed");
         return false;
     }
     return true;

@@ -1,7 +1,7 @@
 // Many buffers of one origin, brought into stream order before the ring is touched.
 //
-// In: sequences and delimiter flags in any order. Out: their two bitmaps, in the ring's own words, ready to be laid over
-// it. Knows no ring and no lock: gathering is the part of the work that threads do side by side.
+// In: sequences and delimiter flags in any order. Out: their two bitmaps, in the ring's own words, ready to be laid
+// over it. Knows no ring and no lock: gathering is the part of the work that threads do side by side.
 //
 //      sequences 70 66 67 65, all with a delimiter but 67
 //      seen           .###..#.         words begin at multiples of 64, as in a ring: bit 0 is 64
