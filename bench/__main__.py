@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ MIB = 1 << 20
 CHUNK_SLICES = {4 << 10: 4 * MIB, 64 << 10: 16 * MIB, 1 << 20: 64 * MIB}  # small chunks cost the stitchers most
 ORACLE_RECORDS = 1_000
 PARTS = ("read", "kernels", "chunks", "filter")
+GROWTH_BLOCK = 8 * MIB
 
 
 def options() -> argparse.Namespace:
@@ -38,7 +39,8 @@ def options() -> argparse.Namespace:
     parser.add_argument("--workloads", default=",".join(WORKLOADS))
     parser.add_argument("--contestants", default=",".join(READERS))
     parser.add_argument("--threads", default="1,2")
-    parser.add_argument("--parts", default=",".join(PARTS))
+    parser.add_argument("--parts", default=",".join(PARTS), help="also: growth (10 MB, 100 MB, ... on the fly)")
+    parser.add_argument("--growth-gb", type=float, default=1.0, help="largest input of the part growth")
     parser.add_argument("--repeats", type=int, default=3, help="timed runs of each cell, at least")
     parser.add_argument("--budget-s", type=float, default=0.3, help="go on repeating up to this many seconds a cell")
     parser.add_argument("--seed", type=int, default=1)
@@ -93,6 +95,12 @@ def contests(name: str, data: bytes, folder: Path, chosen: argparse.Namespace) -
             yield contest("read", "formatter", 1, paths), kernel
     if "filter" in parts:
         yield contest("filter", "formatter", 1, paths), None
+    if "growth" in parts:
+        growth_paths = write_input(name, whole_records(data, GROWTH_BLOCK), folder)
+        times = 1
+        while times * GROWTH_BLOCK <= chosen.growth_gb * 1e9:
+            yield replace(contest("growth", "formatter", 1, growth_paths), times=times), None
+            times *= 10
     if "chunks" in parts:
         for chunk, limit in CHUNK_SLICES.items():
             slice_paths = write_input(name, whole_records(data, limit), folder)

@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 
 from bench.answers import difference, unordered_difference
 from bench.chunks import shuffled_chunks, stitch_pyarrow, stream_formatter
+from bench.growth import resident_mb, rows_through_open
 from bench.peers import READERS, UNORDERED, Input
 from bench.workloads import WORKLOADS, Workload
 
@@ -30,7 +31,7 @@ FILTER_KEEPS = 0.01
 
 @dataclass(frozen=True)
 class Contest:
-    part: str  # "read", "chunks" or "filter"
+    part: str  # "read", "chunks", "filter" or "growth"
     workload: str
     contestant: str
     threads: int
@@ -40,6 +41,7 @@ class Contest:
     repeats: int
     budget_s: float
     seed: int
+    times: int = 1  # growth: how often the input is repeated
 
 
 @dataclass
@@ -70,6 +72,8 @@ def run(contest: Contest) -> list[Result]:
     data = Path(contest.data_path).read_bytes()
     with pa.memory_map(contest.reference_path) as source:
         reference = pa.ipc.open_file(source).read_all()
+    if contest.part == "growth":
+        return [_grow(contest, workload, data, reference.num_rows)]
     cells = {"read": _read_cells, "chunks": _chunk_cells, "filter": _filter_cells}[contest.part]
     results = []
     for columns, work, check in cells(contest, workload, data, reference):
@@ -79,6 +83,21 @@ def run(contest: Contest) -> list[Result]:
         _check_then_time(result, contest, work, check)
         results.append(result)
     return results
+
+
+def _grow(contest: Contest, workload: Workload, block: bytes, rows: int) -> Result:
+    """One pass; peak memory is what it took beyond what was there before."""
+    size = len(block) * contest.times
+    result = Result("growth", contest.workload, contest.contestant, 1, "all", 0, size)
+    rows_through_open(workload, block, 1)  # imports, first pages
+    before = resident_mb()
+    begin = time.perf_counter()
+    found = rows_through_open(workload, block, contest.times)
+    result.best_s = time.perf_counter() - begin
+    result.gb_s = size / result.best_s / 1e9
+    result.peak_mb = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 - before)
+    result.wrong = None if found == rows * contest.times else f"{found} rows instead of {rows * contest.times}"
+    return result
 
 
 def _check_then_time(result: Result, contest: Contest, work: Callable[[], pa.Table], check: Callable[..., Any]) -> None:

@@ -53,6 +53,8 @@ def _base_of(row: Row, rows: list[Row]) -> tuple[str, Row] | None:
     name, other = "", None
     if row["part"] == "filter" and row["columns"] != "all":
         name, other = "x unfiltered", like(columns="all")
+    elif row["part"] == "growth":
+        name, other = "of the smallest", like()
     elif row["part"] == "kernels":
         name, other = (
             "of the best kernel",
@@ -65,6 +67,8 @@ def _base_of(row: Row, rows: list[Row]) -> tuple[str, Row] | None:
 
 def line(row: Row) -> str:
     chunk = f"{row['chunk_bytes'] >> 10} KiB" if row["chunk_bytes"] else "whole"
+    if row["part"] == "growth":
+        chunk = f"{row['size_bytes'] / 1e6:.0f} MB"
     where = f"{row['part']:<8}{row['workload']:<8}{row['columns']:<22}{chunk:>9}{row['threads']:>3}  "
     who = f"{row['contestant']:<20}"
     if row["wrong"]:

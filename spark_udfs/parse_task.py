@@ -23,6 +23,7 @@ OnError = Literal["raise", "null", "skip"]
 Arrival = Literal["any", "grouped", "aligned"]
 
 ROWS_PER_BATCH = 16_384  # Spark's Arrow reader is fastest between 4k and 16k rows a batch
+CHUNKS_PER_STREAM = 4_096  # a stream remembers its finished origins; with one a chunk, it is renewed now and then
 
 
 def parse_udf(
@@ -100,13 +101,17 @@ class ParseTask:
 
     def _aligned(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Each chunk is whole records: an origin of its own, so that nothing ever waits for a neighbour."""
-        first = self._stream(self.format)
-        later = self._stream(replace(self.format, header=False)) if getattr(self.format, "header", False) else first
+        later_format = replace(self.format, header=False) if getattr(self.format, "header", False) else self.format
         riding = RidingColumns(self.keep)
+        chunk_count = 0
         for batch in batches:
             for row, (origin, sequence, payload) in enumerate(self.names.rows(batch)):
+                if chunk_count % CHUNKS_PER_STREAM == 0:
+                    first = self._stream(self.format)
+                    later = first if later_format is self.format else self._stream(later_format)
+                chunk_count += 1
                 stream = first if sequence == 1 else later
-                chunk = f"{origin}, chunk {sequence}"
+                chunk = f"{origin}, chunk {sequence}, row {chunk_count}"
                 riding.learn(chunk, batch, row)
                 yield from self._output_of(stream.push(payload, sequence=1, origin=chunk), riding)
                 yield from self._output_of(stream.finish(origin=chunk), riding)

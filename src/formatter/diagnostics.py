@@ -32,7 +32,8 @@ _EXPECTED = {
     "unterminated_quote": "a closing quote before the end of input",
     "record_too_long": "a record of at most max_record_bytes",
     "lost": "the bytes of every buffer of the record (one was declared lost)",
-    "header": "the schema's column names in their order",
+    "several_records": "one record in the value",
+    "header": "a header that names every wanted column",
 }
 
 ErrorTuple = tuple[str, int, int, int, int, int, bytes, bytes]
@@ -76,7 +77,7 @@ def _remedy(code: str, found: bytes, field: pa.Field | None, format: Csv) -> str
     if code == "too_many_fields":
         return "set ragged='truncate'"
     if code == "header":
-        return "order the schema as the header, or read the whole input with fm.read, which maps columns by name"
+        return "check the names (case and spaces count), or set header=False for data without one"
     if code == "missing_required":
         return "make the column nullable or set on_error"
     if code != "invalid" or field is None:

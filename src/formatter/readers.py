@@ -18,7 +18,7 @@ import pyarrow as pa
 from formatter import _core, diagnostics
 from formatter.errors import OptionError
 from formatter.filters import Filters
-from formatter.formats import Csv
+from formatter.formats import Csv, as_bytes
 from formatter.plans import DecodePlan, make_plan
 from formatter.sources import Input, Source, inputs
 
@@ -115,21 +115,24 @@ class _Reading:
 
     def _window(self, window: memoryview, offset: int, last: bool) -> Iterator[pa.RecordBatch]:
         """Yields the batches of a window and returns how many of its bytes are used."""
-        if self.ranges is None:
-            self._start(window)
-        size = len(window)
-        step = RANGE_BYTES if self.native.splittable else size
-        starts = list(range(0, size, step)) or ([0] if last else [])
         expected = 0
+        if self.ranges is None:
+            expected = self._start(window, last)
+            if expected < 0:
+                return 0  # the header does not end here yet
+        size = len(window)
+        step = RANGE_BYTES if self.native.splittable else max(size, 1)
+        starts = [expected, *range(expected + step, size, step)] if expected < size else []
+        base = expected
 
         def submit(begin: int) -> Any:
             end = min(begin + step, size)
-            return self._read(window, begin, end, begin == 0, offset, last)
+            return self._read(window, begin, end, begin == base, offset, last)
 
         for begin, result in _in_order(starts, submit, self.threads):
             end = min(begin + step, size)
             first, next_record, records, arrays, errors, counters = result
-            if begin and first != expected:
+            if begin != base and first != expected:
                 if expected > end:
                     continue  # one record covers the whole range
                 first, next_record, records, arrays, errors, counters = self._read(window, expected, end, True, offset, last)
@@ -146,13 +149,21 @@ class _Reading:
             byte_offset=offset,
         )  # fmt: skip
 
-    def _start(self, window: memoryview) -> None:
+    def _start(self, window: memoryview, last: bool) -> int:
+        """Makes ready to read; returns how many bytes the header takes."""
+        size = 0
         if self.plan.format.header:
-            mapped, missing = self.native.with_header(bytes(window[: 1 << 20]))
-            if missing and len(window):
-                raise diagnostics.missing_in_header(self.plan.format, missing)
-            self.native = mapped
+            found = self.native.read_header(window)
+            if found is None and last:
+                found = self.native.read_header(bytes(window) + as_bytes(self.plan.format.record_delimiter, "record_delimiter"))
+            if found is None and not last:
+                return -1
+            if found is not None:
+                self.native, size, missing = found
+                if missing:
+                    raise diagnostics.missing_in_header(self.plan.format, missing)
         self.ranges = _core.RangeReader(self.native, ROWS_PER_BATCH, BYTES_PER_BATCH)
+        return min(size, len(window))
 
     def _note(self, errors: list[Any]) -> None:
         if not errors:

@@ -71,7 +71,7 @@ def test_finish_of_a_stream_without_buffers_claims_nothing():
     assert SequenceShredder().finish(0) == ()
 
 
-def test_process_many_returns_the_claims_of_process_in_the_same_order():
+def test_process_many_returns_the_claims_of_process():
     random = np.random.default_rng(5)
     order = random.permutation(np.arange(1, 301, dtype=np.uint64))
     flags = random.random(300) < 0.4

@@ -4,11 +4,13 @@ Streams are small and rings start small, so growth, shrinking, wrap-around and s
 """
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle.span_oracle import SlowShredder, all_claims, difference
 
 from formatter._core import SequenceShredder
+from formatter.errors import SequenceError
 
 
 @st.composite
@@ -50,16 +52,44 @@ def test_a_restored_shredder_goes_on_as_the_saved_one(arrival, data):
     assert restored.finish(len(order)) == shredder.finish(len(order))
 
 
-@settings(deadline=None, max_examples=100)
-@given(arrivals(most=300), st.lists(st.integers(1, 90), min_size=1, max_size=10))
-def test_batches_of_any_size_give_the_same_claims(arrival, sizes):
+@settings(deadline=None, max_examples=300)
+@given(arrivals(most=300), st.lists(st.integers(1, 150), min_size=1, max_size=10), st.sampled_from([1, 65, 512]))
+def test_each_batch_returns_exactly_the_claims_it_completes(arrival, sizes, capacity):
+    """Batches of eight or more close together are laid over the ring as a block, others go in one by one."""
     order, flags = arrival
-    shredder, found, start, turn = SequenceShredder(), [], 0, 0
+    shredder, slow = SequenceShredder(capacity), SlowShredder()
+    start = turn = 0
     while start < len(order):
         some = order[start : start + sizes[turn % len(sizes)]]
-        found += map(tuple, shredder.process_many(some, [flags[i] for i in some]).tolist())
+        found = shredder.process_many(some, [flags[i] for i in some]).tolist()
+        expected = [claim for i in some for claim in slow.process(i, flags[i])]
+        assert difference(found, expected) == ""
+        assert shredder.holes() == slow.holes()
+        assert shredder.tail == slow.tail
         start, turn = start + len(some), turn + 1
-    assert difference(found, all_claims(list(flags.values()))[:-1]) == ""
+
+
+@settings(deadline=None, max_examples=100)
+@given(arrivals(), st.data())
+def test_a_duplicate_anywhere_in_a_batch_stops_it_there(arrival, data):
+    """The block is declined then and taken one by one: what stands before the duplicate counts, nothing after it."""
+    order, flags = arrival
+    cut = data.draw(st.integers(0, len(order) - 1))
+    at = data.draw(st.integers(cut + 1, len(order)))
+    again = order[data.draw(st.integers(0, at - 1))]
+    batch = [*order[cut:at], again, *order[at:]]
+    shredder, slow = SequenceShredder(), SlowShredder()
+    shredder.process_many(order[:cut], [flags[i] for i in order[:cut]])
+    for i in order[:cut]:
+        slow.process(i, flags[i])
+    with pytest.raises(SequenceError, match="duplicate") as caught:
+        shredder.process_many(batch, [flags[i] for i in batch])
+    assert (caught.value.sequence, caught.value.index) == (again, at - cut)
+    expected = [claim for i in order[cut:at] for claim in slow.process(i, flags[i])]
+    assert difference(caught.value.claims.tolist(), expected) == ""
+    assert shredder.holes() == slow.holes()
+    rest = shredder.process_many(order[at:], [flags[i] for i in order[at:]]).tolist()
+    assert difference(rest, [claim for i in order[at:] for claim in slow.process(i, flags[i])]) == ""
 
 
 @settings(deadline=None, max_examples=100)

@@ -2,7 +2,6 @@
 # Out: a Plan, the engine's immutable description that any number of decoders and threads share.
 
 cdef class Plan:
-    cdef shared_ptr[CsvFormat] csv
     cdef RecordFormat format
     cdef readonly tuple column_names
 
@@ -25,6 +24,7 @@ cdef class Plan:
         csv.decimal_point = dialect["decimal"][0]
         csv.ragged = <Ragged><uint8_t>dialect["ragged"]
         csv.on_error = <OnError><uint8_t>dialect["on_error"]
+        csv.note_nulled = dialect["note_nulled"]
         csv.nulls = dialect["nulls"]
         csv.trues = dialect["trues"]
         csv.falses = dialect["falses"]
@@ -35,20 +35,23 @@ cdef class Plan:
             csv.columns.push_back(column_spec(column))
         fill_filter(&csv.filter, filters)
         csv.kernel = active
-        plan.csv = shared
         plan.format = csv_record_format(shared)
         plan.column_names = tuple(column["name"] for column in columns)
         return plan
 
-    def with_header(self, bytes header):
-        """The same plan with its columns where `header` names them, and the names it lacks."""
+    def read_header(self, const uint8_t[::1] start):
+        """(the plan with its columns where the header names them, bytes through its end, the names it lacks), or None
+        if the header does not end within these bytes."""
         cdef Plan plan = Plan.__new__(Plan)
-        cdef shared_ptr[CsvFormat] shared = make_shared[CsvFormat](self.csv.get()[0])
-        cdef vector[string] missing = map_header(shared.get(), <const uint8_t*><const char*>header, len(header))
-        plan.csv = shared
-        plan.format = csv_record_format(shared)
+        cdef Preamble preamble
+        if start.shape[0] == 0:
+            return None
+        preamble = self.format.read_preamble(&start[0], start.shape[0])
+        if not preamble.complete:
+            return None
+        plan.format = preamble.format.get()[0]
         plan.column_names = self.column_names
-        return plan, [name.decode("utf-8", "replace") for name in missing]
+        return plan, preamble.size, [name.decode("utf-8", "replace") for name in preamble.missing]
 
     @property
     def splittable(self):

@@ -55,7 +55,7 @@ cdef class SequenceShredder:
         return shred_claims(&claims)
 
     def process_many(self, sequences, has_delimiter):
-        """Takes buffers in the order given; returns their claims as uint64[k, 2].
+        """Takes buffers in the order given; returns their claims as uint64[k, 2], in no particular order.
 
         If one is refused, those before it are taken, none after it: the SequenceError's `index` is its place in
         `sequences`, `claims` are those of the buffers before it.
@@ -67,26 +67,26 @@ cdef class SequenceShredder:
                 f"shredder: process_many: expected two one-dimensional arrays of one length, "
                 f"found shapes {sequences.shape} and {has_delimiter.shape}")
         cdef Py_buffer numbers, flags, room
-        cdef SequenceSpan few[2 * SHRED_FEW]
+        cdef SequenceSpan few[2 * SHRED_FEW + 1]
         cdef size_t count = sequences.shape[0], span_count = 0, taken = 0
-        cdef ShredStatus status
+        cdef ShredStatus status = ShredStatus.ok
         PyObject_GetBuffer(sequences, &numbers, PyBUF_SIMPLE)
         PyObject_GetBuffer(has_delimiter, &flags, PyBUF_SIMPLE)
         try:
-            if count <= SHRED_FEW and self.shared.try_lock():
-                status = self._take(&numbers, &flags, count, few, &span_count, &taken)
-                self.shared.unlock()
+            if count <= SHRED_FEW and self.shared.try_process_many(
+                    <const uint64_t*> numbers.buf, <const uint8_t*> flags.buf, count, self.skip_duplicates,
+                    few, span_count, taken, status):
                 claims = np.empty((span_count, 2), shred_uint64)
                 PyObject_GetBuffer(claims, &room, PyBUF_WRITABLE)
                 memcpy(room.buf, few, span_count * sizeof(SequenceSpan))
                 PyBuffer_Release(&room)
             else:
-                claims = np.empty((2 * count, 2), shred_uint64)  # pages beyond the claims made are never touched
+                claims = np.empty((2 * count + 1, 2), shred_uint64)  # pages beyond the claims made are never touched
                 PyObject_GetBuffer(claims, &room, PyBUF_WRITABLE)
                 with nogil:
-                    self.shared.lock()
-                    status = self._take(&numbers, &flags, count, <SequenceSpan*> room.buf, &span_count, &taken)
-                    self.shared.unlock()
+                    status = self.shared.process_many(
+                        <const uint64_t*> numbers.buf, <const uint8_t*> flags.buf, count, self.skip_duplicates,
+                        <SequenceSpan*> room.buf, span_count, taken)
                 PyBuffer_Release(&room)
                 claims.resize((span_count, 2), refcheck=False)  # nobody else has it yet
         finally:
@@ -98,12 +98,6 @@ cdef class SequenceShredder:
         error.index = taken
         error.claims = claims
         raise error
-
-    # The lock is held.
-    cdef ShredStatus _take(self, Py_buffer* numbers, Py_buffer* flags, size_t count, SequenceSpan* spans,
-                           size_t* span_count, size_t* taken) noexcept nogil:
-        return self.shared.ring.process_many(<const uint64_t*> numbers.buf, <const uint8_t*> flags.buf, count,
-                                             self.skip_duplicates, spans, span_count[0], taken[0])
 
     def finish(self, last_sequence):
         """Ends the stream after `last_sequence` (0: it had no buffers); returns the claim of what stands after the last

@@ -27,8 +27,6 @@ cdef extern from "engine/locked_shred_ring.hpp" namespace "formatter" nogil:
     const uint64_t max_shred_slots "formatter::ShredRing::max_slots"
     cdef cppclass ShredRing:
         ShredStatus process(uint64_t sequence, bint has_delimiter, Claims& claims)
-        ShredStatus process_many(const uint64_t* sequences, const uint8_t* has_delimiter, size_t count,
-                                 bint skip_duplicates, SequenceSpan* spans, size_t& span_count, size_t& taken)
         ShredStatus finish(uint64_t last, Claims& claims)
         uint64_t prefix()
         uint64_t highest()
@@ -54,6 +52,11 @@ cdef extern from "engine/locked_shred_ring.hpp" namespace "formatter" nogil:
         bint try_lock()
         void lock()
         void unlock()
+        ShredStatus process_many(const uint64_t* sequences, const uint8_t* has_delimiter, size_t count,
+                                 bint skip_duplicates, SequenceSpan* spans, size_t& span_count, size_t& taken)
+        bint try_process_many(const uint64_t* sequences, const uint8_t* has_delimiter, size_t count,
+                              bint skip_duplicates, SequenceSpan* spans, size_t& span_count, size_t& taken,
+                              ShredStatus& status)
         ShredRing ring
 
 import operator

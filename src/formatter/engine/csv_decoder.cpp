@@ -79,42 +79,19 @@ void CsvDecoder::place(const Place& at) {
     records_ = 0;
 }
 
-bool CsvDecoder::skip_preamble(const uint8_t* data, size_t size, size_t* skipped) {
-    size_t at = 0;
-    if (size >= 3 && data[0] == 0xEF && data[1] == 0xBB && data[2] == 0xBF) at = 3;
-    if (format_->header) {
-        RecordShape shape;
-        do {
-            if (!split_record(*format_, data + at, size - at, &shape)) return false;
-            at += shape.size;
-        } while (shape.comment || is_blank(*format_, data + at - shape.size, shape.separators.back()));
-        check_header(data + at - shape.size, shape.separators.back());
-    }
+// A byte order mark; headers are read and skipped by whoever knows where the stream begins.
+size_t CsvDecoder::skip_mark(const uint8_t* data, size_t size) {
+    if (!place_.stream_start) return 0;
     place_.stream_start = false;
-    *skipped = at;
-    offset_ += at;
-    return true;
-}
-
-// The format's columns are where the header says, or the rows would be wrong without a word.
-void CsvDecoder::check_header(const uint8_t* data, size_t size) {
-    CsvFormat named = *format_;
-    const std::vector<std::string> missing = map_header(&named, data, size);
-    bool same = missing.empty();
-    for (size_t i = 0; i < named.columns.size() && same; i++) same = named.columns[i].field == format_->columns[i].field;
-    if (same) return;
-    RowError error;
-    error.code = ErrorCode::header;
-    error.sequence = place_.sequence;
-    error.byte_offset = place_.byte_offset;
-    error.found.assign(reinterpret_cast<const char*>(data), std::min<size_t>(size, 200));
-    errors.push_back(std::move(error));
+    const size_t skipped = size >= 3 && std::memcmp(data, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    offset_ += skipped;
+    return skipped;
 }
 
 size_t CsvDecoder::index(const uint8_t* data, size_t size, uint64_t row_limit) {
-    size_t at = 0;
-    if (place_.stream_start && !skip_preamble(data, size, &at)) return 0;
-    return at + (plain_ ? index_plain(data + at, size - at, row_limit) : index_general(data + at, size - at, row_limit));
+    const size_t at = skip_mark(data, size);
+    const size_t used = plain_ ? index_plain(data + at, size - at, row_limit) : index_general(data + at, size - at, row_limit);
+    return at + used;
 }
 
 Place CsvDecoder::here() const { return Place{place_.sequence, place_.byte_offset + int64_t(offset_), place_.record + records_}; }
@@ -136,6 +113,7 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
         records_ += result.rows;
         row_limit -= result.rows;
         offset_ += result.consumed;
+        indexed_bytes_ += result.consumed;
         at += result.consumed;
         if (result.end == IndexEnd::capacity) continue;
         if (result.end == IndexEnd::irregular) {
@@ -179,7 +157,7 @@ void CsvDecoder::index_unterminated(const uint8_t* data, size_t size) {
     uint8_t* record = block_.keep_bytes(terminated_size);
     std::memcpy(record, data, size);
     std::memcpy(record + size, format_->record_end.data(), format_->record_end.size());
-    if (place_.stream_start && !skip_preamble(record, terminated_size, &at)) at = size;
+    at = skip_mark(record, size);
     if (at >= size) return;
     RecordShape shape;
     const Place origin = here();
@@ -242,7 +220,7 @@ void CsvDecoder::add_irregular(const uint8_t* data, const RecordShape& shape, co
 
 void CsvDecoder::structural_error(ErrorCode code, const uint8_t* data, size_t size, const Place& at, uint32_t found_fields) {
     counters.rejected++;
-    if (format_->on_error == OnError::skip || format_->on_error == OnError::null) return;
+    if (format_->on_error == OnError::skip) return;
     RowError error;
     error.code = code;
     error.sequence = at.sequence;

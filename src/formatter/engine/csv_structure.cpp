@@ -96,20 +96,16 @@ Quoting field_content(const CsvFormat& format, Bytes field, std::string* scratch
     return quoted ? Quoting::quoted : Quoting::none;
 }
 
-std::vector<std::string> map_header(CsvFormat* format, const uint8_t* data, size_t size) {
-    RecordShape shape;
-    if (size >= 3 && std::memcmp(data, "\xEF\xBB\xBF", 3) == 0) data += 3, size -= 3;
-    while (split_record(*format, data, size, &shape) &&
-           (shape.comment || is_blank(*format, data, shape.separators.back()))) {
-        data += shape.size;
-        size -= shape.size;
+bool find_header(const CsvFormat& format, const uint8_t* data, size_t size, size_t* begin, RecordShape* shape) {
+    size_t at = size >= 3 && std::memcmp(data, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    while (split_record(format, data + at, size - at, shape)) {
+        if (!shape->comment && !is_blank(format, data + at, shape->separators.back())) return *begin = at, true;
+        at += shape->size;
     }
-    std::string terminated(reinterpret_cast<const char*>(data), size);
-    if (!split_record(*format, data, size, &shape)) {
-        terminated += format->record_end;
-        split_record(*format, reinterpret_cast<const uint8_t*>(terminated.data()), terminated.size(), &shape);
-    }
-    const uint8_t* base = reinterpret_cast<const uint8_t*>(terminated.data());
+    return false;
+}
+
+std::vector<std::string> map_header(CsvFormat* format, const uint8_t* base, const RecordShape& shape) {
     std::vector<std::string> names;
     size_t begin = 0;
     for (size_t i = 0; i < shape.separators.size(); i++) {

@@ -32,8 +32,10 @@ enum class Quoting : uint8_t { none, quoted, malformed };
 // The content of a field: trimmed, unquoted, unescaped. `content` points into the field or into `scratch`.
 Quoting field_content(const CsvFormat&, Bytes field, std::string* scratch, Bytes* content);
 
-// Maps the columns of `format` to the fields named by a header record. Returns the names that are missing.
-std::vector<std::string> map_header(CsvFormat* format, const uint8_t* data, size_t size);
+// Finds the header behind a byte order mark, comments and blank lines. False if it is not complete.
+bool find_header(const CsvFormat&, const uint8_t* data, size_t size, size_t* begin, RecordShape* shape);
+// Maps the columns of `format` to the fields named by that header record. Returns the names it lacks.
+std::vector<std::string> map_header(CsvFormat* format, const uint8_t* header, const RecordShape&);
 
 // Follows the dialect over the buffers of a stream, for the dialects whose state is more than quote parity.
 struct ScanState {

@@ -4,6 +4,8 @@
 
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "engine/csv_structure.hpp"
 #include "engine/record_decoder.hpp"
@@ -39,10 +41,22 @@ struct Framing {
     FrameEnds ends_after(const uint8_t* data, size_t size, const QuoteSummary&, ScanState*) const;
 };
 
+struct RecordFormat;
+
+// What stands before the first record of a stream with a header, and how the header changes the format.
+struct Preamble {
+    bool complete = false;
+    size_t size = 0;                             // through the header's end
+    std::string header;
+    std::vector<std::string> missing;            // columns the header does not name
+    std::shared_ptr<const RecordFormat> format;  // with the columns where the header says
+};
+
 // What a stream or reader needs to know of a format.
 struct RecordFormat {
     Framing framing;
     bool has_header = false;
+    std::function<Preamble(const uint8_t* data, size_t size)> read_preamble;  // if has_header
     std::function<std::unique_ptr<RecordDecoder>()> make_decoder;
 };
 

@@ -81,10 +81,14 @@ struct Origin {
     uint64_t records_before = 0;
     uint64_t open_bytes = 0;       // of the record that is open behind the prefix
     ScanState state;               // at the end of the prefix
+    uint64_t released_bytes = 0;   // in the buffers of the prefix (gated streams)
+    uint64_t preamble_bytes = 0;   // records that start before here are none: header, comments before it
+    std::shared_ptr<const RecordFormat> format;  // as the origin's header has it
     std::unique_ptr<Outstanding> outstanding;
     Builder* builder = nullptr;    // open and idle
     uint32_t in_flight = 0;        // pushes that are parsing
     bool finished = false;
+    bool header_read = false;
     bool busy = false;             // ordered: one thread at a time decodes this origin
 };
 

@@ -59,6 +59,7 @@ RangeResult read_range(const RecordFormat& format, RecordDecoder& decoder, const
     size_t at = request.begins_record ? request.begin : find_record(format, request);
     result.first_record = at;
     decoder.place(Place{0, request.byte_offset + int64_t(at), 0, request.stream_start});
+    decoder.expect(std::max(request.end, at) - at);
     const auto full = [&] {
         return decoder.rows() >= request.max_rows || decoder.byte_count() >= request.max_batch_bytes;
     };
@@ -85,6 +86,24 @@ RangeResult read_range(const RecordFormat& format, RecordDecoder& decoder, const
     return result;
 }
 
+namespace {
+
+Preamble read_csv_preamble(const CsvFormat& csv, const uint8_t* data, size_t size) {
+    Preamble preamble;
+    size_t begin = 0;
+    RecordShape shape;
+    if (!find_header(csv, data, size, &begin, &shape)) return preamble;
+    auto mapped = std::make_shared<CsvFormat>(csv);
+    preamble.complete = true;
+    preamble.missing = map_header(mapped.get(), data + begin, shape);
+    preamble.size = begin + shape.size;
+    preamble.header.assign(reinterpret_cast<const char*>(data + begin), shape.separators.back());
+    preamble.format = std::make_shared<RecordFormat>(csv_record_format(std::move(mapped)));
+    return preamble;
+}
+
+}  // namespace
+
 RecordFormat csv_record_format(std::shared_ptr<const CsvFormat> csv) {
     RecordFormat format;
     Framing& framing = format.framing;
@@ -94,6 +113,7 @@ RecordFormat csv_record_format(std::shared_ptr<const CsvFormat> csv) {
     framing.kernel = csv->kernel;
     framing.csv = csv;
     format.has_header = csv->header;
+    format.read_preamble = [csv](const uint8_t* data, size_t size) { return read_csv_preamble(*csv, data, size); };
     format.make_decoder = [csv] { return std::unique_ptr<RecordDecoder>(new CsvDecoder(csv)); };
     return format;
 }

@@ -7,21 +7,12 @@
 // slot between. Nothing is remembered about claims, so nothing can disagree.
 #include "engine/shred_ring.hpp"
 
+#include "engine/shred_search.hpp"
 #include "engine/stop_tree.hpp"
 
 namespace formatter {
 
 using Status = ShredRing::Status;
-
-namespace {
-
-inline uint64_t lowest(uint64_t word) noexcept { return __builtin_ctzll(word); }
-inline uint64_t topmost(uint64_t word) noexcept { return 63 - __builtin_clzll(word); }
-inline uint64_t rotate_right(uint64_t word, uint64_t by) noexcept {
-    return (word >> (by & 63)) | (word << ((64 - by) & 63));
-}
-
-}  // namespace
 
 uint64_t ShredRing::reach() const noexcept {
     if (max_sequence_ == 0) return max_slots;
@@ -47,37 +38,6 @@ Status ShredRing::position(uint64_t sequence, uint64_t& position) const noexcept
     return Status::ok;
 }
 
-// The slot of the nearest stop below `slot`, round the ring. There always is one: prefix + 1 is unseen.
-inline uint64_t ShredRing::stop_before(uint64_t slot) const noexcept {
-    const uint64_t word = slot >> 6, bit = slot & 63;
-    if (heap_ == nullptr) {
-        // the bits below `slot`, nearest on top; `slot` itself, the last, is unseen
-        const uint64_t stops = rotate_right(inline_word_.stops(), bit);
-        return (slot + topmost(stops)) & 63;
-    }
-    const uint64_t below = heap_[word].stops() & ((uint64_t(1) << bit) - 1);
-    if (below != 0) return (slot & ~uint64_t(63)) + topmost(below);
-    const uint64_t count = word_count();
-    uint64_t found = word == 0 ? stop_tree::none : stop_tree::previous(tree(), count, word - 1);
-    if (found == stop_tree::none) found = stop_tree::previous(tree(), count, count - 1);
-    return (found << 6) + topmost(heap_[found].stops());
-}
-
-// The slot of the nearest stop above `slot`, round the ring; `slot` itself, still unseen, when all others are no stops.
-inline uint64_t ShredRing::stop_after(uint64_t slot) const noexcept {
-    const uint64_t word = slot >> 6, bit = slot & 63;
-    if (heap_ == nullptr) {
-        const uint64_t stops = rotate_right(inline_word_.stops(), bit + 1);
-        return (slot + 1 + lowest(stops)) & 63;
-    }
-    const uint64_t above = heap_[word].stops() & (~uint64_t(1) << bit);
-    if (above != 0) return (slot & ~uint64_t(63)) + lowest(above);
-    const uint64_t count = word_count();
-    uint64_t found = stop_tree::next(tree(), count, word + 1);
-    if (found == stop_tree::none) found = stop_tree::next(tree(), count, 0);
-    return (found << 6) + lowest(heap_[found].stops());
-}
-
 inline bool ShredRing::seen_at(uint64_t position) const noexcept {
     if (position <= prefix_) return true;
     if (position - prefix_ > slots()) return false;
@@ -85,14 +45,8 @@ inline bool ShredRing::seen_at(uint64_t position) const noexcept {
     return words()[slot >> 6].seen >> (slot & 63) & 1;
 }
 
-// Takes prefix + 1 and all that were waiting for it into the two scalars, and frees their slots.
-inline void ShredRing::advance(uint64_t delimited) noexcept {
-    ++prefix_;
-    if (delimited) last_delimiter_ = prefix_;
-    if (pending_ == 0) {
-        highest_ = prefix_;
-        return;
-    }
+// Takes all that follow the prefix without a hole into the two scalars, and frees their slots.
+void ShredRing::absorb() noexcept {
     const uint64_t start = prefix_, mask = slots() - 1;
     uint64_t at = prefix_ + 1;
     while (pending_ != 0) {
@@ -148,7 +102,12 @@ inline Status ShredRing::take(uint64_t sequence, uint64_t delimited, SequenceSpa
             after = at + ((stop - slot) & mask);
         }
         if (!delimited) ends = 1;
-        advance(delimited);
+        prefix_ = at;
+        last_delimiter_ = delimited ? at : last_delimiter_;
+        if (pending_ == 0)
+            highest_ = at;
+        else
+            absorb();
     } else {
         SlotWord& pair = words()[slot >> 6];
         const uint64_t bit = uint64_t(1) << (slot & 63);

@@ -20,6 +20,8 @@
 
 namespace formatter {
 
+class ShredBlock;
+
 struct SequenceSpan {
     uint64_t first;
     uint64_t last;
@@ -66,6 +68,10 @@ public:
     Status process_many(const uint64_t* sequences, const uint8_t* has_delimiter, size_t count, bool skip_duplicates,
                         SequenceSpan* spans, size_t& span_count, size_t& taken) noexcept;
 
+    // A whole block at once; `spans` has room for 2 * block.buffers + 1 after `count`. False, and nothing changed, if it must
+    // be taken one by one: a buffer seen before, a wrapping or finished ring, a window at its largest.
+    bool merge(const ShredBlock& block, SequenceSpan* spans, size_t& count) noexcept;
+
     // The stream ended with buffer `last` (0: it had none). Claims what stands after the last delimiter: (last buffer with
     // a delimiter, or 1, last), also when both are the same buffer. Afterwards new sequences are refused.
     Status finish(uint64_t last, Claims& claims) noexcept;
@@ -109,7 +115,7 @@ private:
     };
 
     Status take(uint64_t sequence, uint64_t delimited, SequenceSpan* spans, size_t& count) noexcept;
-    void advance(uint64_t delimited) noexcept;
+    void absorb() noexcept;
     Status grow(uint64_t slots_needed) noexcept;
     bool rehouse(uint8_t slots_log2) noexcept;
     void forget() noexcept;

@@ -5,6 +5,8 @@
 
 namespace formatter {
 
+constexpr size_t header_most = 1 << 20;  // bytes in which a header must end
+
 Origin& StreamEngine::origin_of(uint64_t id) { return origins_.try_emplace(id, id).first->second; }
 
 // Sequences may wrap; positions never do. Of the positions a sequence can mean, the one nearest to the prefix is meant.
@@ -56,9 +58,42 @@ PushStatus StreamEngine::admit(const PushedBuffer& buffer, const QuoteSummary& s
     return PushStatus::ok;
 }
 
+// Whether the origin's header has come. Until then its buffers wait: nothing can be decoded without the columns' places.
+bool StreamEngine::header_known(Origin& origin, bool ends, Call& call) {
+    if (!options_.format.has_header || origin.header_read) return true;
+    std::string begin;
+    uint64_t position = 1;
+    for (const auto& entry : origin.outstanding->held) {
+        if (entry.first != position++ || entry.second.lost) break;
+        begin.append(reinterpret_cast<const char*>(entry.second.data), entry.second.size);
+        if (begin.size() > header_most) break;
+    }
+    if (ends) begin += std::string(1, char(options_.format.framing.record_end));
+    const Preamble preamble = options_.format.read_preamble(reinterpret_cast<const uint8_t*>(begin.data()), begin.size());
+    const bool lost = position > 1 && origin.outstanding->held.begin()->second.lost;
+    if (!preamble.complete && !ends && !lost && begin.size() <= header_most) return false;
+    origin.header_read = true;
+    if (preamble.complete && preamble.missing.empty()) {
+        origin.preamble_bytes = preamble.size;
+        auto& known = formats_[preamble.header];
+        if (!known) known = preamble.format;
+        origin.format = known;
+        return true;
+    }
+    origin.preamble_bytes = ~uint64_t(0);  // without its columns nothing of the origin can be read
+    if (ends && begin.size() <= 1) return true;
+    RowError error;
+    error.code = ErrorCode::header;
+    error.sequence = 1;
+    error.found = preamble.complete ? preamble.header.substr(0, 200) : begin.substr(0, 200);
+    call.add_error(&origin, std::move(error));
+    return true;
+}
+
 // Hands on the buffers whose start state is now certain, in order.
 void StreamEngine::release_held(Origin& origin, Call& call) {
-    if (!origin.outstanding || (options_.ordered && origin.busy)) return;
+    if (!origin.outstanding || (options_.ordered && origin.busy) || origin.outstanding->held.empty()) return;
+    if (!header_known(origin, false, call)) return;
     std::map<uint64_t, Held>& held = origin.outstanding->held;
     bool released = false;
     while (!held.empty() && held.begin()->first == origin.ring.prefix() + 1) {
@@ -71,6 +106,7 @@ void StreamEngine::release_held(Origin& origin, Call& call) {
         if (buffer.lost) origin.state = ScanState{};
         else ends = options_.format.framing.ends_after(buffer.data, buffer.size, buffer.summary, &origin.state);
         shred(origin, position, buffer, ends, call);
+        origin.released_bytes += buffer.size;
         if (buffer.owned.data) call.owners.push_back(std::move(buffer.owned));
         released = true;
     }
@@ -109,6 +145,14 @@ void StreamEngine::shred(Origin& origin, uint64_t position, const Held& buffer, 
         own.stream_start = first;
         own.data = buffer.data + own.offset;
         own.size = ends.last - own.offset;
+        const uint64_t begin = origin.released_bytes + own.offset;
+        if (begin < origin.preamble_bytes) {  // the header and what stands before it
+            const size_t skipped = size_t(std::min<uint64_t>(own.size, origin.preamble_bytes - begin));
+            own.stream_start = false;
+            own.data += skipped;
+            own.offset += skipped;
+            own.size -= skipped;
+        }
     }
     uint32_t next = 0;
     if (delimited) {
@@ -196,6 +240,13 @@ void StreamEngine::claim(Origin& origin, const SequenceSpan& span, uint64_t posi
             if (!f.has_head && !f.has_tail) next = fragments.erase(next);
         }
         if (p < span.last) job.bytes_in_earlier += size;
+    }
+    if (gated()) {
+        // In order, so the record's last buffer is the one being released, or the last one of all.
+        uint64_t size = 0;
+        for (const auto& piece : job.pieces) size += piece.second;
+        const uint64_t begin = origin.released_bytes - (unterminated ? size : job.bytes_in_earlier);
+        if (begin < origin.preamble_bytes) job.pieces.clear();
     }
     call.jobs.push_back(std::move(job));
 }

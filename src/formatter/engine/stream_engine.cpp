@@ -254,12 +254,13 @@ Builder* StreamEngine::builder_for(Origin& origin, Call& call) {
     if (builder) {
         origin.builder = builder->next;
         idle_builders_.remove(builder);
-    } else if (!spare_builders_.empty()) {
+    } else if (!spare_builders_.empty() && !origin.format) {
         builder = spare_builders_.back();
         spare_builders_.pop_back();
     } else {
         builder = new Builder;
-        builder->decoder = options_.format.make_decoder();
+        builder->format = origin.format;
+        builder->decoder = (origin.format ? *origin.format : options_.format).make_decoder();
     }
     builder->next = nullptr;
     builder->origin = origin.id;
@@ -282,7 +283,7 @@ void StreamEngine::return_builder(Origin& origin, Builder* builder, PushResult* 
 }
 
 void StreamEngine::retire_builder(Builder* builder) {
-    if (spare_builders_.size() < spare_builders_most) spare_builders_.push_back(builder);
+    if (spare_builders_.size() < spare_builders_most && !builder->format) spare_builders_.push_back(builder);
     else delete builder;
 }
 
@@ -337,6 +338,12 @@ PushResult StreamEngine::finish(uint64_t id, bool use_last, uint64_t last_sequen
     std::unique_lock<std::mutex> guard(lock_);
     Origin& origin = origin_of(id);
     quiet_.wait(guard, [&] { return origin.in_flight == 0 && !closed_gate_; });
+    if (origin.outstanding && !origin.outstanding->held.empty() && origin.outstanding->held.begin()->first == 1 &&
+        !origin.finished && options_.format.has_header && !origin.header_read) {
+        header_known(origin, true, call);  // a header that the end of the stream terminates
+        run(call, guard, &result);
+        quiet_.wait(guard, [&] { return origin.in_flight == 0; });
+    }
     if (origin.finished) {
         result.status = PushStatus::finished;
         return result;

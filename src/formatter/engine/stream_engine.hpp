@@ -7,6 +7,7 @@
 
 #include <condition_variable>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -69,6 +70,7 @@ struct StreamCounts {
 struct Builder {
     Builder* next = nullptr;  // another idle one of the same origin
     std::unique_ptr<RecordDecoder> decoder;
+    std::shared_ptr<const RecordFormat> format;  // of an origin with a header of its own
     std::vector<uint64_t> positions;  // buffers whose rows (or absence of rows) it accounts for
     uint64_t origin = 0;
     int64_t opened_ns = 0;
@@ -103,9 +105,13 @@ class StreamEngine {
     Origin& origin_of(uint64_t id);
     uint64_t position_of(const Origin&, uint64_t sequence) const;
     uint64_t sequence_of(uint64_t position) const;
-    bool gated() const { return options_.ordered || options_.format.framing.needs_prefix(); }
+    // Buffers are followed in order: to know quotes or longer delimiters, to keep order, or to wait for the header.
+    bool gated() const {
+        return options_.ordered || options_.format.has_header || options_.format.framing.needs_prefix();
+    }
     PushStatus admit(const PushedBuffer&, const QuoteSummary&, const FrameEnds&, bool lost, Call&);
     void release_held(Origin&, Call&);
+    bool header_known(Origin&, bool ends, Call&);
     void own_held(Origin&);
     void shred(Origin&, uint64_t position, const Held&, const FrameEnds&, Call&);
     void claim(Origin&, const SequenceSpan&, uint64_t position, const Held&, const FrameEnds&, bool unterminated, Call&);
@@ -135,6 +141,7 @@ class StreamEngine {
     uint64_t in_flight_ = 0;
     bool closed_gate_ = false;  // a checkpoint waits for quiet
     std::unordered_map<uint64_t, Origin> origins_;
+    std::map<std::string, std::shared_ptr<const RecordFormat>> formats_;  // by header
     std::list<Builder*> idle_builders_;  // oldest first
     std::vector<Builder*> spare_builders_;
     StreamCounts counts_;

@@ -101,34 +101,45 @@ struct WordChunk {
     uint32_t rows;
 };
 
-template <bool beyond_eight, bool drop_carriage_return>
-FORMATTER_INLINE uint32_t cut_run(const FieldRun& run, WordChunk& chunk, uint32_t at) {
-    uint32_t longest = 0;
-    const uint32_t* begins = run.begins;
-    const uint32_t* ends = run.ends;
-    // Loads reach up to 16 bytes before a field's end. Ends ascend, so only the first rows of a segment can be too near
-    // to the begin of what may be read.
-    bool near_begin = true;
-    for (uint32_t i = 0; i < run.rows; i++, at++, begins += run.stride, ends += run.stride) {
-        const uint32_t begin = *begins + run.skip;
-        const uint8_t* end = run.base + *ends;
-        uint32_t size = *ends - begin;
-        if (drop_carriage_return && size != 0 && end[-1] == '\r') size--, end--;
-        longest = size > longest ? size : longest;
-        if (__builtin_expect(near_begin, false)) {
-            near_begin = end - run.readable_begin < 16;
-            chunk.last[at] = load_word_before(end, run.readable_begin);
-            if (beyond_eight)
-                chunk.first[at] = size > 8 ? load_word_before(end - 8, run.readable_begin) : 0;
-        } else {
-            chunk.last[at] = load_word(end - 8);
-            if (beyond_eight) chunk.first[at] = load_word(end - 16);
-        }
-        if (beyond_eight && __builtin_expect(size > 16, false)) {
+template <bool beyond_eight, bool drop_carriage_return, bool near_begin>
+FORMATTER_INLINE uint32_t cut_field(const uint8_t* base, const uint8_t* readable_begin, uint32_t begin, uint32_t stop,
+                                    WordChunk& chunk, uint32_t at) {
+    const uint8_t* end = base + stop;
+    uint32_t size = stop - begin;
+    if (drop_carriage_return && size != 0 && end[-1] == '\r') size--, end--;
+    chunk.last[at] = near_begin ? load_word_before(end, readable_begin) : load_word(end - 8);
+    if (beyond_eight) {
+        if (!near_begin) chunk.first[at] = load_word(end - 16);
+        else chunk.first[at] = size > 8 ? load_word_before(end - 8, readable_begin) : 0;
+        if (__builtin_expect(size > 16, false)) {
             chunk.long_fields[chunk.long_count++] = {end - size, size, at};
-            size = 0;
+            chunk.sizes[at] = 0;
+            return size;
         }
-        chunk.sizes[at] = uint8_t(size);
+    }
+    chunk.sizes[at] = uint8_t(size);
+    return size;
+}
+
+// A function of its own, so that the loop's few values stay in registers.
+template <bool beyond_eight, bool drop_carriage_return>
+__attribute__((noinline)) static uint32_t cut_run(const FieldRun& run, WordChunk& chunk, uint32_t at) {
+    const uint8_t* const base = run.base;
+    const uint32_t* ends = run.ends;
+    const ptrdiff_t to_begin = run.begins - run.ends, stride = ptrdiff_t(run.stride);
+    const uint32_t skip = run.skip, past = at + run.rows;
+    uint32_t longest = 0;
+    // Loads reach up to 16 bytes before a field's end, and one more for a '\r'. Ends ascend, so only the first rows of
+    // a segment can be too near to the begin of what may be read.
+    for (; at < past && base + *ends - run.readable_begin < 17; at++, ends += stride) {
+        const uint32_t size = cut_field<beyond_eight, drop_carriage_return, true>(
+            base, run.readable_begin, ends[to_begin] + skip, *ends, chunk, at);
+        longest = size > longest ? size : longest;
+    }
+    for (; at < past; at++, ends += stride) {
+        const uint32_t size = cut_field<beyond_eight, drop_carriage_return, false>(
+            base, nullptr, ends[to_begin] + skip, *ends, chunk, at);
+        longest = size > longest ? size : longest;
     }
     return longest;
 }

@@ -1,7 +1,7 @@
 // Strings: fields of a column copied one behind the other, outer quotes taken off, doubled ones halved.
 //
-// In: a FieldView. Out: bytes, running end offsets, marks, and whether any byte is beyond ASCII; `out` is where the first
-// field goes, whatever `start_offset` is. Refuses to know whether text is valid: valid_utf8 is asked once per column.
+// In: a FieldView. Out: bytes, running end offsets, marks, and whether any byte is beyond ASCII; `out` is where the
+// first field goes, whatever `start_offset` is. Refuses to know whether text is valid: valid_utf8 is asked for that.
 #pragma once
 
 #include "kernels/field_lanes.inl.hpp"
@@ -27,18 +27,25 @@ static void measure_strings(const FieldView& view, StringSums& sums) {
 // ------------------------------------------------------------------------------------------ copying
 
 constexpr size_t long_text = 256;  // from here on the library's copy is as fast as ours, and much faster when very long
+constexpr size_t window_bytes = lanes::window_blocks * lanes::block_bytes;  // at most 64: one bit a byte
+constexpr size_t step_bytes = 32;  // holds most short fields, so that their sizes cost no branch
+// What loads may touch behind a field's end, and the stores of copies behind theirs (the slack of kernel.hpp).
+constexpr size_t margin_bytes = window_bytes + step_bytes;
 
-// May write up to a block past the end of the copy; reads past the field's end only when `roomy`.
+// Step by step, so up to a step more than `size` is read and written.
+FORMATTER_INLINE void copy_steps(uint8_t* to, const uint8_t* from, size_t size) {
+    for (size_t step = 0; step == 0 || step < size; step += step_bytes)
+        for (size_t at = step; at < step + step_bytes; at += lanes::block_bytes)
+            lanes::store_block(to + at, lanes::load_block(from + at));
+}
+
+// May write up to a step past the end of the copy; reads past the field's end only when `roomy`.
 FORMATTER_INLINE void copy_text(uint8_t* to, const uint8_t* from, size_t size, bool roomy) {
     if (size >= long_text || !roomy) {
         __builtin_memcpy(to, from, size);
         return;
     }
-    size_t at = 0;
-    do {
-        lanes::store_block(to + at, lanes::load_block(from + at));
-        at += lanes::block_bytes;
-    } while (at < size);
+    copy_steps(to, from, size);
 }
 
 struct TextScan {
@@ -64,43 +71,106 @@ FORMATTER_INLINE TextScan scan_text(const uint8_t* text, size_t size, uint8_t qu
     return scan;
 }
 
-// The bytes between outer quotes, doubled quotes halved: the bytes written, or -1 if a quote stands alone.
-static ptrdiff_t copy_unquoted(uint8_t* to, const uint8_t* from, size_t size, uint8_t quote) {
+// A whole window, whatever of it is wanted; a bit for each quote in it.
+FORMATTER_INLINE uint64_t copy_window(uint8_t* to, const uint8_t* from, lanes::Block quotes) {
+    uint64_t found = 0;
+    for (size_t at = 0; at < window_bytes; at += lanes::block_bytes) {
+        const lanes::Block block = lanes::load_block(from + at);
+        lanes::store_block(to + at, block);
+        found |= lanes::equal_bits(block, quotes) << at;
+    }
+    return found;
+}
+
+// Bit i: whether bits 0 to i hold an odd number of ones.
+FORMATTER_INLINE uint64_t parities(uint64_t bits) {
+    for (unsigned step = 1; step < 64; step *= 2) bits ^= bits << step;
+    return bits;
+}
+
+// The first `size` bytes of a window without those in `drop`; the bytes written.
+FORMATTER_INLINE size_t copy_kept(uint8_t* to, const uint8_t* from, size_t size, uint64_t drop) {
+    size_t at = 0, written = 0;
+    for (;;) {
+        const size_t stop = drop != 0 ? size_t(__builtin_ctzll(drop)) : size;
+        copy_steps(to + written, from + at, stop - at);
+        written += stop - at;
+        if (drop == 0) return written;
+        at = stop + 1;
+        drop &= drop - 1;
+    }
+}
+
+//     found    0 1 1 0 1 1 1 1
+//     first    0 1 0 0 1 0 1 0     the odd ones, each to be followed at once
+//     drop     0 0 1 0 0 1 0 1     by an even one
+// False if a quote stands alone; one in the last of 64 places is the caller's to see.
+FORMATTER_INLINE bool pair_quotes(uint64_t found, uint64_t& drop) {
+    uint64_t first = found & ~(found << 1);  // where runs begin: enough if none is longer than two
+    if ((first | first << 1) != found) first = found & parities(found);
+    drop = found & ~first;
+    return drop == first << 1;
+}
+
+// As much text before the first quote as goes quickly, never all of it; the bytes copied.
+FORMATTER_INLINE size_t copy_until_quote(uint8_t* to, const uint8_t* from, size_t size, lanes::Block quotes) {
+    constexpr size_t step = 4 * lanes::block_bytes;
+    size_t at = 0;
+    for (; size - at > step; at += step) {
+        const lanes::Block a = lanes::load_block(from + at), b = lanes::load_block(from + at + lanes::block_bytes);
+        const lanes::Block c = lanes::load_block(from + at + 2 * lanes::block_bytes);
+        const lanes::Block d = lanes::load_block(from + at + 3 * lanes::block_bytes);
+        if (lanes::any_marked((lanes::marked_if_equal(a, quotes) | lanes::marked_if_equal(b, quotes))
+                              | (lanes::marked_if_equal(c, quotes) | lanes::marked_if_equal(d, quotes))))
+            break;
+        lanes::store_block(to + at, a);
+        lanes::store_block(to + at + lanes::block_bytes, b);
+        lanes::store_block(to + at + 2 * lanes::block_bytes, c);
+        lanes::store_block(to + at + 3 * lanes::block_bytes, d);
+    }
+    return at;
+}
+
+// Text whose quotes must come in pairs, of which one stays; or (not `paired`) that must have none. The bytes written,
+// or -1.
+static ptrdiff_t copy_windows(uint8_t* to, const uint8_t* from, size_t size, bool paired, uint8_t quote,
+                              const uint8_t* readable_end) {
     const lanes::Block quotes = lanes::splat_byte(quote);
     uint8_t* const begin = to;
-    const uint8_t* const end = from + size;
-    while (from < end) {
-        size_t plain;  // bytes before the next quote
-        const size_t left = size_t(end - from);
-        if (left >= lanes::block_bytes) {
-            const lanes::Block block = lanes::load_block(from);
-            lanes::store_block(to, block);
-            const uint64_t found = lanes::equal_bits(block, quotes);
-            plain = found != 0 ? size_t(__builtin_ctzll(found)) : lanes::block_bytes;
-            if (plain == lanes::block_bytes) {
-                from += plain, to += plain;
-                continue;
-            }
-        } else {
-            for (plain = 0; plain < left && from[plain] != quote; plain++) to[plain] = from[plain];
-            if (plain == left) return to + plain - begin;
+    uint8_t rest[margin_bytes];
+    while (size != 0) {
+        const size_t plain = copy_until_quote(to, from, size, quotes);
+        to += plain, from += plain, size -= plain;
+        size_t taken = size < window_bytes ? size : window_bytes;
+        const uint8_t* window = from;
+        if (size_t(readable_end - from) < margin_bytes) {
+            __builtin_memset(rest, 0, sizeof rest);
+            __builtin_memcpy(rest, from, taken);
+            window = rest;
         }
-        if (plain + 1 >= left || from[plain + 1] != quote) return -1;
-        to[plain] = quote;
-        from += plain + 2, to += plain + 1;
+        uint64_t found = copy_window(to, window, quotes) & first_rows(taken), drop = 0;
+        if (found != 0) {
+            if (!paired) return -1;
+            // The second of a pair may be in the next window: then the first one waits for it.
+            if (parities(found) & found & uint64_t(1) << (taken - 1)) {
+                if (taken == size) return -1;
+                taken--;
+                found &= first_rows(taken);
+            }
+            if (!pair_quotes(found, drop)) return -1;
+        }
+        to += drop == 0 ? taken : copy_kept(to, window, taken, drop);
+        from += taken, size -= taken;
     }
     return to - begin;
 }
 
 // One field by its own rules: the bytes written, or -1 if it is odd.
-static ptrdiff_t copy_field(uint8_t* to, const Field& field, uint8_t quote) {
+static ptrdiff_t copy_field(uint8_t* to, const Field& field, uint8_t quote, const uint8_t* readable_end) {
     if (field.size == 0) return 0;
-    if (field.begin[0] == quote) {
-        if (field.size < 2 || field.begin[field.size - 1] != quote) return -1;
-        return copy_unquoted(to, field.begin + 1, field.size - 2, quote);
-    }
-    __builtin_memcpy(to, field.begin, field.size);
-    return scan_text(to, field.size, quote).quote ? -1 : ptrdiff_t(field.size);
+    if (field.begin[0] != quote) return copy_windows(to, field.begin, field.size, false, quote, readable_end);
+    if (field.size < 2 || field.begin[field.size - 1] != quote) return -1;
+    return copy_windows(to, field.begin + 1, field.size - 2, true, quote, readable_end);
 }
 
 // ------------------------------------------------------------------------------------------ up to 64 rows
@@ -112,13 +182,21 @@ struct TextRows {
     bool quoted;  // some field began with a quote or was odd
 };
 
+// Ends ascend: only the last rows of a segment can be too near to the end of what may be read.
+FORMATTER_INLINE size_t rows_with_margin(const FieldRun& run) {
+    size_t rows = run.rows;
+    const size_t readable = size_t(run.readable_end - run.base);
+    while (rows != 0 && readable - run.ends[(rows - 1) * run.stride] < margin_bytes) rows--;
+    return rows;
+}
+
 // As they stand, without a look at quotes.
-FORMATTER_INLINE TextRows copy_plain_rows(const FieldRun& run, size_t first, size_t rows, bool roomy, uint8_t* out,
-                                          int32_t start_offset, int32_t* offsets) {
+FORMATTER_INLINE TextRows copy_plain_rows(const FieldRun& run, size_t roomy_rows, uint8_t* out, int32_t start_offset,
+                                          int32_t* offsets) {
     TextRows result = {0, 0, 0, false};
-    for (size_t row = 0; row < rows; row++) {
-        const Field field = field_of(run, first + row);
-        copy_text(out + result.bytes, field.begin, field.size, roomy);
+    for (size_t row = 0; row < run.rows; row++) {
+        const Field field = field_of(run, row);
+        copy_text(out + result.bytes, field.begin, field.size, row < roomy_rows);
         result.bytes += field.size;
         result.empty |= uint64_t(field.size == 0) << row;
         offsets[row] = int32_t(uint32_t(start_offset) + uint32_t(result.bytes));
@@ -126,31 +204,37 @@ FORMATTER_INLINE TextRows copy_plain_rows(const FieldRun& run, size_t first, siz
     return result;
 }
 
-FORMATTER_INLINE TextRows copy_quoted_rows(const FieldRun& run, size_t first, size_t rows, bool roomy, uint8_t quote,
-                                           uint8_t* out, int32_t start_offset, int32_t* offsets) {
+FORMATTER_INLINE TextRows copy_quoted_rows(const FieldRun& run, size_t roomy_rows, uint8_t quote, uint8_t* out,
+                                           int32_t start_offset, int32_t* offsets) {
     const lanes::Block quotes = lanes::splat_byte(quote);
     TextRows result = {0, 0, 0, false};
-    for (size_t row = 0; row < rows; row++) {
-        const Field field = field_of(run, first + row);
+    for (size_t row = 0; row < run.rows; row++) {
+        const Field field = field_of(run, row);
         uint8_t* const to = out + result.bytes;
-        result.empty |= uint64_t(field.size == 0) << row;
         size_t copied = 0;
         bool done = false;
-        if (roomy && field.size <= lanes::block_bytes && field.size != 0) {
+        if (row < roomy_rows && field.size != 0) {
             // Short fields, quoted or not, take one way: off with the outer quotes, then no quote may be left.
-            const bool quoted = field.begin[0] == quote;
+            const bool quoted = field.begin[0] == quote, closed = field.begin[field.size - 1] == quote;
             result.quoted |= quoted;
-            const bool closed = field.begin[field.size - 1] == quote;
-            const lanes::Block block = lanes::load_block(field.begin + quoted);
-            lanes::store_block(to, block);
-            copied = field.size - 2 * quoted;
-            const uint64_t inside = lanes::equal_bits(block, quotes) & first_rows(copied);
-            done = inside == 0 && quoted == closed && field.size >= 2u * quoted;
+            copied = field.size - 2 * quoted;  // of a lone quote: wraps, too long for a window
+            if (copied <= window_bytes) {
+                const uint64_t found = copy_window(to, field.begin + quoted, quotes) & first_rows(copied);
+                done = found == 0 && quoted == closed;
+                uint64_t drop;
+                if (found != 0 && quoted && closed && found >> 63 == 0 && pair_quotes(found, drop)) {
+                    copied = copy_kept(to, field.begin + 1, copied, drop);
+                    done = true;
+                }
+            }
+        } else if (field.size == 0) {
+            result.empty |= uint64_t(1) << row;
+            done = true;
         }
         if (!done) {
-            const ptrdiff_t bytes = copy_field(to, field, quote);
+            const ptrdiff_t bytes = copy_field(to, field, quote, run.readable_end);
             result.odd |= uint64_t(bytes < 0) << row;
-            result.quoted |= bytes < 0 || (field.size != 0 && field.begin[0] == quote);
+            result.quoted |= bytes < 0 || field.begin[0] == quote;
             copied = bytes < 0 ? 0 : size_t(bytes);
         }
         result.bytes += copied;
@@ -170,20 +254,23 @@ static void gather_strings(const FieldView& view, bool quoting, uint8_t quote, i
     bool expect_quotes = false, non_ascii = false;
     marks.empty_count = marks.odd_count = 0;
     // A step is at most the rest of a bitmap word. Fields are copied as if there were no quotes, and what was copied is
-    // searched while it is near; if there are some after all the step is done again, and the next one starts the other way.
+    // searched while it is near; if there are some after all the step is done again, and the next one begins that way.
     while (walk.next(uint32_t(64 - done % 64), run)) {
-        const uint8_t* const last_end = run.base + run.ends[(run.rows - 1) * run.stride];
-        const bool roomy = size_t(run.readable_end - last_end) > 2 * lanes::block_bytes;
+        if (done == 0 && quoting) {
+            const Field field = field_of(run, 0);
+            expect_quotes = field.size != 0 && field.begin[0] == quote;
+        }
+        const size_t roomy_rows = rows_with_margin(run);
         const int32_t from_offset = int32_t(uint32_t(start_offset) + uint32_t(bytes));
         TextRows rows;
         TextScan scan = {false, false};
         if (!expect_quotes) {
-            rows = copy_plain_rows(run, 0, run.rows, roomy, out + bytes, from_offset, offsets + done);
+            rows = copy_plain_rows(run, roomy_rows, out + bytes, from_offset, offsets + done);
             scan = scan_text(out + bytes, rows.bytes, quote);
             expect_quotes = quoting && scan.quote;
         }
         if (expect_quotes) {
-            rows = copy_quoted_rows(run, 0, run.rows, roomy, quote, out + bytes, from_offset, offsets + done);
+            rows = copy_quoted_rows(run, roomy_rows, quote, out + bytes, from_offset, offsets + done);
             scan = scan_text(out + bytes, rows.bytes, quote);
             expect_quotes = rows.quoted;
         }

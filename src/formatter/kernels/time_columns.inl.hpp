@@ -52,12 +52,19 @@ static uint32_t cut_fraction(const uint8_t* field, uint32_t size, TimeChunk& chu
     return ninth > 9 ? odd_size : clock_end;
 }
 
-template <bool with_clock>
-FORMATTER_INLINE void cut_times(const FieldRun& run, TimeChunk& chunk, uint32_t at) {
-    for (uint32_t i = 0; i < run.rows; i++, at++) {
-        const Field cut = field_of(run, i);
-        const uint8_t* field = cut.begin;
-        uint32_t size = cut.size < odd_size ? uint32_t(cut.size) : odd_size;
+// A function of its own, so that the loop's few values stay in registers.
+template <bool with_clock, bool drop_carriage_return>
+__attribute__((noinline)) static void cut_times(const FieldRun& run, TimeChunk& chunk, uint32_t at) {
+    const uint8_t* const base = run.base;
+    const uint32_t* ends = run.ends;
+    const ptrdiff_t to_begin = run.begins - run.ends, stride = ptrdiff_t(run.stride);
+    const uint32_t skip = run.skip, past = at + run.rows;
+    for (; at < past; at++, ends += stride) {
+        const uint32_t begin = ends[to_begin] + skip;
+        const uint8_t* field = base + begin;
+        uint32_t size = *ends - begin;
+        if (drop_carriage_return && size != 0) size -= field[size - 1] == '\r';
+        size = size < odd_size ? size : odd_size;
         uint8_t copy[clock_end] = {};
         if (__builtin_expect(size < clock_end && size_t(run.readable_end - field) < clock_end, false)) {
             for (uint32_t k = 0; k < size; k++) copy[k] = field[k];
@@ -79,7 +86,8 @@ FORMATTER_INLINE bool next_times(RunWalk& walk, TimeChunk& chunk) {
     chunk.rows = 0;
     chunk.any_fraction = false;
     while (chunk.rows < chunk_rows && walk.next(chunk_rows - chunk.rows, run)) {
-        cut_times<with_clock>(run, chunk, chunk.rows);
+        if (run.drop_carriage_return) cut_times<with_clock, true>(run, chunk, chunk.rows);
+        else cut_times<with_clock, false>(run, chunk, chunk.rows);
         chunk.rows += run.rows;
     }
     for (uint32_t i = chunk.rows; i % 64 != 0; i++) {
@@ -96,7 +104,9 @@ constexpr uint64_t text_word(char a, char b, char c, char d, char e, char f, cha
            | uint64_t(uint8_t(e)) << 32 | uint64_t(uint8_t(f)) << 40 | uint64_t(uint8_t(g)) << 48
            | uint64_t(uint8_t(h)) << 56;
 }
-constexpr uint64_t four_words(uint64_t a, uint64_t b, uint64_t c, uint64_t d) { return a | b << 16 | c << 32 | d << 48; }
+constexpr uint64_t four_words(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
+    return a | b << 16 | c << 32 | d << 48;
+}
 constexpr uint64_t low_half = 0xFFFFFFFF;
 constexpr uint64_t days_before_1970 = 719468;  // since 1 March of year 0
 
@@ -111,7 +121,8 @@ FORMATTER_INLINE CalendarDays calendar_days(lanes::Words year_text, lanes::Words
     using lanes::splat;
     using lanes::Words;
     const Words year_digits = (year_text ^ splat(text_word('0', '0', '0', '0', 0, 0, 0, 0))) & splat(low_half);
-    const Words date_digits = (date_text ^ splat(text_word('0', '-', '0', '0', '-', '0', '0', 0))) & splat(~uint64_t(0) >> 8);
+    const Words date_digits =
+        (date_text ^ splat(text_word('0', '-', '0', '0', '-', '0', '0', 0))) & splat(~uint64_t(0) >> 8);
     const Words not_digits = lanes::over(year_digits, splat(text_word(9, 9, 9, 9, 0, 0, 0, 0)))
                              | lanes::over(date_digits, splat(text_word(9, 0, 9, 9, 0, 9, 9, 0)));
 
@@ -128,7 +139,7 @@ FORMATTER_INLINE CalendarDays calendar_days(lanes::Words year_text, lanes::Words
     const Words days = (lanes::multiply_low_halves(march_year, splat(1461)) >> 2) - century + (century >> 2)
                        + ((lanes::multiply_low_halves(march_month, splat(979)) - splat(2919)) >> 5) + day - splat(1);
 
-    // 31 days if the month's lowest bit is set, the other way round from August on; February has 28, or 29 in leap years.
+    // 31 days if the month's lowest bit is set, the other way round from August on; February has 28, in leap years 29.
     const Words own_century = lanes::multiply_low_halves(year, splat(5243)) >> 19;
     const lanes::Which turn_of_century =
         lanes::is_zero(year - lanes::multiply_low_halves(own_century, splat(100)));
