@@ -55,7 +55,9 @@ def test_filters_and_projections_move_before_bridges_and_fan_ins():
     pipe = flow.pipeline()
     stage = pipe.source("a", batches("a")).merge(pipe.source("b", batches("b"))).bridge()
     text = stage.filter([("price", ">", 5)]).select(["user"]).explain()
-    depth = {word: [line.index(word) for line in text.splitlines() if word in line] for word in ("Bridge", "Merge", "Filter")}
+    depth = {
+        word: [line.index(word) for line in text.splitlines() if word in line] for word in ("Bridge", "Merge", "Filter")
+    }
     assert max(depth["Bridge"]) < min(depth["Merge"]) < min(depth["Filter"])
     assert len(depth["Filter"]) == 2
     assert "Source a columns=[user, price]" in lines(text)
@@ -296,9 +298,7 @@ def test_plans_refuse_what_cannot_work():
         stage.merge(stage.select(["user"]))
     with pytest.raises(errors.SchemaError, match="pass schema="):
         pipe.source("raw", iter([])).explain()
+    running = pipe.plan(one=stage, two=stage.select(["user"])).run()
     with pytest.raises(errors.FlowError, match="several outputs"):
-        iter_of = pipe.plan(one=stage, two=stage.select(["user"])).run()
-        try:
-            next(iter(iter_of))
-        finally:
-            iter_of.close()
+        next(iter(running))
+    running.close()

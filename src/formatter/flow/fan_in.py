@@ -1,6 +1,7 @@
 """A fan-in at work: upstream threads push, one at a time, and what the aligner lets pass goes on.
 
-In: items of numbered upstreams. Out: rows, checkpoints once all upstreams delivered them, the watermark all have reached.
+In: items of numbered upstreams. Out: rows, checkpoints all upstreams have delivered, the watermark
+they have all reached.
 Refuses to know: threads' names, bridges.
 """
 
@@ -36,7 +37,9 @@ class _Reached:
 
 
 class FanIn:
-    def __init__(self, upstream_count: int, hold_data: bool, timeout: float | None, push: Callable[[Any], None]) -> None:
+    def __init__(
+        self, upstream_count: int, hold_data: bool, timeout: float | None, push: Callable[[Any], None]
+    ) -> None:
         names = [str(number) for number in range(upstream_count)]
         self._aligner = BarrierAligner(names, hold_data=hold_data, timeout=timeout)
         self._push = push

@@ -18,7 +18,8 @@ import pyarrow as pa
 
 from formatter.errors import FlowError, OptionError, SchemaError
 from formatter.filters import check_columns, columns_of
-from formatter.flow.bridge import CAPACITY, KEY_HASH
+from formatter.flow.bridge import CAPACITY
+from formatter.flow.key_hash import KEY_HASH
 from formatter.flow.policy import Backpressure, BatchPolicy, Pause
 from formatter.flow.running import Running
 from formatter.flow.stages import (
@@ -45,9 +46,7 @@ class Stage:
     def schema(self) -> pa.Schema:
         return self._node.schema()
 
-    def parse(
-        self, format: Any, *, threads: int = 1, state: bytes | None = None, **stream_options: Any
-    ) -> Stage:
+    def parse(self, format: Any, *, threads: int = 1, state: bytes | None = None, **stream_options: Any) -> Stage:
         """Parse the raw buffers of a source: items (sequence, buffer) or (sequence, buffer, origin)."""
         if not isinstance(self._node, Source):
             raise FlowError("pipeline: parse: expected to follow a source of raw buffers")
@@ -157,7 +156,9 @@ class Plan:
                 return
             drawn.add(id(node))
             for consumer, columns in getattr(node, "views", ()):
-                lines.append(f"{below}{'│  ' if node.inputs else '   '}consumer {consumer} needs [{', '.join(columns)}]")
+                lines.append(
+                    f"{below}{'│  ' if node.inputs else '   '}consumer {consumer} needs [{', '.join(columns)}]"
+                )
             for number, each in enumerate(node.inputs):
                 draw(each, below, "└─ " if number == len(node.inputs) - 1 else "├─ ")
 
@@ -212,7 +213,9 @@ def _push_down(outputs: Nodes) -> Nodes:
     def sink(node: Node, below: Node) -> Node:
         """`node`, a Select or Filter, put as deep under `below` as it may go."""
         if isinstance(below, Merge):
-            return replace(below, inputs=tuple(sink(node, each) if free(each) else over(node, each) for each in below.inputs))
+            return replace(
+                below, inputs=tuple(sink(node, each) if free(each) else over(node, each) for each in below.inputs)
+            )
         if isinstance(below, Handover) and (
             not below.key or (isinstance(node, Filter) and KEY_HASH not in columns_of(node.filters))
         ):
@@ -262,8 +265,12 @@ def _narrow_sources(outputs: Nodes) -> Nodes:
 
     def change(node: Node, rebuilt: Node) -> Node:
         if isinstance(rebuilt, Merge):  # one input may have kept a column more, for its filter
-            names = [name for name in node.schema().names if all(name in each.schema().names for each in rebuilt.inputs)]
-            inputs = (each if each.schema().names == names else Select((each,), tuple(names)) for each in rebuilt.inputs)
+            names = [
+                name for name in node.schema().names if all(name in each.schema().names for each in rebuilt.inputs)
+            ]
+            inputs = (
+                each if each.schema().names == names else Select((each,), tuple(names)) for each in rebuilt.inputs
+            )
             return replace(rebuilt, inputs=tuple(inputs))
         if id(node) not in needs or not isinstance(rebuilt, Source | Parse):
             return rebuilt
@@ -301,9 +308,7 @@ def _put_bridges(outputs: Nodes) -> Nodes:
         return rebuilt if inputs == rebuilt.inputs else replace(rebuilt, inputs=inputs)
 
     built = _rebuild(outputs, change)
-    return {
-        name: node if _is_own_bridge(outputs[name], shared) else Handover((node,)) for name, node in built.items()
-    }
+    return {name: node if _is_own_bridge(outputs[name], shared) else Handover((node,)) for name, node in built.items()}
 
 
 def _is_own_bridge(node: Node, shared: set[int]) -> bool:

@@ -13,6 +13,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -82,10 +83,9 @@ class Running:
             if isinstance(node, Source):
                 feed = _Feed(node)
                 self._feeds.append(feed)
-                self._start(f"source {node.name}", lambda feed=feed, push=self._out(node, feed): self._read(feed, push))
+                self._start(f"source {node.name}", partial(self._read, feed, self._out(node, feed)))
             elif isinstance(node, Handover) and id(node) in self._parents:
-                consumer = self._bridges[id(node)].consumer
-                self._start("bridge", lambda consumer=consumer, push=self._out(node, None): _pump(consumer, push))
+                self._start("bridge", partial(_pump, self._bridges[id(node)].consumer, self._out(node, None)))
         for thread in self._threads:
             thread.start()
 
@@ -99,7 +99,7 @@ class Running:
             self.close()
 
     def checkpoint(self) -> int:
-        """Cut every source's stream here. Returns the epoch; the consumer meets Checkpoint(epoch) when all have come."""
+        """Cut every source's stream here. Returns the epoch; consumers meet Checkpoint(epoch) when all have come."""
         with self._lock:
             self._epoch += 1
             for feed in self._feeds:
@@ -171,7 +171,9 @@ class Running:
             return _sender(self._bridges[id(node)].producer)
         if isinstance(node, Aligned):
             if id(node) not in self._fan_ins:
-                self._fan_ins[id(node)] = FanIn(node.upstream_count, node.hold_data, node.timeout, self._out(node, None))
+                self._fan_ins[id(node)] = FanIn(
+                    node.upstream_count, node.hold_data, node.timeout, self._out(node, None)
+                )
             return self._fan_ins[id(node)].entry(number)
         push = self._out(node, feed)
         if isinstance(node, Parse):

@@ -14,7 +14,8 @@ import pyarrow.compute as pc
 
 from formatter.errors import FlowError, SchemaError
 from formatter.filters import check_columns, columns_of, normalized
-from formatter.flow.bridge import CAPACITY, KEY_HASH
+from formatter.flow.bridge import CAPACITY
+from formatter.flow.key_hash import KEY_HASH
 from formatter.flow.policy import Backpressure, BatchPolicy, Pause
 
 Clauses = list[list[tuple[Any, ...]]]
@@ -128,8 +129,8 @@ class Aligned(Node):
 class Handover(Node):
     """A bridge: what is above it runs in another thread than what is below."""
 
-    policy: BatchPolicy = BatchPolicy()
-    backpressure: Backpressure = Pause()
+    policy: BatchPolicy = field(default_factory=BatchPolicy)
+    backpressure: Backpressure = field(default_factory=Pause)
     capacity: int = CAPACITY
     key: tuple[str, ...] | None = None
 
