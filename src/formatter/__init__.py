@@ -14,9 +14,11 @@ from formatter.errors import (
 )
 from formatter.flow.policy import BatchPolicy
 from formatter.formats import Csv
+from formatter.infer import InferenceWarning, infer
 from formatter.kernel import active_kernel, choose_kernel, kernels
 from formatter.readers import RejectsWarning, open, read
 from formatter.stream import Stream, StreamStats
+from formatter.values import ParsedRecords, parse_records, parse_records_with_errors, parse_values
 
 __version__ = "0.1.0"
 
@@ -29,7 +31,9 @@ __all__ = [
     "FlowError",
     "FormatError",
     "FormatterError",
+    "InferenceWarning",
     "OptionError",
+    "ParsedRecords",
     "RejectsWarning",
     "SchemaError",
     "SequenceError",
@@ -38,7 +42,11 @@ __all__ = [
     "StreamStats",
     "active_kernel",
     "kernels",
+    "infer",
     "open",
+    "parse_records",
+    "parse_records_with_errors",
+    "parse_values",
     "read",
 ]
 

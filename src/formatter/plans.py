@@ -60,7 +60,12 @@ def projected_names(columns: Sequence[str] | None, schema: pa.Schema) -> list[st
 
 
 def make_plan(
-    format: Csv, *, columns: Sequence[str] | None = None, filters_wanted: filters.Filters = None, on_error: str = "raise"
+    format: Csv,
+    *,
+    columns: Sequence[str] | None = None,
+    filters_wanted: filters.Filters = None,
+    on_error: str = "raise",
+    note_nulled: bool = False,
 ) -> DecodePlan:
     if not isinstance(format, Csv):
         raise OptionError(f"format: expected fm.Csv(...), found {type(format).__name__}")
@@ -74,7 +79,7 @@ def make_plan(
     specs = [
         types.column_description(schema.field(name), schema_index=schema.get_field_index(name), owner="Csv") for name in decoded
     ]
-    dialect = csv_dialect(format, on_error)
+    dialect = csv_dialect(format, on_error) | {"note_nulled": note_nulled}
     native = _core.Plan.for_csv(dialect, specs, len(names), len(schema), filters.described(clauses, specs, schema))
     out_fields = [schema.field(name) for name in names]
     storage_fields = [field.with_type(types.storage_type(field.type)) for field in out_fields]

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from formatter import _core, checkpoints, diagnostics
 from formatter.batch import Batch, NullColumns
+from formatter.buffers import addresses_of
 from formatter.checkpoints import CheckpointError
 from formatter.errors import BackpressureError, FormatError, OptionError, SequenceError
 from formatter.filters import Filters
@@ -138,7 +139,9 @@ class Stream:
 
     def push_many(self, buffers: Any, *, sequences: Any, origins: Any = None) -> list[Batch]:
         """Many buffers at once: an Arrow binary array, or a list of bytes-like objects."""
-        addresses, sizes, keep = _addresses(buffers)
+        addresses, sizes, valid, keep = addresses_of(buffers)
+        if not valid.all():
+            raise OptionError("push_many: buffers: expected no nulls; a buffer that never comes is stream.lost(sequence)")
         numbers = _checked_sequences(sequences, len(addresses))
         ids = self._ids(origins, len(addresses))
         result = self._native.push_many(addresses, sizes, ids, numbers)
@@ -301,8 +304,9 @@ class Stream:
         for error, _ in found:
             if self._plan.on_error == "raise" or diagnostics.always_raised(error.code):
                 return error
-        with self._lock:
-            self._rejects += found
+        if self._plan.on_error == "collect":
+            with self._lock:
+                self._rejects += found
         return None
 
 
@@ -347,30 +351,6 @@ def _checked_sequences(sequences: Any, count: int) -> np.ndarray[Any, Any]:
             raise SequenceError(f"push_many: sequence: expected whole numbers from 1, found {bad!r}")
         numbers = numbers.astype(np.uint64)
     return np.ascontiguousarray(numbers)
-
-
-def _addresses(buffers: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], Any]:
-    """(addresses, sizes, what keeps them alive)"""
-    if isinstance(buffers, pa.ChunkedArray):
-        buffers = buffers.combine_chunks() if buffers.num_chunks != 1 else buffers.chunk(0)
-    if isinstance(buffers, pa.Array):
-        if not (pa.types.is_binary(buffers.type) or pa.types.is_large_binary(buffers.type)):
-            if not (pa.types.is_string(buffers.type) or pa.types.is_large_string(buffers.type)):
-                raise OptionError(f"push_many: buffers: expected a binary array or a list of bytes, found {buffers.type}")
-        if buffers.null_count:
-            raise OptionError("push_many: buffers: expected no nulls; a buffer that never comes is stream.lost(sequence)")
-        wide = pa.types.is_large_binary(buffers.type) or pa.types.is_large_string(buffers.type)
-        _, offsets_buffer, data = buffers.buffers()
-        kind = np.int64 if wide else np.int32
-        offsets = np.frombuffer(offsets_buffer, kind)[buffers.offset : buffers.offset + len(buffers) + 1].astype(np.uint64)
-        if len(buffers) == 0:
-            return np.empty(0, np.uint64), np.empty(0, np.uint64), buffers
-        base = np.uint64(data.address if data is not None else 0)
-        return offsets[:-1] + base, np.diff(offsets), buffers
-    views = [np.frombuffer(b, np.uint8) if len(b) else np.empty(0, np.uint8) for b in buffers]
-    addresses = np.fromiter((v.__array_interface__["data"][0] for v in views), np.uint64, len(views))
-    sizes = np.fromiter((v.nbytes for v in views), np.uint64, len(views))
-    return addresses, sizes, views
 
 
 def _refusal(status: str, origin: Origin, sequence: int, holes: list[Any], options: dict[str, Any]) -> Exception:

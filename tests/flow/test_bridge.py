@@ -253,6 +253,7 @@ def test_a_consumer_that_closes_wakes_a_waiting_producer():
 
 
 def test_unread_rows_are_freed_with_the_bridge():
+    gc.collect()
     before = pa.total_allocated_bytes()
     bridge = flow.Bridge(SCHEMA)
     for n in range(50):

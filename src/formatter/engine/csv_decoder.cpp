@@ -90,7 +90,8 @@ size_t CsvDecoder::skip_mark(const uint8_t* data, size_t size) {
 
 size_t CsvDecoder::index(const uint8_t* data, size_t size, uint64_t row_limit) {
     const size_t at = skip_mark(data, size);
-    return at + (plain_ ? index_plain(data + at, size - at, row_limit) : index_general(data + at, size - at, row_limit));
+    const size_t used = plain_ ? index_plain(data + at, size - at, row_limit) : index_general(data + at, size - at, row_limit);
+    return at + used;
 }
 
 Place CsvDecoder::here() const { return Place{place_.sequence, place_.byte_offset + int64_t(offset_), place_.record + records_}; }
@@ -112,6 +113,7 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
         records_ += result.rows;
         row_limit -= result.rows;
         offset_ += result.consumed;
+        indexed_bytes_ += result.consumed;
         at += result.consumed;
         if (result.end == IndexEnd::capacity) continue;
         if (result.end == IndexEnd::irregular) {
@@ -218,7 +220,7 @@ void CsvDecoder::add_irregular(const uint8_t* data, const RecordShape& shape, co
 
 void CsvDecoder::structural_error(ErrorCode code, const uint8_t* data, size_t size, const Place& at, uint32_t found_fields) {
     counters.rejected++;
-    if (format_->on_error == OnError::skip || format_->on_error == OnError::null) return;
+    if (format_->on_error == OnError::skip) return;
     RowError error;
     error.code = code;
     error.sequence = at.sequence;

@@ -59,6 +59,7 @@ RangeResult read_range(const RecordFormat& format, RecordDecoder& decoder, const
     size_t at = request.begins_record ? request.begin : find_record(format, request);
     result.first_record = at;
     decoder.place(Place{0, request.byte_offset + int64_t(at), 0, request.stream_start});
+    decoder.expect(std::max(request.end, at) - at);
     const auto full = [&] {
         return decoder.rows() >= request.max_rows || decoder.byte_count() >= request.max_batch_bytes;
     };

@@ -237,7 +237,7 @@ class Spill:
     def close(self) -> None:
         """Close the files; what is not acknowledged stays for a later bridge on the same directory."""
         with self._lock:
-            for segment in list(self._segments):
+            for segment in self._segments:
                 if segment.acknowledged >= segment.size and not segment.frames_left:
                     os.unlink(segment.path)
                 os.close(segment.file)

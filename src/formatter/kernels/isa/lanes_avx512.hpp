@@ -36,7 +36,9 @@ FORMATTER_INLINE Which both(Which a, Which b) { return a & b; }
 FORMATTER_INLINE Which either(Which a, Which b) { return a | b; }
 FORMATTER_INLINE uint64_t bits(Which a) { return a; }
 FORMATTER_INLINE Words keep_if(Which which, Words a) { return Words(_mm512_maskz_mov_epi64(which, __m512i(a))); }
-FORMATTER_INLINE Words drop_if(Which which, Words a) { return Words(_mm512_maskz_mov_epi64(Which(~which), __m512i(a))); }
+FORMATTER_INLINE Words drop_if(Which which, Words a) {
+    return Words(_mm512_maskz_mov_epi64(Which(~which), __m512i(a)));
+}
 FORMATTER_INLINE Words negate_if(Which which, Words a) {
     return Words(_mm512_mask_sub_epi64(__m512i(a), which, _mm512_setzero_si512(), __m512i(a)));
 }
@@ -60,12 +62,16 @@ FORMATTER_INLINE Words equal_bytes(Words a, Words b) {
     return Words(_mm512_movm_epi8(_mm512_cmpeq_epi8_mask(__m512i(a), __m512i(b))));
 }
 FORMATTER_INLINE Words over(Words a, Words limits) { return Words(_mm512_subs_epu8(__m512i(a), __m512i(limits))); }
-FORMATTER_INLINE Words over_words(Words a, Words limits) { return Words(_mm512_subs_epu16(__m512i(a), __m512i(limits))); }
+FORMATTER_INLINE Words over_words(Words a, Words limits) {
+    return Words(_mm512_subs_epu16(__m512i(a), __m512i(limits)));
+}
 
 FORMATTER_INLINE Words weigh_bytes(Words a, Words weights) {
     return Words(_mm512_maddubs_epi16(__m512i(a), __m512i(weights)));
 }
-FORMATTER_INLINE Words weigh_words(Words a, Words weights) { return Words(_mm512_madd_epi16(__m512i(a), __m512i(weights))); }
+FORMATTER_INLINE Words weigh_words(Words a, Words weights) {
+    return Words(_mm512_madd_epi16(__m512i(a), __m512i(weights)));
+}
 FORMATTER_INLINE Words multiply_low_halves(Words a, Words b) { return Words(_mm512_mul_epu32(__m512i(a), __m512i(b))); }
 
 FORMATTER_INLINE Words eight_digits(Words digits) {
