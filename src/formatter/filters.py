@@ -74,6 +74,8 @@ def _predicate(clause: Clause, column: int, code: int, field: pa.Field) -> dict[
         limits = (-(2**63), 2**63 - 1) if code in types.SIGNED else (0, 2**64 - 1)
         operator, numbers = _within(operator, numbers, *limits)
         predicate["compare"] = OPERATORS.index(operator)
+        if operator == "not in" and clause[1] != "not in":
+            predicate["holds_null"] = True  # it stands for a comparison that is true of every value, but not of null
         predicate["integers" if code in types.SIGNED else "naturals"] = numbers
         return predicate
     kind = types.storage_type(field.type)
