@@ -103,7 +103,7 @@ def _whole_numbers(operator: str, values: list[Any], name: str) -> tuple[str, li
     """Comparisons of an integer column with fractions, as comparisons with integers."""
     numbers: list[int] = []
     for v in values:
-        if isinstance(v, bool) or not isinstance(v, int | float) and not hasattr(v, "__int__"):
+        if isinstance(v, bool) or (not isinstance(v, int | float) and not hasattr(v, "__int__")):
             raise OptionError(f"filters: {name!r} holds integers: cannot compare with {shorten(repr(v))}")
         if isinstance(v, float) and math.isnan(v):
             return ("not in" if operator in ("!=", "not in") else "in"), []
@@ -127,7 +127,7 @@ def _within(operator: str, numbers: list[int], low: int, high: int) -> tuple[str
     number = numbers[0]
     if low <= number <= high:
         return operator, numbers
-    always = operator == "!=" or (operator in ("<", "<=")) == (number > high) and operator != "=="
+    always = operator == "!=" or ((operator in ("<", "<=")) == (number > high) and operator != "==")
     return ("not in" if always else "in"), []
 
 
