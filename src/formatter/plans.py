@@ -77,7 +77,8 @@ def make_plan(
     filters.check_columns(filter_names, schema, "filters")
     decoded = names + [name for name in filter_names if name not in names]
     specs = [
-        types.column_description(schema.field(name), schema_index=schema.get_field_index(name), owner="Csv") for name in decoded
+        types.column_description(schema.field(name), schema_index=schema.get_field_index(name), owner="Csv")
+        for name in decoded
     ]
     dialect = csv_dialect(format, on_error) | {"note_nulled": note_nulled}
     native = _core.Plan.for_csv(dialect, specs, len(names), len(schema), filters.described(clauses, specs, schema))

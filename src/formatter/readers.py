@@ -131,11 +131,11 @@ class _Reading:
 
         for begin, result in _in_order(starts, submit, self.threads):
             end = min(begin + step, size)
-            first, next_record, records, arrays, errors, counters = result
+            first, next_record, records, arrays, errors, _ = result
             if begin != base and first != expected:
                 if expected > end:
                     continue  # one record covers the whole range
-                first, next_record, records, arrays, errors, counters = self._read(window, expected, end, True, offset, last)
+                first, next_record, records, arrays, errors, _ = self._read(window, expected, end, True, offset, last)
             expected = next_record
             self._note(errors)
             self.records += records
