@@ -89,7 +89,10 @@ def _modes(directory):
 def test_two_threads_with_random_stalls_balance_and_lose_nothing(mode, slice_rows, rows_in_ci, tmp_path):
     total = 10_000_000 if SOAK else rows_in_ci
     bridge = flow.Bridge(
-        SCHEMA, capacity=64, policy=flow.BatchPolicy(max_rows=4096, max_latency_ms=1), backpressure=_modes(tmp_path)[mode]
+        SCHEMA,
+        capacity=64,
+        policy=flow.BatchPolicy(max_rows=4096, max_latency_ms=1),
+        backpressure=_modes(tmp_path)[mode],
     )
     template = rows(0, 1 << 20)  # a multiple of every slice's rows
     unbalanced: list[object] = []

@@ -62,7 +62,7 @@ def test_several_ids_may_be_pending_and_pass_in_order():
 def test_a_barrier_that_an_upstream_skipped_is_an_error_at_once():
     join = aligner()
     join.deliver("a", checkpoint(1))
-    with pytest.raises(errors.FlowError, match="never delivered .*id=1"):
+    with pytest.raises(errors.FlowError, match=r"never delivered .*id=1"):
         join.deliver("b", checkpoint(2))
     other = aligner()
     other.deliver("a", checkpoint(7))
@@ -73,7 +73,7 @@ def test_a_barrier_that_an_upstream_skipped_is_an_error_at_once():
 def test_one_id_with_two_kinds_is_an_error():
     join = aligner()
     join.deliver("a", checkpoint(1))
-    with pytest.raises(errors.FlowError, match="a delivered .*checkpoint"):
+    with pytest.raises(errors.FlowError, match=r"a delivered .*checkpoint"):
         join.deliver("b", flow.Barrier("flush", 1))
 
 

@@ -219,9 +219,14 @@ def test_a_producer_that_is_dropped_is_noticed():
 def test_a_producers_failure_reaches_the_consumer_as_the_cause():
     bridge = flow.Bridge(SCHEMA)
     cause = RuntimeError("source broke")
-    with pytest.raises(RuntimeError), bridge.producer as producer:
-        producer.send(rows(0, 1))
-        raise cause
+
+    def produce():
+        with bridge.producer as producer:
+            producer.send(rows(0, 1))
+            raise cause
+
+    with pytest.raises(RuntimeError, match="source broke"):
+        produce()
     assert flat([next(bridge.consumer)]) == [0]
     with pytest.raises(errors.FlowError, match="source broke") as caught:
         next(bridge.consumer)

@@ -68,7 +68,10 @@ def test_columns_chain_and_a_null_leaves_the_hash_as_it_is():
 
 @pytest.mark.parametrize(
     "kind",
-    [pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.dictionary(pa.int8(), pa.string())],
+    [
+        pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(),
+        pa.dictionary(pa.int8(), pa.string()),
+    ],
 )  # fmt: skip
 def test_one_text_has_one_hash_in_every_layout_and_slice(kind):
     words = ["x", "key", None, "a longer key, over thirty-two bytes"]

@@ -339,7 +339,7 @@ cdef int check_watermark(object ts, object last) except -1:
         return 0
     if isinstance(ts, datetime.datetime) != isinstance(last, datetime.datetime) or (
             isinstance(ts, datetime.datetime) and (ts.tzinfo is None) != (last.tzinfo is None)):
-        raise FlowError(f"bridge: watermark {ts!r} cannot be compared with the one before, {last!r}; use one kind of time")
+        raise FlowError(f"bridge: watermark {ts!r} cannot be compared with {last!r} before it; use one kind of time")
     if ts < last:
         raise FlowError(f"bridge: watermark {ts!r} is before the last one, {last!r}; a watermark never goes back")
     return 0
