@@ -74,6 +74,8 @@ def _predicate(clause: Clause, column: int, code: int, field: pa.Field) -> dict[
         limits = (-(2**63), 2**63 - 1) if code in types.SIGNED else (0, 2**64 - 1)
         operator, numbers = _within(operator, numbers, *limits)
         predicate["compare"] = OPERATORS.index(operator)
+        if operator == "not in" and clause[1] != "not in":
+            predicate["holds_null"] = True  # it stands for a comparison that is true of every value, but not of null
         predicate["integers" if code in types.SIGNED else "naturals"] = numbers
         return predicate
     kind = types.storage_type(field.type)
@@ -101,7 +103,7 @@ def _whole_numbers(operator: str, values: list[Any], name: str) -> tuple[str, li
     """Comparisons of an integer column with fractions, as comparisons with integers."""
     numbers: list[int] = []
     for v in values:
-        if isinstance(v, bool) or not isinstance(v, int | float) and not hasattr(v, "__int__"):
+        if isinstance(v, bool) or (not isinstance(v, int | float) and not hasattr(v, "__int__")):
             raise OptionError(f"filters: {name!r} holds integers: cannot compare with {shorten(repr(v))}")
         if isinstance(v, float) and math.isnan(v):
             return ("not in" if operator in ("!=", "not in") else "in"), []
@@ -125,7 +127,7 @@ def _within(operator: str, numbers: list[int], low: int, high: int) -> tuple[str
     number = numbers[0]
     if low <= number <= high:
         return operator, numbers
-    always = operator == "!=" or (operator in ("<", "<=")) == (number > high) and operator != "=="
+    always = operator == "!=" or ((operator in ("<", "<=")) == (number > high) and operator != "==")
     return ("not in" if always else "in"), []
 
 

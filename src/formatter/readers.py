@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -113,7 +113,7 @@ class _Reading:
         except StopIteration:
             return
 
-    def _window(self, window: memoryview, offset: int, last: bool) -> Iterator[pa.RecordBatch]:
+    def _window(self, window: memoryview, offset: int, last: bool) -> Generator[pa.RecordBatch, None, int]:
         """Yields the batches of a window and returns how many of its bytes are used."""
         expected = 0
         if self.ranges is None:

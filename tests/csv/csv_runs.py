@@ -10,7 +10,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -33,7 +33,7 @@ def csv_format(dialect: Dialect) -> fm.Csv:
     return fm.Csv(dialect.schema, **dialect.options())
 
 
-def through_read(data: bytes, dialect: Dialect, on_error: str, **options: Any) -> Run:
+def through_read(data: bytes | BinaryIO, dialect: Dialect, on_error: str, **options: Any) -> Run:
     rejects: list[pa.Table] = []
     try:
         run = Run(fm.read(data, csv_format(dialect), on_error=on_error, rejects=rejects, **options))

@@ -87,7 +87,7 @@ def test_arity_and_open_quotes_are_checked_whatever_is_wanted():
 def test_header_that_lacks_a_column_is_refused_for_every_cut_and_policy(kernel, data):
     dialect = Dialect(pa.schema([("a", pa.int64()), ("b", pa.string())]), header=True)
     for on_error in POLICIES:
-        with pytest.raises(fm.SchemaError, match="expected the columns '[ab]'"):
+        with pytest.raises(fm.SchemaError, match=r"expected the columns '[ab]'"):
             fm.read(data, csv_format(dialect), on_error=on_error)
         for cut in range(len(data) + 1):
             run = through_stream(data, dialect, on_error, [cut], shuffle=cut)

@@ -68,6 +68,8 @@ static std::string words(size_t size) {
 static std::string string_field(size_t usual_size, bool quotes) {
     std::string text = words(one_in(30) ? below(3000) : below(usual_size));
     if (!quotes || one_in(2)) return text;
+    // Runs of quotes where a window of the copy ends.
+    if (one_in(6)) return "\"" + words(59 + below(8)) + std::string(1 + below(4), '"') + words(below(3)) + "\"";
     for (size_t doubled = one_in(2) ? 0 : below(4); doubled > 0; doubled--) text.insert(below(text.size() + 1), "\"\"");
     text = "\"" + text + "\"";
     return one_in(15) ? damaged(text) : text;

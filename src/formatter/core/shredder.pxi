@@ -81,13 +81,18 @@ cdef class SequenceShredder:
                 memcpy(room.buf, few, span_count * sizeof(SequenceSpan))
                 PyBuffer_Release(&room)
             else:
-                claims = np.empty((2 * count + 1, 2), shred_uint64)  # pages beyond the claims made are never touched
-                PyObject_GetBuffer(claims, &room, PyBUF_WRITABLE)
-                with nogil:
-                    status = self.shared.process_many(
-                        <const uint64_t*> numbers.buf, <const uint8_t*> flags.buf, count, self.skip_duplicates,
-                        <SequenceSpan*> room.buf, span_count, taken)
-                PyBuffer_Release(&room)
+                # Seldom more claims than buffers: room for twice as many would be mapped and unmapped in every call.
+                claims = np.empty((count + SHRED_FEW, 2), shred_uint64)
+                while True:
+                    PyObject_GetBuffer(claims, &room, PyBUF_WRITABLE)
+                    with nogil:
+                        status = self.shared.process_many(
+                            <const uint64_t*> numbers.buf, <const uint8_t*> flags.buf, count, self.skip_duplicates,
+                            <SequenceSpan*> room.buf, <size_t> room.len // sizeof(SequenceSpan), span_count, taken)
+                    PyBuffer_Release(&room)
+                    if taken == count or status != ShredStatus.ok:
+                        break
+                    claims.resize((span_count + 2 * (count - taken) + 3, 2), refcheck=False)
                 claims.resize((span_count, 2), refcheck=False)  # nobody else has it yet
         finally:
             PyBuffer_Release(&numbers)

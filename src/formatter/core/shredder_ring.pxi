@@ -53,7 +53,8 @@ cdef extern from "engine/locked_shred_ring.hpp" namespace "formatter" nogil:
         void lock()
         void unlock()
         ShredStatus process_many(const uint64_t* sequences, const uint8_t* has_delimiter, size_t count,
-                                 bint skip_duplicates, SequenceSpan* spans, size_t& span_count, size_t& taken)
+                                 bint skip_duplicates, SequenceSpan* spans, size_t space, size_t& span_count,
+                                 size_t& taken)
         bint try_process_many(const uint64_t* sequences, const uint8_t* has_delimiter, size_t count,
                               bint skip_duplicates, SequenceSpan* spans, size_t& span_count, size_t& taken,
                               ShredStatus& status)
@@ -117,7 +118,8 @@ cdef uint64_t shred_sequence(value) except? 0:
     number = operator.index(value)
     if not 0 <= number <= 0xFFFFFFFFFFFFFFFF:
         raise SequenceError(
-            f"shredder: sequence {number}: expected 1 to 2**64 - 1, found {number}; number each origin's buffers from 1",
+            f"shredder: sequence {number}: expected 1 to 2**64 - 1, found {number}; "
+            "number each origin's buffers from 1",
             sequence=number)
     return number
 

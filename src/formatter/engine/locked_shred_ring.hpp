@@ -1,4 +1,4 @@
-// A shred ring that threads may share: one lock, held for a block of buffers and never while anything else is waited for.
+// A shred ring that threads may share: one lock, held for a block of buffers, never while another thing is waited for.
 //
 // In and out: as ShredRing. Knows no Python; callers that hold an interpreter lock try first and let go of it to wait.
 #pragma once
@@ -12,10 +12,10 @@ namespace formatter {
 
 class LockedShredRing {
 public:
-    // The lock is held for so many buffers at a time. Fewer go in one by one: as a block they would cost a third, but only if
-    // they lie close together, and a long record must not cost more than a short one (bench/shredder_bench.py).
+    // The lock is held for so many buffers at a time. Fewer go in one by one: as a block they would cost a third, but
+    // only if they lie close together, and a long record must not cost more than a short one (bench/shredder_bench.py).
     static constexpr size_t block_buffers = 4096;
-    static constexpr size_t most_buffers = size_t(1) << 20;  // buffers strewn over a long record: up to two milliseconds
+    static constexpr size_t most_buffers = size_t(1) << 20;  // strewn over a long record: a few milliseconds
 
     explicit LockedShredRing(uint64_t max_sequence = 0, uint64_t floor_slots = ShredRing::inline_slots) noexcept
         : ring(max_sequence, floor_slots) {}
@@ -24,14 +24,14 @@ public:
     void lock() noexcept { mutex_.lock(); }
     void unlock() noexcept { mutex_.unlock(); }
 
-    // As ShredRing::process_many, but the claims come in no particular order and `spans` has room for 2 * count + 1. Threads
-    // bring their blocks into order side by side; only laying them over the ring happens under the lock.
+    // As ShredRing::process_many, but goes on after the first `taken` buffers and `span_count` claims (0 at first), gives
+    // claims in no particular order, and also stops, with ok, where `room` spans might not be enough; 2 * count + 3 are.
+    // Threads bring their blocks into order side by side; only laying them over the ring happens under the lock.
     ShredRing::Status process_many(const uint64_t* sequences, const uint8_t* has_delimiter, size_t count,
-                                   bool skip_duplicates, SequenceSpan* spans, size_t& span_count,
+                                   bool skip_duplicates, SequenceSpan* spans, size_t room, size_t& span_count,
                                    size_t& taken) noexcept {
         ShredBlock block;
         bool far_apart = false;
-        span_count = taken = 0;
         while (taken < count) {
             const size_t left = count - taken;
             size_t share = left < block_buffers ? left : block_buffers;
@@ -42,16 +42,21 @@ public:
                 if (gathered) share = more;
                 far_apart = !gathered;
             }
+            const size_t room_left = room - span_count;
+            if (gathered && room_left < block.most_claims() + 1) return ShredRing::Status::ok;
+            if (room_left < 2) return ShredRing::Status::ok;
             const std::lock_guard<std::mutex> guard(mutex_);
             if (gathered && ring.merge(block, spans, span_count)) {
                 taken += share;
                 continue;
             }
-            size_t more_spans, more_taken;
-            const ShredRing::Status status = ring.process_many(sequences + taken, has_delimiter + taken, share,
-                                                               skip_duplicates, spans + span_count, more_spans, more_taken);
-            span_count += more_spans;
-            taken += more_taken;
+            if (share > room_left / 2) share = room_left / 2;
+            size_t spans_here, taken_here;
+            const ShredRing::Status status =
+                ring.process_many(sequences + taken, has_delimiter + taken, share, skip_duplicates, spans + span_count,
+                                  spans_here, taken_here);
+            span_count += spans_here;
+            taken += taken_here;
             if (status != ShredRing::Status::ok) return status;
         }
         return ShredRing::Status::ok;

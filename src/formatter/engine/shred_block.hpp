@@ -1,7 +1,7 @@
 // Many buffers of one origin, brought into stream order before the ring is touched.
 //
-// In: sequences and delimiter flags in any order. Out: their two bitmaps, in the ring's own words, ready to be laid over
-// it. Knows no ring and no lock: gathering is the part of the work that threads do side by side.
+// In: sequences and delimiter flags in any order. Out: their two bitmaps, in the ring's own words, ready to be laid
+// over it. Knows no ring and no lock: gathering is the part of the work that threads do side by side.
 //
 //      sequences 70 66 67 65, all with a delimiter but 67
 //      seen           .###..#.         words begin at multiples of 64, as in a ring: bit 0 is 64
@@ -46,13 +46,17 @@ public:
         uint64_t twice = 0;
         for (size_t i = 0; i < count; ++i) {
             const uint64_t slot = sequences[i] - base, bit = uint64_t(1) << (slot & 63);
+            const uint64_t flag = has_delimiter[i] != 0;  // shifted, not tested: it is random
             Word& word = words[slot >> 6];
             twice |= word.seen & bit;
             word.seen |= bit;
-            word.delimited |= has_delimiter[i] != 0 ? bit : 0;
+            word.delimited |= flag << (slot & 63);
         }
         return twice == 0;
     }
+
+    // Each claim ends in another delimiter, and has one of the block's buffers in it, which is in two claims at most.
+    size_t most_claims() const noexcept { return (last - first < 2 * buffers ? last - first : 2 * buffers) + 2; }
 
     uint64_t first;       // the lowest and the highest sequence
     uint64_t last;

@@ -1,9 +1,10 @@
 // A block of buffers laid over the ring at once: one walk over words instead of two searches a buffer.
 //
-// In: a gathered block. Out: the claims its buffers complete, each once, in stream order. Changes nothing if it declines.
+// In: a gathered block. Out: the claims its buffers complete, each once, in stream order. Or it
+// declines and changes nothing.
 //
-// The same claims as one by one: of a span between neighbouring delimiters, all seen now, some buffer is new exactly if the
-// span was not complete before. The walk looks only at delimiters that end such a span, the *hits*:
+// The same claims as one by one: of a span between neighbouring delimiters, all seen now, some buffer is new exactly if
+// the span was not complete before. The walk looks only at delimiters that end such a span, the *hits*:
 //
 //      merged         # | # # | . n | n # |      | a delimiter seen before, n new here, N new with a delimiter
 //      hits                       ^       ^      the first delimiter at or after a new buffer, or after a new delimiter
@@ -49,8 +50,8 @@ bool ShredRing::merge(const ShredBlock& block, SequenceSpan* spans, size_t& coun
         open = block.first - ((first_slot - stop) & mask);
         broken = (ring[stop >> 6].seen >> (stop & 63) & 1) == 0;
     }
-    // The delimiter behind the block's words, if the next stop there is one. Looked up while prefix + 1 is still unseen, so
-    // that the search ends also in a full ring without a delimiter.
+    // The delimiter behind the block's words, if the next stop there is one. Looked up while prefix + 1 is still
+    // unseen, so that the search ends also in a full ring without a delimiter.
     const uint64_t end = ((first_word + block.word_count) << 6) - 1;
     uint64_t after_end = 0;
     if (highest_ > end) {
@@ -63,8 +64,8 @@ bool ShredRing::merge(const ShredBlock& block, SequenceSpan* spans, size_t& coun
         spans[claimed] = {from, to};
         claimed += (lacking == 0) & (from != to);
     };
-    // A full ring holds the end of the window in the word that holds its beginning; seen from the end, the beginning is not
-    // there: what stands at and after prefix + 1 in that word is a whole round earlier.
+    // A full ring holds the end of the window in the word that holds its beginning; seen from the end, the beginning is
+    // not there: what stands at and after prefix + 1 in that word is a whole round earlier.
     const uint64_t shared_word = ((prefix_ + 1) >> 6) + word_count(), earlier = ~uint64_t(0) << ((prefix_ + 1) & 63);
     uint64_t from_first = ~uint64_t(0) << (block.first & 63);
     for (uint64_t i = 0; i < block.word_count; ++i, from_first = ~uint64_t(0)) {

@@ -92,7 +92,7 @@ FORMATTER_INLINE Words quotient8(Words mantissa, Words through_point) {
 }
 FORMATTER_INLINE Words quotient16(Words mantissa, Words through_point_first, Words through_point_last) {
     const __m256i bytes = _mm256_add_epi64(full_bytes(through_point_first), full_bytes(through_point_last));
-    // One to eight bytes leave eight digits more behind them: bit 3 of bytes - 1 is clear just then. It goes to the sign.
+    // One to eight bytes leave eight digits more behind them: just then bit 3 of bytes - 1, moved to the sign, is 0.
     const __m256i others = _mm256_slli_epi64(_mm256_sub_epi64(bytes, _mm256_set1_epi64x(1)), 60);
     const __m256d eight_more = _mm256_blendv_pd(_mm256_set1_pd(1e8), _mm256_set1_pd(1), _mm256_castsi256_pd(others));
     const __m256d power = _mm256_mul_pd(power_after(bytes), eight_more);
