@@ -14,6 +14,7 @@ from formatter.errors import (
 )
 from formatter.flow.policy import BatchPolicy
 from formatter.formats import Csv
+from formatter.json_format import Json
 from formatter.kernel import active_kernel, choose_kernel, kernels
 from formatter.readers import RejectsWarning, open, read
 from formatter.stream import Stream, StreamStats
@@ -29,6 +30,7 @@ __all__ = [
     "FlowError",
     "FormatError",
     "FormatterError",
+    "Json",
     "OptionError",
     "RejectsWarning",
     "SchemaError",
