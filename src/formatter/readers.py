@@ -118,7 +118,7 @@ class _Reading:
         if self.ranges is None:
             self._start(window)
         size = len(window)
-        step = RANGE_BYTES if self.native.splittable else size
+        step = RANGE_BYTES if self.native.splittable else max(size, 1)
         starts = list(range(0, size, step)) or ([0] if last else [])
         expected = 0
 

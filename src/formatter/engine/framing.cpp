@@ -38,4 +38,30 @@ FrameEnds Framing::ends_after(const uint8_t* data, size_t size, const QuoteSumma
     return ends;
 }
 
+uint64_t Framing::record_size(const uint8_t* data, size_t size, ScanState* state) const {
+    if (kind == FramingKind::stateless) return ends_anywhere(data, size).first;
+    return scan_buffer(*csv, data, size, state, true).first_end;
+}
+
+uint64_t PreambleScan::advance(const CsvFormat& format, const uint8_t* data, size_t size) {
+    if (first_line && line_bytes == 0) state.mark = 0;
+    for (size_t at = 0; at < size;) {
+        const uint64_t found = scan_buffer(format, data + at, size - at, &state, true).first_end;
+        const bool ended = found != BufferScan::none;
+        const size_t used = ended ? found : size - at;
+        for (size_t i = 0; i < used && line_bytes + i < sizeof line_begin; i++) line_begin[line_bytes + i] = data[at + i];
+        line_bytes += used;
+        at += used;
+        if (!ended) break;
+        const bool marked = first_line && line_bytes >= 3 && line_begin[0] == 0xEF && line_begin[1] == 0xBB && line_begin[2] == 0xBF;
+        const size_t skipped = marked ? 3 : 0;
+        const uint64_t content = line_bytes - skipped - format.record_end.size();
+        const bool comment = content && format.commenting && line_begin[skipped] == format.comment;
+        if (!comment && !(content <= 1 && is_blank(format, line_begin + skipped, content))) return at;
+        line_bytes = 0;
+        first_line = false;
+    }
+    return FrameEnds::none;
+}
+
 }  // namespace formatter
