@@ -5,7 +5,7 @@
 namespace formatter {
 namespace {
 
-constexpr size_t small_buffer = 32 << 10;   // smaller ones are put together: parsing has a price per piece
+constexpr size_t small_buffer = 128 << 10;   // smaller ones are put together: parsing has a price per piece
 constexpr size_t joined_tail = 64 << 10;    // fragments that follow each other are kept as one up to here
 
 }  // namespace
