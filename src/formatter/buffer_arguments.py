@@ -16,13 +16,14 @@ Origin = int | str
 Numbers = np.ndarray[Any, Any]
 
 
-def checked_sequence(sequence: Any, origin: Origin) -> int:
+def checked_sequence(sequence: Any, origin: Origin | None) -> int:
     if isinstance(sequence, bool) or not hasattr(sequence, "__index__"):
         raise SequenceError(f"sequence: expected a whole number from 1, found {sequence!r}", origin=origin)
     number = int(sequence.__index__())
     if not 1 <= number < 2**64:
+        where = "" if origin is None else f"origin {origin!r}: "
         raise SequenceError(
-            f"origin {origin!r}: sequence: expected a whole number from 1 to 2**64 - 1, found {number}; "
+            f"{where}sequence: expected a whole number from 1 to 2**64 - 1, found {number}; "
             "sequences of an origin count 1, 2, 3, ...",
             sequence=number,
             origin=origin,
@@ -36,12 +37,13 @@ def checked_sequences(sequences: Any, count: int) -> Numbers:
     numbers = np.asarray(sequences)
     if numbers.shape != (count,):
         raise OptionError(f"push_many: expected {count} sequences, one a buffer, found shape {numbers.shape}")
-    if numbers.dtype != np.uint64:
-        if count and (numbers.dtype.kind not in "iuO" or min(numbers.tolist()) < 1):
-            bad = next((n for n in numbers.tolist() if not isinstance(n, int) or n < 1), numbers.dtype)
-            raise SequenceError(f"push_many: sequence: expected whole numbers from 1, found {bad!r}")
-        numbers = numbers.astype(np.uint64)
-    return np.ascontiguousarray(numbers)
+    if numbers.dtype.kind == "O":  # beyond 64 bits, or no numbers at all
+        checked = [checked_sequence(number, None) for number in numbers.tolist()]
+        return np.array(checked, np.uint64)
+    if count and (numbers.dtype.kind not in "iu" or numbers.min() < 1):
+        bad = numbers.min() if numbers.dtype.kind == "i" else numbers[0]
+        raise SequenceError(f"push_many: sequence: expected whole numbers from 1, found {bad.item()!r}")
+    return np.ascontiguousarray(numbers, np.uint64)
 
 
 def as_arrow(buffers: Any) -> pa.Array | None:
@@ -74,22 +76,23 @@ def refusal(
     where = f"origin {origin!r}, sequence {sequence}"
     if status == "pending_limit":
         return BackpressureError(
-            f"{where}: {options['max_pending_bytes']} bytes wait for earlier buffers (max_pending_bytes); push those first, "
-            "then this one again",
+            f"{where}: {options['max_pending_bytes']} bytes wait for earlier buffers (max_pending_bytes); push those "
+            "first, then this one again",
             sequence=sequence, origin=origin, not_taken=not_taken,
         )  # fmt: skip
     missing = ", ".join(f"{a}" if a == b else f"{a} to {b}" for a, b in holes)
     limit = options["max_sequence"]
     text = {
-        "duplicate": f"{where}: this buffer was pushed before; push each once, or set on_duplicate='ignore' for redelivery",
+        "duplicate": f"{where}: this buffer was pushed before; push each once, or set on_duplicate='ignore' for "
+        "redelivery",
         "out_of_range": f"{where}: expected at most max_sequence={limit}, and less than half of it ahead"
         if limit
         else f"{where}: expected one within 67,108,864 of the next missing buffer",
         "finished": f"{where}: the origin was finished; use another origin or a new stream",
         "hole": f"origin {origin!r}: finish: buffers {missing} never came; push them, or declare them with "
         "stream.lost(sequence)",
-        "beyond": f"origin {origin!r}: finish: last_sequence={sequence}, but buffers {missing} came too; finish with the "
-        "last one's",
+        "beyond": f"origin {origin!r}: finish: last_sequence={sequence}, but buffers {missing} came too; finish with "
+        "the last one's",
     }[status]
     if holes:
         sequence = int(holes[0][0])

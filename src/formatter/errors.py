@@ -84,7 +84,7 @@ class FlowError(FormatterError, ValueError):
 
 
 class BackpressureError(FormatterError, TimeoutError):
-    """Waiting for room took too long, or a bound was reached. `not_taken`: which buffers of a push_many to push again."""
+    """Waiting for room took too long, or a bound was reached. `not_taken`: buffers of a push_many to push again."""
 
     def __init__(
         self,

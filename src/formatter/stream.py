@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -219,6 +219,7 @@ class Stream:
                 "names": [[name, number] for name, number in self._names.items()],
                 "rejects": [[_error_state(error), raw] for error, raw in self._rejects],
                 "schema": self.format.schema.serialize().to_pybytes(),
+                "dialect": _dialect_state(self.format),
             }
         return checkpoints.pack(options, native, waiting, self.schema)
 
@@ -227,11 +228,14 @@ class Stream:
         """A stream that goes on where `state` was taken; buffers pushed since then are to be pushed again."""
         options, native, batches = checkpoints.unpack(state)
         names = options.pop("names")
-        rejects, schema = options.pop("rejects"), options.pop("schema")
+        rejects, schema, dialect = options.pop("rejects"), options.pop("schema"), options.pop("dialect")
         if not pa.ipc.read_schema(pa.py_buffer(schema)).equals(format.schema, check_metadata=True):
             raise CheckpointError(
                 "checkpoint: it was taken with another schema; restore with the format it was made with"
             )
+        for name, value in _dialect_state(format).items():
+            if dialect[name] != value:
+                raise CheckpointError(f"checkpoint: its {name} was {dialect[name]}, here it is {value}")
         options["batch"] = BatchPolicy(**options["batch"])
         options["filters"] = _as_tuples(options["filters"])
         stream = cls(format, **options)
@@ -347,6 +351,10 @@ def _error_state(error: FormatError) -> dict[str, Any]:
 
 def _error_of_state(values: dict[str, Any]) -> FormatError:
     return FormatError(values.pop("message"), **values)
+
+
+def _dialect_state(format: Csv) -> dict[str, str]:
+    return {f.name: repr(getattr(format, f.name)) for f in fields(format) if f.name != "schema"}
 
 
 def _as_tuples(filters: Any) -> Any:

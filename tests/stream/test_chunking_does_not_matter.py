@@ -111,7 +111,7 @@ def test_buffers_of_a_run_are_named_in_the_spans_of_the_batch_that_has_their_las
 
 
 def test_rejects_name_the_buffer_in_which_their_record_ends():
-    records = [b"1,ok,1\n", b"bad,x,1\n", b"2,ok,2\n", b"worse,\"a\nb\",2\n", b"3,too,few,fields,here\n"] * 3
+    records = [b"1,ok,1\n", b"bad,x,1\n", b"2,ok,2\n", b'worse,"a\nb",2\n', b"3,too,few,fields,here\n"] * 3
     data = b"".join(records)
     ends = [sum(map(len, records[: i + 1])) for i in range(len(records)) if i % 5 in (1, 3, 4)]
     for size in (1, 4, 9, 30, 1000):

@@ -49,10 +49,11 @@ cdef class NativeStream:
         cdef vector[PushedBuffer] buffers
         cdef PushResult result
         cdef Py_ssize_t i, count = addresses.shape[0]
+        cdef bint one_origin = origins is None
         buffers.resize(count)
         with nogil:
             for i in range(count):
-                buffers[i].origin = origins[i]
+                buffers[i].origin = 0 if one_origin else origins[i]
                 buffers[i].sequence = sequences[i]
                 buffers[i].data = <const uint8_t*><size_t>addresses[i]
                 buffers[i].size = sizes[i]
