@@ -19,8 +19,9 @@ TESTS = str(Path(__file__).parent.parent)
 if TESTS not in sys.path:
     sys.path.insert(0, TESTS)
 
-import formatter as fm  # noqa: E402
 from oracle.stream_runs import pieces_of, row_tuples, shuffled  # noqa: E402
+
+import formatter as fm  # noqa: E402
 
 FORMAT = fm.Csv(pa.schema([("a", pa.int64()), ("b", pa.string())]))
 ROWS, PIECE, WINDOW = 30_000, 97, 50

@@ -1,4 +1,4 @@
-"""Checkpoints: what was delivered before one and what a restored stream delivers is the whole, exactly; damage is named.
+"""What was delivered before a checkpoint and what a restored stream delivers is the whole, exactly; damage is named.
 
 In: streams cut off at random points, a child process killed. Out: a verdict. Refuses to know: the image's layout.
 """
