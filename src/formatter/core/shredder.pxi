@@ -71,8 +71,8 @@ cdef class SequenceShredder:
         cdef size_t count = sequences.shape[0], span_count = 0, taken = 0
         cdef ShredStatus status = ShredStatus.ok
         cdef bint copied = count <= SHRED_COPIED
-        # Seldom more claims than buffers, at most two each. Small results are copied to their size; of a large array, the
-        # pages beyond the claims made are never touched.
+        # Seldom more claims than buffers, at most two each. Small results are copied to their size; of a large array,
+        # the pages beyond the claims made are never touched.
         claims = None if copied else np.empty((2 * count + 1, 2), shred_uint64)
         PyObject_GetBuffer(sequences, &numbers, PyBUF_SIMPLE)
         PyObject_GetBuffer(has_delimiter, &flags, PyBUF_SIMPLE)
