@@ -52,17 +52,17 @@ PushResult StreamEngine::push(const PushedBuffer* buffers, size_t count, bool ap
     if (!std::is_sorted(order.begin(), order.end(), before)) std::stable_sort(order.begin(), order.end(), before);
     PushResult result;
     Call call;
-    std::vector<QuoteSummary> summaries;
+    std::vector<uint64_t> quotes;
     std::vector<FrameEnds> ends;
     std::unique_lock<std::mutex> guard(lock_, std::defer_lock);
     for (size_t begin = 0; begin < count && result.status == PushStatus::ok;) {
         size_t end = begin, bytes = 0;
         while (end < count && end - begin < round_buffers && bytes < round_bytes) bytes += buffers[order[end++]].size;
-        summaries.resize(end - begin);
+        quotes.resize(end - begin);
         ends.resize(end - begin);
         for (size_t i = begin; i < end; i++) {
             const PushedBuffer& b = buffers[order[i]];
-            if (in_order()) summaries[i - begin] = framing.summarize(b.data, b.size);
+            if (in_order()) quotes[i - begin] = framing.count_quotes(b.data, b.size);
             else ends[i - begin] = framing.ends_anywhere(b.data, b.size);
         }
         guard.lock();
@@ -83,7 +83,7 @@ PushResult StreamEngine::push(const PushedBuffer* buffers, size_t count, bool ap
             } else {
                 position = position_of(origin_of(b.origin), b.sequence);
             }
-            if (status == PushStatus::ok) status = admit(b, position, summaries[i - begin], ends[i - begin], false, call);
+            if (status == PushStatus::ok) status = admit(b, position, quotes[i - begin], ends[i - begin], false, call);
             if (status == PushStatus::duplicate && options_.ignore_duplicates) {
                 counts_.duplicates++;
             } else if (status != PushStatus::ok) {
@@ -107,7 +107,7 @@ PushResult StreamEngine::lost(uint64_t id, uint64_t sequence) {
     if (sequence == 0) result.status = PushStatus::zero;
     else if (options_.max_sequence && sequence > options_.max_sequence) result.status = PushStatus::out_of_range;
     else
-        result.status = admit(PushedBuffer{id, sequence, nullptr, 0}, position_of(origin_of(id), sequence), QuoteSummary{},
+        result.status = admit(PushedBuffer{id, sequence, nullptr, 0}, position_of(origin_of(id), sequence), 0,
                               FrameEnds{}, true, call);
     run(call, guard, &result);
     return result;
