@@ -1,7 +1,7 @@
 // Raw buffers of many origins, in any order, from any thread, to batches: each record exactly once.
 //
-// A push has three parts. Under the lock: the ring says which spanning records these buffers completed, and their pieces
-// are taken out (a claim). Without the lock: everything claimed and the buffers' own records are parsed. Under the lock
+// A push has three parts. Under the lock: the ring says which spanning records these buffers completed, and takes
+// their pieces out (a claim). Without the lock: everything claimed and the buffers' own records are parsed. Under the lock
 // again: counts, errors and the builder go back. No thread ever waits for another one's parse.
 #pragma once
 
@@ -76,15 +76,17 @@ struct Builder {
     const RecordFormat* format = nullptr;  // null: the stream's own
     std::vector<SequenceSpan> covered;  // positions of the buffers whose rows (or absence of rows) it accounts for
     uint64_t origin = 0;
-    uint64_t bytes = 0;       // of input since it was opened
+    uint64_t bytes = 0;  // of input since it was opened
     uint64_t full_bytes = 0;  // of input in the last full batch
-    bool large = false;       // few are open: this one may make room for a full batch at once
+    bool large = false;  // few are open: this one may make room for a full batch at once
     int64_t opened_ns = 0;
 
     void cover(uint64_t first, uint64_t last) {
         if (first > last) return;
-        if (!covered.empty() && covered.back().last + 1 == first) covered.back().last = last;
-        else covered.push_back({first, last});
+        if (!covered.empty() && covered.back().last + 1 == first)
+            covered.back().last = last;
+        else
+            covered.push_back({first, last});
     }
 };
 

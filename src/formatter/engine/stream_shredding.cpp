@@ -5,12 +5,13 @@
 namespace formatter {
 namespace {
 
-constexpr size_t joined_buffer = 1 << 20;    // smaller ones form runs: parsing has a price per piece
-constexpr size_t joined_tail = 64 << 10;    // fragments that follow each other are kept as one up to here
+constexpr size_t joined_buffer = 1 << 20;  // smaller ones form runs: parsing has a price per piece
+constexpr size_t joined_tail = 64 << 10;  // fragments that follow each other are kept as one up to here
 
 }  // namespace
 
-void StreamEngine::extend_run(Origin& origin, uint64_t position, Piece buffer, const FrameEnds& ends, bool lost, Call& call) {
+void StreamEngine::extend_run(Origin& origin, uint64_t position, Piece buffer, const FrameEnds& ends, bool lost,
+                              Call& call) {
     Run& run = call.run;
     const bool joins = run.origin == &origin && position == run.last + 1 && !lost && !run.lost &&
                        buffer.size < joined_buffer && run.buffers.back().size < joined_buffer;
@@ -88,7 +89,7 @@ void StreamEngine::close_run(Call& call) {
     }
     own.parts = uint32_t(has_own) + uint32_t(own.merged);
     if (run.delimited && !run.lost) {
-        // From the run's first byte if the spanning record is with it or the stream begins here, else behind that record.
+        // From the run's first byte if the spanning record is with it or the stream begins here, else behind it.
         const bool whole = own.merged || starts_stream;
         size_t index = whole ? 0 : run.first_delimited;
         if (!own.merged) {
@@ -131,7 +132,8 @@ void StreamEngine::close_run(Call& call) {
 
 // Takes the pieces of a complete record: those in `run` are referred to in place. The last piece is the one in the
 // buffer the record ends in, so that a run's own records can be put behind it.
-void StreamEngine::claim(Origin& origin, const SequenceSpan& span, const Run* run, bool unterminated, Call& call, Job* job) {
+void StreamEngine::claim(Origin& origin, const SequenceSpan& span, const Run* run, bool unterminated, Call& call,
+                         Job* job) {
     job->origin = &origin;
     job->position = job->run_first = span.last;
     job->spanning = true;
