@@ -12,6 +12,7 @@ namespace {
 
 constexpr size_t open_builders_most = 64;   // a batch under construction costs its columns: many origins take turns
 constexpr size_t spare_builders_most = 8;
+constexpr size_t group_bytes = 256 << 10;   // of many buffers at once: looked at for quotes, then parsed while still cached
 constexpr uint64_t text_limit = uint64_t(1) << 30;  // 32-bit offsets end at twice this
 
 int64_t now_ns() {
@@ -36,7 +37,6 @@ StreamEngine::~StreamEngine() {
 }
 
 PushResult StreamEngine::push(const PushedBuffer* buffers, size_t count) {
-    const Framing& framing = options_.format.framing;
     std::vector<uint32_t> order(count);
     for (size_t i = 0; i < count; i++) order[i] = uint32_t(i);
     const auto before = [buffers](uint32_t a, uint32_t b) {
@@ -44,6 +44,16 @@ PushResult StreamEngine::push(const PushedBuffer* buffers, size_t count) {
                                                       : buffers[a].sequence < buffers[b].sequence;
     };
     if (!std::is_sorted(order.begin(), order.end(), before)) std::stable_sort(order.begin(), order.end(), before);
+    PushResult result;
+    for (size_t begin = 0, end = 0; begin < count && result.status == PushStatus::ok; begin = end) {
+        for (size_t bytes = 0; end < count && (end == begin || bytes < group_bytes); end++) bytes += buffers[order[end]].size;
+        push_group(buffers, order.data() + begin, end - begin, &result);
+    }
+    return result;
+}
+
+void StreamEngine::push_group(const PushedBuffer* buffers, const uint32_t* order, size_t count, PushResult* result) {
+    const Framing& framing = options_.format.framing;
     std::vector<QuoteSummary> summaries(count);
     std::vector<FrameEnds> ends(count);
     for (size_t i = 0; i < count; i++) {
@@ -51,7 +61,6 @@ PushResult StreamEngine::push(const PushedBuffer* buffers, size_t count) {
         if (gated()) summaries[i] = framing.summarize(b.data, b.size);
         else ends[i] = framing.ends_anywhere(b.data, b.size);
     }
-    PushResult result;
     Call call;
     std::unique_lock<std::mutex> guard(lock_);
     quiet_.wait(guard, [this] { return !closed_gate_; });
@@ -60,14 +69,13 @@ PushResult StreamEngine::push(const PushedBuffer* buffers, size_t count) {
         if (status == PushStatus::duplicate && options_.ignore_duplicates) {
             counts_.duplicates++;
         } else if (status != PushStatus::ok) {
-            result.status = status;
-            result.refused = order[i];
+            result->status = status;
+            result->refused = order[i];
             break;
         }
-        result.taken++;
+        result->taken++;
     }
-    run(call, guard, &result);
-    return result;
+    run(call, guard, result);
 }
 
 PushResult StreamEngine::lost(uint64_t origin, uint64_t sequence) {

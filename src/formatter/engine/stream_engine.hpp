@@ -120,6 +120,7 @@ class StreamEngine {
     std::vector<SequenceSpan> missing(Origin&, uint64_t last_position);
 
     // parsing, without the lock, and settling, under it (stream_engine.cpp)
+    void push_group(const PushedBuffer* buffers, const uint32_t* order, size_t count, PushResult*);
     void run(Call&, std::unique_lock<std::mutex>&, PushResult*);
     void parse(Call&);
     void parse_own(Job&, Call&);
