@@ -41,6 +41,16 @@ static std::string letters(size_t size) {
     return text;
 }
 
+// Quoted text with a doubled quote about every fifty bytes.
+static std::string prose() {
+    std::string text;
+    for (size_t words = 15 + below(46); words > 0; words--) {
+        text += letters(3 + below(6));
+        text += below(17) < 2 ? " \"\"" : below(17) < 3 ? ", " : " ";
+    }
+    return '"' + text + '"';
+}
+
 // A block of records with all their stops, and views of single columns.
 struct Block {
     std::string text;
@@ -168,6 +178,7 @@ int main(int argc, char** argv) {
         {"quoted or not 5-60", gather_text,
          [] { return below(2) ? letters(5 + below(56)) : '"' + letters(5 + below(56)) + '"'; }},
         {"quoted with doubled", gather_text, [] { return '"' + letters(5 + below(16)) + "\"\"" + letters(9) + '"'; }},
+        {"quoted prose 80-400", gather_text, prose},
         {"string 2000", gather_text, [] { return letters(1900 + below(200)); }},
         {"quoted 2000", gather_text, [] { return '"' + letters(1900 + below(200)) + '"'; }},
     };

@@ -25,6 +25,7 @@ from formatter.flow import (
 )
 from formatter.formats import Csv
 from formatter.infer import InferenceWarning, infer
+from formatter.json_format import Json
 from formatter.kernel import active_kernel, choose_kernel, kernels
 from formatter.readers import RejectsWarning, open, read
 from formatter.stream import Stream, StreamStats
@@ -49,6 +50,7 @@ __all__ = [
     "FormatterError",
     "InferenceWarning",
     "Instant",
+    "Json",
     "OptionError",
     "ParsedRecords",
     "Pause",

@@ -98,6 +98,15 @@ class RangeReader:
         byte_offset: int,
     ) -> tuple[int, int, int, list[object], list[_Error], dict[str, int]]: ...
 
+# ---- record_arrays.pxi
+def parse_record_array(
+    plan: Plan,
+    addresses: NDArray[np.uint64],
+    sizes: NDArray[np.uint64],
+    valid: NDArray[np.uint8],
+    record_end: bytes,
+) -> tuple[object, NDArray[np.int64], list[tuple[int, _Error]]]: ...
+
 # ---- streams.pxi
 PUSH_STATUS: tuple[str, ...]
 

@@ -27,7 +27,9 @@ def _in_arrow(values: pa.Array) -> tuple[Numbers, Numbers, np.ndarray[Any, np.dt
     kinds = pa.types
     wide = kinds.is_large_binary(values.type) or kinds.is_large_string(values.type)
     if not wide and not kinds.is_binary(values.type) and not kinds.is_string(values.type):
-        if hasattr(kinds, "is_binary_view") and (kinds.is_binary_view(values.type) or kinds.is_string_view(values.type)):
+        if hasattr(kinds, "is_binary_view") and (
+            kinds.is_binary_view(values.type) or kinds.is_string_view(values.type)
+        ):
             values, wide = values.cast(pa.large_binary()), True
         else:
             raise OptionError(f"values: expected a binary or string array, or a list of bytes, found {values.type}")

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from formatter.errors import FormatError, SchemaError, shorten
 from formatter.formats import Csv
+from formatter.plans import Format
 
 REJECTS_SCHEMA = pa.schema(
     [
@@ -29,18 +30,24 @@ _EXPECTED = {
     "bad_utf8": "valid UTF-8",
     "missing_required": "a value (the column is not nullable)",
     "stray_quote": "quotes around the whole field only, doubled inside",
-    "unterminated_quote": "a closing quote before the end of input",
+    "unterminated_quote": "a closing quote before the end of {end}",
     "record_too_long": "a record of at most max_record_bytes",
     "lost": "the bytes of every buffer of the record (one was declared lost)",
     "several_records": "one record in the value",
     "header": "a header that names every wanted column",
+    "malformed": "JSON",
+    "not_an_object": "an object a line",
+    "trailing_data": "nothing behind the object",
+    "duplicate_key": "each key once",
+    "unknown_key": "a key of the schema",
+    "too_deep": "at most 1024 levels of nesting",
 }
 
 ErrorTuple = tuple[str, int, int, int, int, int, bytes, bytes]
 
 
 def describe(
-    error: ErrorTuple, format: Csv, names: tuple[str, ...], *, origin: int | str | None = None, record_base: int = 0
+    error: ErrorTuple, format: Format, names: tuple[str, ...], *, origin: int | str | None = None, record_base: int = 0
 ) -> FormatError:
     """A FormatError with its position; `names` are the plan's columns, which the error counts by."""
     code, column, sequence, byte_offset, record, found_fields, found_bytes, _raw = error
@@ -53,7 +60,9 @@ def describe(
         shown = f"{found} in {shorten(found_bytes)}"
     else:
         type_name = str(field.type) if field is not None else "record"
-        expected = _EXPECTED.get(code, "{type}").format(type=type_name)
+        expected = _EXPECTED.get(code, "{type}").format(
+            type=type_name, end="input" if isinstance(format, Csv) else "the line"
+        )
         found = found_bytes.decode("utf-8", "backslashreplace")
         shown = shorten(found_bytes)
     where = f"record {record}"
@@ -70,7 +79,9 @@ def describe(
     )  # fmt: skip
 
 
-def _remedy(code: str, found: bytes, field: pa.Field | None, format: Csv) -> str:
+def _remedy(code: str, found: bytes, field: pa.Field | None, format: Format) -> str:
+    if not isinstance(format, Csv):
+        return _json_remedy(code, found, field)
     text = found.strip()
     if code == "too_few_fields":
         return "set ragged='pad'"
@@ -91,6 +102,22 @@ def _remedy(code: str, found: bytes, field: pa.Field | None, format: Csv) -> str
         return f"add {text.decode()!r} to nulls"
     if pa.types.is_temporal(field.type):
         return "give its format in timestamp_formats"
+    return ""
+
+
+def _json_remedy(code: str, found: bytes, field: pa.Field | None) -> str:
+    if code == "missing_required":
+        return "make the column nullable or set on_error"
+    if code == "unknown_key":
+        return "set unknown='ignore'"
+    if code == "duplicate_key":
+        return "set on_duplicate_key='last' or 'first'"
+    if code != "wrong_type" or field is None:
+        return ""
+    if pa.types.is_temporal(field.type) and found[:1] in b"-0123456789":
+        return "give the number's unit in the field's metadata: {b'unit': b'ms'}"
+    if pa.types.is_string(field.type):
+        return "keep any value as text with the field's metadata {b'raw': b'1'}"
     return ""
 
 

@@ -24,7 +24,9 @@ def normalized(filters: Filters) -> list[list[Clause]]:
     if filters is None or len(filters) == 0:
         return []
     if isinstance(filters, tuple) and isinstance(filters[0], str):
-        raise OptionError(f"filters: expected a list of (column, operator, value), found one tuple; write [{filters!r}]")
+        raise OptionError(
+            f"filters: expected a list of (column, operator, value), found one tuple; write [{filters!r}]"
+        )
     if isinstance(filters[0], tuple):
         return [[_clause(c) for c in filters]]
     return [[_clause(c) for c in conjunction] for conjunction in filters]
@@ -45,10 +47,15 @@ def columns_of(filters: list[list[Clause]]) -> list[str]:
     return list(dict.fromkeys(clause[0] for conjunction in filters for clause in conjunction))
 
 
-def described(filters: list[list[Clause]], columns: list[dict[str, Any]], schema: pa.Schema) -> list[list[dict[str, Any]]]:
+def described(
+    filters: list[list[Clause]], columns: list[dict[str, Any]], schema: pa.Schema
+) -> list[list[dict[str, Any]]]:
     """What plans.pxi makes predicates of; `columns` are the plan's, the filter's among them."""
     position = {column["name"]: i for i, column in enumerate(columns)}
-    return [[_predicate(c, position[c[0]], columns[position[c[0]]]["type"], schema.field(c[0])) for c in conj] for conj in filters]
+    return [
+        [_predicate(c, position[c[0]], columns[position[c[0]]]["type"], schema.field(c[0])) for c in conj]
+        for conj in filters
+    ]
 
 
 def _predicate(clause: Clause, column: int, code: int, field: pa.Field) -> dict[str, Any]:
@@ -95,7 +102,9 @@ def _predicate(clause: Clause, column: int, code: int, field: pa.Field) -> dict[
             else:
                 predicate["integers"].append(pa.scalar(v, kind).value)
         except (TypeError, ValueError, pa.ArrowException) as error:
-            raise OptionError(f"filters: {name!r} is {field.type}: cannot compare with {shorten(repr(v))} ({error})") from error
+            raise OptionError(
+                f"filters: {name!r} is {field.type}: cannot compare with {shorten(repr(v))} ({error})"
+            ) from error
     return predicate
 
 

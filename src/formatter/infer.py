@@ -137,12 +137,11 @@ def _looks_like_header(table: list[list[str]], body: list[tuple[pa.DataType, set
     )
     if misfits:
         return True
-    if all(kind == pa.string() for kind, _ in body):
-        if len(set(first)) == len(first) and all(name.strip() and name.isidentifier() for name in first):
-            below = {value for row in table[1:] for value in row}
-            if not below & set(first):
-                doubts.append(f"all columns are text; the first record {first!r} never recurs and was taken as a header")
-                return True
+    below = {value for row in table[1:] for value in row}
+    unlike = len(set(first)) == len(first) and not below & set(first)
+    if unlike and all(kind == pa.string() for kind, _ in body) and all(name.isidentifier() for name in first):
+        doubts.append(f"all columns are text; the first record {first!r} never recurs and was taken as a header")
+        return True
     return False
 
 

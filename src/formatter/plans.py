@@ -8,16 +8,19 @@ from typing import Any
 
 import pyarrow as pa
 
-from formatter import _core, filters, types
+from formatter import _core, filters, json_plans, types
 from formatter.errors import OptionError, SchemaError
 from formatter.formats import ON_ERROR, RAGGED, Csv, as_bytes, check_on_error
+from formatter.json_format import Json
+
+Format = Csv | Json
 
 
 @dataclass(frozen=True)
 class DecodePlan:
     """`native` decodes `columns`; batches leave with `schema`. `converted`: positions whose storage type is another."""
 
-    format: Csv
+    format: Format
     native: Any
     schema: pa.Schema
     storage: pa.Schema
@@ -60,29 +63,40 @@ def projected_names(columns: Sequence[str] | None, schema: pa.Schema) -> list[st
 
 
 def make_plan(
-    format: Csv,
+    format: Format,
     *,
     columns: Sequence[str] | None = None,
     filters_wanted: filters.Filters = None,
     on_error: str = "raise",
     note_nulled: bool = False,
 ) -> DecodePlan:
-    if not isinstance(format, Csv):
-        raise OptionError(f"format: expected fm.Csv(...), found {type(format).__name__}")
+    if not isinstance(format, Csv | Json):
+        raise OptionError(f"format: expected fm.Csv(...) or fm.Json(...), found {type(format).__name__}")
     check_on_error(on_error)
     schema = format.schema
-    names = projected_names(columns, schema)
     clauses = filters.normalized(filters_wanted)
     filter_names = filters.columns_of(clauses)
     filters.check_columns(filter_names, schema, "filters")
-    decoded = names + [name for name in filter_names if name not in names]
-    specs = [
-        types.column_description(schema.field(name), schema_index=schema.get_field_index(name), owner="Csv") for name in decoded
-    ]
-    dialect = csv_dialect(format, on_error) | {"note_nulled": note_nulled}
-    native = _core.Plan.for_csv(dialect, specs, len(names), len(schema), filters.described(clauses, specs, schema))
-    out_fields = [schema.field(name) for name in names]
-    storage_fields = [field.with_type(types.storage_type(field.type)) for field in out_fields]
+    native: Any
+    if isinstance(format, Json):
+        out_fields = json_plans.projected_fields(columns, schema)
+        names = [field.name for field in out_fields]
+        decoded = out_fields + [schema.field(name) for name in filter_names if name not in names]
+        described = filters.described(clauses, _filterable(decoded, filter_names), schema)
+        native = json_plans.native_plan(format, decoded, len(names), described, on_error)
+        storage_types = [json_plans.stored(field.type) for field in out_fields]
+    else:
+        names = projected_names(columns, schema)
+        out_fields = [schema.field(name) for name in names]
+        decoded = out_fields + [schema.field(name) for name in filter_names if name not in names]
+        specs = [
+            types.column_description(field, schema_index=schema.get_field_index(field.name), owner="Csv") for field in decoded
+        ]
+        described = filters.described(clauses, specs, schema)
+        dialect = csv_dialect(format, on_error) | {"note_nulled": note_nulled}
+        native = _core.Plan.for_csv(dialect, specs, len(names), len(schema), described)
+        storage_types = [types.storage_type(field.type) for field in out_fields]
+    storage_fields = [field.with_type(kind) for field, kind in zip(out_fields, storage_types, strict=True)]
     converted = tuple(i for i, field in enumerate(out_fields) if field.type != storage_fields[i].type)
     return DecodePlan(
         format=format,
@@ -93,6 +107,17 @@ def make_plan(
         converted=converted,
         on_error=on_error,
     )
+
+
+def _filterable(fields: Sequence[pa.Field], filter_names: Sequence[str]) -> list[dict[str, Any]]:
+    """Names and type codes by position, for filters: those look at top-level values that are not nested."""
+    columns: list[dict[str, Any]] = []
+    for field in fields:
+        code = types.type_code(types.storage_type(field.type))
+        if code is None and field.name in filter_names:
+            raise OptionError(f"filters: {field.name!r} is {field.type}: only values that are not nested can be compared")
+        columns.append({"name": field.name, "type": code})
+    return columns
 
 
 def csv_dialect(format: Csv, on_error: str) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from formatter import _core, diagnostics
 from formatter.errors import OptionError
 from formatter.filters import Filters
 from formatter.formats import Csv, as_bytes
-from formatter.plans import DecodePlan, make_plan
+from formatter.plans import DecodePlan, Format, make_plan
 from formatter.sources import Input, Source, inputs
 
 RANGE_BYTES = 4 << 20  # large enough that a wrong guess and a task switch cost little, small enough to keep threads busy
@@ -36,7 +36,7 @@ class RejectsWarning(UserWarning):
 
 def read(
     source: Source,
-    format: Csv,
+    format: Format,
     *,
     columns: Sequence[str] | None = None,
     filters: Filters = None,
@@ -53,7 +53,7 @@ def read(
 
 def open(
     source: Source,
-    format: Csv,
+    format: Format,
     *,
     columns: Sequence[str] | None = None,
     filters: Filters = None,
@@ -131,11 +131,11 @@ class _Reading:
 
         for begin, result in _in_order(starts, submit, self.threads):
             end = min(begin + step, size)
-            first, next_record, records, arrays, errors, counters = result
+            first, next_record, records, arrays, errors, _ = result
             if begin != base and first != expected:
                 if expected > end:
                     continue  # one record covers the whole range
-                first, next_record, records, arrays, errors, counters = self._read(window, expected, end, True, offset, last)
+                first, next_record, records, arrays, errors, _ = self._read(window, expected, end, True, offset, last)
             expected = next_record
             self._note(errors)
             self.records += records
@@ -152,16 +152,17 @@ class _Reading:
     def _start(self, window: memoryview, last: bool) -> int:
         """Makes ready to read; returns how many bytes the header takes."""
         size = 0
-        if self.plan.format.header:
+        format = self.plan.format
+        if isinstance(format, Csv) and format.header:
             found = self.native.read_header(window)
             if found is None and last:
-                found = self.native.read_header(bytes(window) + as_bytes(self.plan.format.record_delimiter, "record_delimiter"))
+                found = self.native.read_header(bytes(window) + as_bytes(format.record_delimiter, "record_delimiter"))
             if found is None and not last:
                 return -1
             if found is not None:
                 self.native, size, missing = found
                 if missing:
-                    raise diagnostics.missing_in_header(self.plan.format, missing)
+                    raise diagnostics.missing_in_header(format, missing)
         self.ranges = _core.RangeReader(self.native, ROWS_PER_BATCH, BYTES_PER_BATCH)
         return min(size, len(window))
 

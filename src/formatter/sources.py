@@ -43,7 +43,9 @@ def inputs(source: Source, codec: str | None) -> Iterator[Input]:
         for item in source:
             yield from inputs(item, codec)
     else:
-        raise OptionError(f"source: expected bytes, a path, paths or a binary file object, found {type(source).__name__}")
+        raise OptionError(
+            f"source: expected bytes, a path, paths or a binary file object, found {type(source).__name__}"
+        )
 
 
 class Input:
@@ -92,7 +94,7 @@ class File(Input):
         self.codec = codec or _SUFFIXES.get(path.suffix.lower())
 
     def open(self) -> Any:
-        raw = open(self.path, "rb", buffering=0)
+        raw = open(self.path, "rb", buffering=0)  # noqa: SIM115  (windows() closes it)
         return _decompressed(raw, self.codec) if self.codec else raw
 
 

@@ -20,8 +20,7 @@ from formatter.checkpoints import CheckpointError
 from formatter.errors import BackpressureError, FormatError, OptionError, SequenceError
 from formatter.filters import Filters
 from formatter.flow.policy import BatchPolicy
-from formatter.formats import Csv
-from formatter.plans import make_plan
+from formatter.plans import Format, make_plan
 
 MAX_RECORD_BYTES = 64 << 20
 MAX_PENDING_BYTES = 1 << 30
@@ -57,7 +56,7 @@ class Stream:
 
     def __init__(
         self,
-        format: Csv,
+        format: Format,
         *,
         columns: Sequence[str] | None = None,
         filters: Filters = None,
@@ -115,7 +114,7 @@ class Stream:
     # -------------------------------------------------------------------------------------------------- properties
 
     @property
-    def format(self) -> Csv:
+    def format(self) -> Format:
         return self._plan.format
 
     @property
@@ -215,7 +214,7 @@ class Stream:
         return checkpoints.pack(options, native, waiting, self.schema)
 
     @classmethod
-    def restore(cls, format: Csv, state: bytes) -> Stream:
+    def restore(cls, format: Format, state: bytes) -> Stream:
         """A stream that goes on where `state` was taken; buffers pushed since then are to be pushed again."""
         options, native, batches = checkpoints.unpack(state)
         appended, names = options.pop("appended"), options.pop("names")

@@ -37,7 +37,9 @@ def parse_records_with_errors(
     array: Any, format: Csv, *, columns: Sequence[str] | None = None, on_error: str = "null"
 ) -> ParsedRecords:
     if on_error not in ("null", "raise"):
-        raise OptionError(f"parse_records: on_error: expected 'null' or 'raise' (every value has its row), found {on_error!r}")
+        raise OptionError(
+            f"parse_records: on_error: expected 'null' or 'raise' (every value has its row), found {on_error!r}"
+        )
     addresses, sizes, valid, keep = addresses_of(array)
     plan = make_plan(format, columns=columns, on_error=on_error, note_nulled=True)
     record_end = as_bytes(getattr(format, "record_delimiter", "\n"), "record_delimiter")
@@ -75,12 +77,19 @@ def _in_value(error: FormatError, value: int) -> FormatError:
 
 def parse_values(array: Any, type: pa.DataType, *, format: Csv | None = None) -> pa.Array:
     """Raw field bytes to one typed array, by the rules of `format` (null markers, decimal point, true values...)."""
-    if pa.types.is_string(type) or pa.types.is_large_string(type) or pa.types.is_binary(type) or pa.types.is_large_binary(type):
+    if (
+        pa.types.is_string(type)
+        or pa.types.is_large_string(type)
+        or pa.types.is_binary(type)
+        or pa.types.is_large_binary(type)
+    ):
         return _as_text(array, type)
     field = Csv(pa.schema([("value", type)]), delimiter=UNIT_SEPARATOR, quote=None)
     if format is not None:
         names = ("nulls", "true_values", "false_values", "decimal", "timestamp_formats", "trim")
-        field = Csv(field.schema, delimiter=UNIT_SEPARATOR, quote=None, **{name: getattr(format, name) for name in names})
+        field = Csv(
+            field.schema, delimiter=UNIT_SEPARATOR, quote=None, **{name: getattr(format, name) for name in names}
+        )
     return parse_records(array, field, on_error="raise").column(0)
 
 
@@ -90,5 +99,3 @@ def _as_text(array: Any, type: pa.DataType) -> pa.Array:
         return found.cast(type)
     except pa.ArrowInvalid as error:
         raise FormatError(f"value: expected {type}, found other bytes ({error})", code="bad_utf8") from error
-
-

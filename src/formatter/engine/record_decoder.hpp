@@ -41,7 +41,7 @@ class RecordDecoder {
     virtual void materialize() = 0;
 
     // About how many more bytes will be indexed before the batch leaves: columns are then made large enough at once.
-    virtual void expect(uint64_t bytes) = 0;
+    virtual void expect(uint64_t bytes) { (void)bytes; }
 
     virtual uint64_t rows() const = 0;             // in columns() plus indexed and not yet decoded
     virtual uint64_t records_placed() const = 0;   // records met since place()

@@ -11,6 +11,7 @@ enum class ErrorCode : uint8_t {
     none, invalid, overflow, precision, bad_utf8, missing_required, too_few_fields, too_many_fields, stray_quote,
     unterminated_quote, record_too_long, lost, header,
     several_records,
+    malformed, not_an_object, trailing_data, wrong_type, duplicate_key, unknown_key, too_deep,
 };
 
 inline const char* code_name(ErrorCode code) {
@@ -18,6 +19,7 @@ inline const char* code_name(ErrorCode code) {
         "none", "invalid", "overflow", "precision", "bad_utf8", "missing_required", "too_few_fields",
         "too_many_fields", "stray_quote", "unterminated_quote", "record_too_long", "lost", "header",
         "several_records",
+        "malformed", "not_an_object", "trailing_data", "wrong_type", "duplicate_key", "unknown_key", "too_deep",
     };
     return names[static_cast<unsigned>(code)];
 }

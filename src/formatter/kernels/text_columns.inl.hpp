@@ -90,6 +90,9 @@ FORMATTER_INLINE uint64_t parities(uint64_t bits) {
 
 // The first `size` bytes of a window without those in `drop`; the bytes written.
 FORMATTER_INLINE size_t copy_kept(uint8_t* to, const uint8_t* from, size_t size, uint64_t drop) {
+#ifdef FORMATTER_LANES_COMPRESS
+    return lanes::copy_kept64(to, from, first_rows(size) & ~drop);
+#else
     size_t at = 0, written = 0;
     for (;;) {
         const size_t stop = drop != 0 ? size_t(__builtin_ctzll(drop)) : size;
@@ -99,6 +102,7 @@ FORMATTER_INLINE size_t copy_kept(uint8_t* to, const uint8_t* from, size_t size,
         at = stop + 1;
         drop &= drop - 1;
     }
+#endif
 }
 
 //     found    0 1 1 0 1 1 1 1

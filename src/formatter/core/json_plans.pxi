@@ -1,0 +1,67 @@
+# In: a JSON format's columns as plain Python values, already checked by json_plans.py.
+# Out: a Plan, as plans.pxi makes them for other formats.
+
+cdef extern from "engine/json_format.hpp" namespace "formatter" nogil:
+    cdef enum class JsonKind(uint8_t):
+        scalar
+    cdef enum class EpochUnit(uint8_t):
+        none
+    cdef enum class DuplicateKey(uint8_t):
+        last
+    cdef cppclass JsonNodeSpec:
+        JsonKind kind
+        ColumnSpec scalar
+        EpochUnit epoch
+        uint32_t list_size
+        vector[JsonNodeSpec] children
+        vector[string] ignored_keys
+    cdef cppclass JsonColumn:
+        JsonNodeSpec node
+        vector[string] path
+    cdef cppclass JsonFormat:
+        vector[JsonColumn] columns
+        uint32_t output_columns
+        vector[string] ignored_keys
+        cbool validate_full, unknown_is_error
+        DuplicateKey duplicates
+        OnError on_error
+        RowFilter filter
+        const Kernel* kernel
+
+cdef extern from "engine/json_record_format.hpp" namespace "formatter" nogil:
+    RecordFormat json_record_format(shared_ptr[JsonFormat])
+
+
+def json_plan(dict options, list columns, Py_ssize_t output_columns, list filters):
+    """`columns`: dicts of a node and its path, those of the output first. `options`: see json_plans.py."""
+    cdef Plan plan = Plan.__new__(Plan)
+    cdef shared_ptr[JsonFormat] shared = make_shared[JsonFormat]()
+    cdef JsonFormat* json = shared.get()
+    cdef JsonColumn native
+    for column in columns:
+        native.node = json_node(column["node"])
+        native.path = column["path"]
+        json.columns.push_back(native)
+    json.output_columns = output_columns
+    json.ignored_keys = options["ignored_keys"]
+    json.validate_full = options["validate_full"]
+    json.unknown_is_error = options["unknown_is_error"]
+    json.duplicates = <DuplicateKey><uint8_t>options["duplicates"]
+    json.on_error = <OnError><uint8_t>options["on_error"]
+    fill_filter(&json.filter, filters)
+    json.kernel = active
+    plan.format = json_record_format(shared)
+    plan.column_names = tuple(column["node"]["scalar"]["name"] for column in columns)
+    return plan
+
+
+cdef JsonNodeSpec json_node(dict node) except *:
+    cdef JsonNodeSpec spec
+    spec.kind = <JsonKind><uint8_t>node["kind"]
+    spec.scalar = column_spec(node["scalar"])
+    spec.epoch = <EpochUnit><uint8_t>node["epoch"]
+    spec.list_size = node["list_size"]
+    spec.ignored_keys = node["ignored_keys"]
+    for child in node["children"]:
+        spec.children.push_back(json_node(child))
+    return spec

@@ -1,0 +1,232 @@
+// The index half of the JSON decoder: lines in, stops out. json_values.cpp turns stops into columns.
+#include "engine/json_decoder.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace formatter {
+namespace {
+
+constexpr size_t slice_bytes = 256 << 10;  // a block's bytes, stops and values stay in the second-level cache together
+constexpr size_t block_entries = 64 << 10;
+constexpr uint32_t block_rows_most = 2048;
+constexpr size_t index_limit = size_t(1) << 31;  // stops are 32 bit
+
+uint32_t stops_of(const JsonFormat& format) { return uint32_t(2 * format.columns.size() + 2); }
+
+uint32_t rows_of_block(uint32_t stop_count) {
+    return uint32_t(std::clamp<size_t>(block_entries / stop_count, 64, block_rows_most));
+}
+
+bool expects_string(const JsonNodeSpec& node) {
+    if (node.scalar.raw) return false;
+    const bool time = node.scalar.type == ColumnType::timestamp || node.scalar.type == ColumnType::date32;
+    return is_text(node.scalar.type) || (time && node.epoch == EpochUnit::none);
+}
+
+std::vector<ColumnSpec> flat_specs(const JsonFormat& format) {
+    std::vector<ColumnSpec> specs;
+    for (const JsonColumn& column : format.columns)
+        if (column.node.kind == JsonKind::scalar) specs.push_back(column.node.scalar);
+    return specs;
+}
+
+// Where the first byte stands that no valid UTF-8 has there.
+const uint8_t* first_bad_utf8(const Kernel* kernel, const uint8_t* at, const uint8_t* end) {
+    while (at < end) {
+        const size_t size = *at < 0x80 ? 1 : *at < 0xE0 ? 2 : *at < 0xF0 ? 3 : 4;
+        if (size > size_t(end - at) || !kernel->valid_utf8(at, size)) return at;
+        at += size;
+    }
+    return end;
+}
+
+}  // namespace
+
+JsonDecoder::JsonDecoder(std::shared_ptr<const JsonFormat> format)
+    : format_(std::move(format)),
+      kernel_(format_->kernel),
+      reader_(format_.get()),
+      flat_specs_(flat_specs(*format_)),
+      filter_(format_->filter),
+      block_(stops_of(*format_), rows_of_block(stops_of(*format_))),
+      columns_(&flat_specs_),
+      nested_reader_(JsonPolicy{format_->duplicates, format_->unknown_is_error, format_->on_error == OnError::null}),
+      spans_(format_->columns.size()) {
+    uint32_t flat = 0;
+    for (const JsonColumn& column : format_->columns) {
+        Layout layout;
+        layout.nested = column.node.kind != JsonKind::scalar;
+        layout.quoted = !layout.nested && expects_string(column.node);
+        layout.position = layout.nested ? uint32_t(nested_.size()) : flat++;
+        if (layout.nested) nested_.emplace_back(&column.node);
+        layout_.push_back(layout);
+    }
+    is_filter_column_.assign(format_->columns.size(), false);
+    for (auto& conjunction : filter_.any_of) {
+        for (Predicate& p : conjunction) {
+            is_filter_column_[p.column] = true;
+            p.column = layout_[p.column].position;
+        }
+    }
+    values_decoded.assign(format_->columns.size(), 0);
+    text_before_.resize(columns_.size());
+    nulls_before_.resize(columns_.size());
+}
+
+void JsonDecoder::place(const Place& at) {
+    place_ = at;
+    offset_ = 0;
+    records_ = 0;
+}
+
+Place JsonDecoder::here() const { return Place{place_.sequence, place_.byte_offset + int64_t(offset_), place_.record + records_}; }
+
+void JsonDecoder::open_segment(const uint8_t* base, const uint8_t* readable_begin, const uint8_t* readable_end) {
+    block_.open_segment(base, readable_begin, readable_end, 1, here());
+    segment_base_ = base;
+}
+
+size_t JsonDecoder::index(const uint8_t* data, size_t size, uint64_t row_limit) {
+    size_t at = 0;
+    const void* last_end = memrchr(data, '\n', size);
+    if (!last_end) return 0;
+    const size_t usable = size_t(static_cast<const uint8_t*>(last_end) - data) + 1;
+    if (place_.stream_start) {
+        if (size >= 3 && std::memcmp(data, "\xEF\xBB\xBF", 3) == 0) at = 3;
+        offset_ += at;
+        place_.stream_start = false;
+    }
+    while (at < usable && row_limit > 0) {
+        // Works slice by slice: what a block refers to should stay cached until its values are read.
+        size_t slice = std::min(usable - at, slice_bytes);
+        const void* slice_end = slice == usable - at ? data + usable - 1 : memrchr(data + at, '\n', slice);
+        if (!slice_end) slice_end = std::memchr(data + at + slice, '\n', usable - at - slice);
+        slice = size_t(static_cast<const uint8_t*>(slice_end) - data) + 1 - at;
+        const bool utf8_known = kernel_->valid_utf8(data + at, slice);
+        const size_t stop = at + slice;
+        if (block_.room() == 0) materialize();
+        open_segment(data + at, data, data + size);
+        while (at < stop && row_limit > 0) {
+            const uint8_t* line = data + at;
+            const uint8_t* end = static_cast<const uint8_t*>(std::memchr(line, '\n', stop - at));
+            const uint64_t records_before = records_;
+            read_line(line, end, data, data + size, utf8_known);
+            row_limit -= records_ - records_before;
+            at = size_t(end - data) + 1;
+        }
+        if (at < usable && !block_.empty()) materialize();
+    }
+    return at;
+}
+
+void JsonDecoder::index_unterminated(const uint8_t* data, size_t size) {
+    if (block_.room() == 0) materialize();
+    uint8_t* line = block_.keep_bytes(size + 1);
+    std::memcpy(line, data, size);
+    line[size] = '\n';
+    size_t mark = 0;
+    if (place_.stream_start && size >= 3 && std::memcmp(line, "\xEF\xBB\xBF", 3) == 0) mark = 3;
+    place_.stream_start = false;
+    offset_ += mark;
+    open_segment(line + mark, line, line + size + 1);
+    read_line(line + mark, line + size, line, line + size + 1, false);
+    offset_--;  // the line end that was not there
+}
+
+// Leaves offset_ behind the line.
+void JsonDecoder::read_line(const uint8_t* line, const uint8_t* end, const uint8_t* readable_begin,
+                            const uint8_t* readable_end, bool utf8_known) {
+    const uint8_t* at = skip_json_space(line, end);
+    const size_t line_size = size_t(end - line) + 1;
+    if (at == end) {  // a blank line is no record
+        offset_ += line_size;
+        return;
+    }
+    if (block_.room() == 0) {
+        materialize();
+        open_segment(line, readable_begin, readable_end);
+    } else if (size_t(end - segment_base_) >= index_limit) {
+        open_segment(line, readable_begin, readable_end);
+    }
+    Skipped done{at, ErrorCode::none};
+    if (line_size > index_limit) done.code = ErrorCode::record_too_long;
+    else if (!utf8_known && !kernel_->valid_utf8(line, size_t(end - line)))
+        done = {first_bad_utf8(kernel_, line, end), ErrorCode::bad_utf8};
+    else if (*at != '{') done.code = ErrorCode::not_an_object;
+    else if (format_->validate_full) done = check_value(at, end);
+    if (done.code == ErrorCode::none) done = reader_.read(at, end, spans_.data());
+    if (done.code == ErrorCode::none) {
+        done.at = skip_json_space(done.at, end);
+        if (done.at != end) done.code = ErrorCode::trailing_data;
+    }
+    if (done.code != ErrorCode::none) {
+        reject(done.code, done.at, line, end);
+        offset_ += line_size;
+        records_++;
+        open_segment(end + 1, readable_begin, readable_end);  // ordinals of a segment's rows have no gaps
+        return;
+    }
+    write_stops(block_.next_stops(), segment_base_, line, end);
+    block_.add_rows(1);
+    offset_ += line_size;
+    records_++;
+}
+
+void JsonDecoder::write_stops(uint32_t* out, const uint8_t* base, const uint8_t* line, const uint8_t* end) const {
+    for (size_t i = 0; i < spans_.size(); i++, out += 2) {
+        ValueSpan span = spans_[i];
+        if (!span.begin) span = {end, end};
+        else if (layout_[i].quoted && *span.begin == '"' && span.end - span.begin >= 2 && span.end[-1] == '"') span = {span.begin + 1, span.end - 1};
+        out[0] = uint32_t(span.begin - base);
+        out[1] = uint32_t(span.end - base);
+    }
+    out[0] = uint32_t(line - base);
+    out[1] = uint32_t(end - base);
+}
+
+void JsonDecoder::reject(ErrorCode code, const uint8_t* at, const uint8_t* line, const uint8_t* end) {
+    counters.records++;
+    counters.rejected++;
+    if (format_->on_error == OnError::skip || format_->on_error == OnError::null) return;
+    const Place place = here();
+    while (end > line && end[-1] == '\r') end--;
+    at = std::min(at, end);
+    RowError error;
+    error.code = code;
+    error.sequence = place.sequence;
+    error.byte_offset = place.byte_offset + (at - line);
+    error.record = place.record;
+    error.raw.assign(reinterpret_cast<const char*>(line), size_t(end - line));
+    error.found.assign(reinterpret_cast<const char*>(at), std::min<size_t>(size_t(end - at), 200));
+    errors.push_back(std::move(error));
+}
+
+uint64_t JsonDecoder::byte_count() const {
+    uint64_t bytes = columns_.byte_count();
+    for (const JsonBuilder& builder : nested_) bytes += builder.byte_count();
+    return bytes;
+}
+
+void JsonDecoder::export_batch(ArrowArray* out) {
+    const uint64_t rows = columns_.rows();
+    size_t flat_out = 0;
+    for (size_t i = 0; i < format_->output_columns; i++) flat_out += !layout_[i].nested;
+    ArrowArray flat;
+    columns_.export_batch(&flat, flat_out);
+    std::vector<ArrowArray> children(format_->output_columns);
+    for (size_t i = 0; i < format_->output_columns; i++) {
+        if (layout_[i].nested) {
+            nested_[layout_[i].position].export_array(&children[i]);
+            continue;
+        }
+        ArrowArray* child = flat.children[layout_[i].position];
+        children[i] = *child;
+        child->release = nullptr;  // moved
+    }
+    flat.release(&flat);
+    export_columns(&children, rows, out);
+    reserved_ = 0;
+}
+
+}  // namespace formatter

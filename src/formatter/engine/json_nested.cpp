@@ -1,0 +1,191 @@
+#include "engine/json_nested.hpp"
+
+#include <algorithm>
+
+namespace formatter {
+namespace {
+
+// Of the text itself: what holds it is no JSON either.
+bool is_grammar_error(ErrorCode code) {
+    return code == ErrorCode::malformed || code == ErrorCode::unterminated_quote || code == ErrorCode::too_deep;
+}
+
+}  // namespace
+
+int find_key(const std::vector<JsonNodeSpec>& nodes, Bytes key, size_t guess) {
+    if (guess < nodes.size() && key.equals(nodes[guess].scalar.name)) return int(guess);
+    for (size_t i = 0; i < nodes.size(); i++)
+        if (key.equals(nodes[i].scalar.name)) return int(i);
+    return -1;
+}
+
+Skipped JsonNestedReader::read(JsonBuilder& builder, const uint8_t* at, const uint8_t* end) {
+    const uint64_t length = builder.length();
+    const Skipped done = read_value(builder, at, end);
+    if (done.code == ErrorCode::none) return done;
+    builder.truncate(length);
+    if (!policy_.null_on_error || !builder.spec().scalar.nullable || is_grammar_error(done.code)) return done;
+    const Skipped rest = skip_value(at, end);
+    if (rest.code != ErrorCode::none) return done;
+    builder.append_null();
+    nulled++;
+    return rest;
+}
+
+Skipped JsonNestedReader::read_value(JsonBuilder& builder, const uint8_t* at, const uint8_t* end) {
+    const JsonNodeSpec& spec = builder.spec();
+    if (at == end) return {at, ErrorCode::malformed};
+    if (builder.offset_room() < size_t(end - at)) return {at, ErrorCode::overflow};
+    if (spec.kind == JsonKind::scalar) return read_scalar(builder, at, end);
+    const uint8_t opening = spec.kind == JsonKind::structure || spec.kind == JsonKind::map ? '{' : '[';
+    if (*at == opening) {
+        switch (spec.kind) {
+            case JsonKind::structure: return read_structure(builder, at, end);
+            case JsonKind::map: return read_map(builder, at, end);
+            default: return read_list(builder, at, end);
+        }
+    }
+    const Skipped other = check_value(at, end);
+    if (other.code != ErrorCode::none) return other;
+    if (!Bytes{at, size_t(other.at - at)}.equals("null")) return {at, ErrorCode::wrong_type};
+    if (!spec.scalar.nullable) return {at, ErrorCode::missing_required};
+    builder.append_null();
+    return other;
+}
+
+Skipped JsonNestedReader::read_scalar(JsonBuilder& builder, const uint8_t* at, const uint8_t* end) {
+    const Skipped done = parse_json_scalar(builder.spec(), at, end, &scalar_);
+    if (done.code != ErrorCode::none) return done;
+    if (!scalar_.null) {
+        builder.append_scalar(scalar_);
+    } else {
+        if (!builder.spec().scalar.nullable) return {at, ErrorCode::missing_required};
+        builder.append_null();
+    }
+    return done;
+}
+
+Skipped JsonNestedReader::read_list(JsonBuilder& builder, const uint8_t* at, const uint8_t* end) {
+    const uint8_t* const begin = at;
+    JsonBuilder& items = builder.child(0);
+    uint64_t count = 0;
+    at = skip_json_space(at + 1, end);
+    if (at < end && *at == ']') {
+        at++;
+    } else {
+        for (;;) {
+            const Skipped item = read(items, skip_json_space(at, end), end);
+            if (item.code != ErrorCode::none) return item;
+            count++;
+            at = skip_json_space(item.at, end);
+            if (at == end || (*at != ',' && *at != ']')) return {at, ErrorCode::malformed};
+            if (*at++ == ']') break;
+        }
+    }
+    if (builder.spec().kind == JsonKind::fixed_list && count != builder.spec().list_size) return {begin, ErrorCode::invalid};
+    builder.append_nested();
+    return {at, ErrorCode::none};
+}
+
+Skipped JsonNestedReader::read_key(const uint8_t* at, const uint8_t* end, Bytes* key, std::string* scratch) {
+    if (at == end || *at != '"') return {at, ErrorCode::malformed};
+    const Skipped close = check_string(at + 1, end);
+    if (close.code != ErrorCode::none) return close;
+    *key = Bytes{at + 1, size_t(close.at - at - 1)};
+    if (!is_plain_string(*key)) {
+        const ErrorCode code = unescape(*key, scratch);
+        if (code != ErrorCode::none) return {at, code};
+        *key = Bytes{reinterpret_cast<const uint8_t*>(scratch->data()), scratch->size()};
+    }
+    at = skip_json_space(close.at + 1, end);
+    if (at == end || *at != ':') return {at, ErrorCode::malformed};
+    return {skip_json_space(at + 1, end), ErrorCode::none};
+}
+
+Skipped JsonNestedReader::read_structure(JsonBuilder& builder, const uint8_t* at, const uint8_t* end) {
+    const std::vector<JsonNodeSpec>& members = builder.spec().children;
+    const uint8_t* const begin = at;
+    const uint64_t row = builder.length();
+    std::string scratch;
+    size_t guess = 0;
+    at = skip_json_space(at + 1, end);
+    if (at < end && *at == '}') {
+        at++;
+    } else {
+        for (;;) {
+            Bytes key{};
+            at = skip_json_space(at, end);
+            const uint8_t* const key_at = at;
+            const Skipped value = read_key(at, end, &key, &scratch);
+            if (value.code != ErrorCode::none) return value;
+            const int found = find_key(members, key, guess);
+            Skipped done{};
+            bool wanted = found >= 0;
+            if (wanted) {
+                guess = size_t(found) + 1;
+                JsonBuilder& member = builder.child(size_t(found));
+                if (member.length() > row) {
+                    if (policy_.duplicates == DuplicateKey::error) return {key_at, ErrorCode::duplicate_key};
+                    wanted = policy_.duplicates == DuplicateKey::last;
+                    if (wanted) member.truncate(row);
+                }
+                if (wanted) done = read(member, value.at, end);
+            } else if (policy_.unknown_is_error) {
+                const std::vector<std::string>& ignored = builder.spec().ignored_keys;
+                if (std::none_of(ignored.begin(), ignored.end(), [&](const std::string& k) { return key.equals(k); }))
+                    return {key_at, ErrorCode::unknown_key};
+            }
+            if (!wanted) done = skip_value(value.at, end);
+            if (done.code != ErrorCode::none) return done;
+            at = skip_json_space(done.at, end);
+            if (at == end || (*at != ',' && *at != '}')) return {at, ErrorCode::malformed};
+            if (*at++ == '}') break;
+        }
+    }
+    for (size_t i = 0; i < members.size(); i++) {
+        JsonBuilder& member = builder.child(i);
+        if (member.length() > row) continue;
+        if (!members[i].scalar.nullable) return {begin, ErrorCode::missing_required};
+        member.append_null();
+    }
+    builder.append_nested();
+    return {at, ErrorCode::none};
+}
+
+Skipped JsonNestedReader::read_map(JsonBuilder& builder, const uint8_t* at, const uint8_t* end) {
+    // Each key once: where a later one counts, its value takes the place of the earlier, as in a dict.
+    std::vector<Member> entries;
+    std::unordered_map<std::string, size_t> seen;
+    const uint8_t* behind = nullptr;
+    std::string scratch;
+    at = skip_json_space(at + 1, end);
+    if (at < end && *at == '}') behind = at + 1;
+    while (!behind) {
+        Bytes key{};
+        at = skip_json_space(at, end);
+        const Skipped value = read_key(at, end, &key, &scratch);
+        if (value.code != ErrorCode::none) return value;
+        std::string name(reinterpret_cast<const char*>(key.data), key.size);
+        const auto [place, fresh] = seen.emplace(name, entries.size());
+        if (fresh) entries.push_back({std::move(name), value.at});
+        else if (policy_.duplicates == DuplicateKey::error) return {at, ErrorCode::duplicate_key};
+        else if (policy_.duplicates == DuplicateKey::last) entries[place->second].value = value.at;
+        const Skipped done = skip_value(value.at, end);
+        if (done.code != ErrorCode::none) return done;
+        if (done.at == end || *done.at == ']') return {done.at, ErrorCode::malformed};
+        at = done.at + 1;
+        if (*done.at == '}') behind = at;
+    }
+    for (const Member& entry : entries) {
+        scalar_.text = Bytes{reinterpret_cast<const uint8_t*>(entry.key.data()), entry.key.size()};
+        builder.child(0).append_scalar(scalar_);
+        const Skipped done = read(builder.child(1), entry.value, end);
+        if (done.code != ErrorCode::none) return done;
+        const uint8_t* next = skip_json_space(done.at, end);
+        if (next == end || (*next != ',' && *next != '}')) return {next, ErrorCode::malformed};
+    }
+    builder.append_nested();
+    return {behind, ErrorCode::none};
+}
+
+}  // namespace formatter
