@@ -1,4 +1,4 @@
-# In: a list of bytes-like objects, None for missing. Out: where their bytes lie, and what keeps them there. One C call a
+# In: a list of bytes-like objects, None for missing. Out: where their bytes lie, and what keeps them. One C call a
 # value: at 4 KiB a buffer, anything slower costs as much as parsing it.
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from libcpp.vector cimport vector
