@@ -14,7 +14,7 @@ constexpr size_t open_builders_most = 64;   // a batch under construction costs 
 constexpr size_t spare_builders_most = 8;
 // A round is admitted, then parsed: long enough to share the work between, short enough for the others at the lock.
 constexpr size_t round_buffers = 4096;
-constexpr size_t round_bytes = 16 << 20;
+constexpr size_t round_bytes = 256 << 10;  // looked at for record ends, then parsed while still cached
 constexpr size_t round_origins = 32;
 constexpr size_t spare_arenas_most = 8;
 constexpr size_t spare_arena_bytes_most = 1 << 20;
