@@ -162,7 +162,7 @@ def native_plan(
     for field in decoded:
         path = [token.encode() for token in format.tokens_of(field.name)]
         columns.append({"node": node(field, full[field.name], field.name), "path": path})
-    wanted = {column["path"][0] for column in columns if column["path"]}
+    wanted = {tokens[0].encode() for tokens in map(format.tokens_of, (field.name for field in decoded)) if tokens}
     known = {tokens[0].encode() for tokens in map(format.tokens_of, full) if tokens}
     options = {
         "ignored_keys": sorted(known - wanted),

@@ -235,8 +235,8 @@ class Stream:
                 "checkpoint: it was taken with another schema; restore with the format it was made with"
             )
         for name, value in _dialect_state(format).items():
-            if dialect[name] != value:
-                raise CheckpointError(f"checkpoint: its {name} was {dialect[name]}, here it is {value}")
+            if dialect.get(name) != value:
+                raise CheckpointError(f"checkpoint: its {name} was {dialect.get(name)}, here it is {value}")
         options["batch"] = BatchPolicy(**options["batch"])
         options["filters"] = _as_tuples(options["filters"])
         stream = cls(format, **options)
@@ -354,7 +354,7 @@ def _error_of_state(values: dict[str, Any]) -> FormatError:
     return FormatError(values.pop("message"), **values)
 
 
-def _dialect_state(format: Csv) -> dict[str, str]:
+def _dialect_state(format: Csv | Json) -> dict[str, str]:
     return {f.name: repr(getattr(format, f.name)) for f in fields(format) if f.name != "schema"}
 
 
