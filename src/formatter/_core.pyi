@@ -41,6 +41,11 @@ class Plan:
     @property
     def splittable(self) -> bool: ...
 
+# ---- json_plans.pxi
+def json_plan(
+    options: dict[str, Any], columns: list[dict[str, Any]], output_columns: int, filters: list[list[dict[str, Any]]]
+) -> Plan: ...
+
 # ---- shredder.pxi
 class SequenceShredder:
     def __init__(
