@@ -158,7 +158,7 @@ def native_plan(
 ) -> Any:
     """`decoded`: the output's fields, then those only the filter needs."""
     full = {field.name: field.type for field in format.schema}
-    columns = []
+    columns: list[dict[str, Any]] = []
     for field in decoded:
         path = [token.encode() for token in format.tokens_of(field.name)]
         columns.append({"node": node(field, full[field.name], field.name), "path": path})
