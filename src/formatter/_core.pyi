@@ -110,10 +110,6 @@ def parse_record_array(
 # ---- streams.pxi
 PUSH_STATUS: tuple[str, ...]
 
-def parse_record_array(
-    plan: Plan, addresses: NDArray[np.uint64], sizes: NDArray[np.uint64], valid: NDArray[np.uint8], record_end: bytes
-) -> tuple[object, NDArray[np.int64], list[tuple[int, _Error]]]: ...
-
 class NativeStream:
     def __init__(
         self,
