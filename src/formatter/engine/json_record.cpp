@@ -7,7 +7,6 @@ namespace formatter {
 JsonRecordReader::JsonRecordReader(const JsonFormat* format) : format_(format), nodes_(1) {
     for (uint32_t column = 0; column < format->columns.size(); column++) {
         uint32_t at = 0;
-        deep_paths_ |= format->columns[column].path.size() != 1;
         for (const std::string& token : format->columns[column].path) {
             uint32_t next = 0;
             for (uint32_t child : nodes_[at].children)
@@ -16,6 +15,7 @@ JsonRecordReader::JsonRecordReader(const JsonFormat* format) : format_(format), 
                 next = uint32_t(nodes_.size());
                 nodes_.emplace_back();
                 nodes_[next].key = token;
+                nodes_[next].escaped_key = !is_plain_string(Bytes{reinterpret_cast<const uint8_t*>(token.data()), token.size()});
                 nodes_[at].children.push_back(next);
             }
             at = next;
