@@ -114,7 +114,7 @@ size_t JsonDecoder::index(const uint8_t* data, size_t size, uint64_t row_limit) 
             if (!line_end) line_end = std::memchr(at + look, '\n', size_t(stop - at) - look);
             end = static_cast<const uint8_t*>(line_end) + 1;
         }
-        const Slice slice{at, end, data, data + size, kernel_->valid_utf8(at, size_t(end - at))};
+        const Slice slice{at, end, data, data + size, false};
         if (block_.room() == 0) materialize();
         open_segment(at, slice);
         at = read_lines(slice, &row_limit);

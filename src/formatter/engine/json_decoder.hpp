@@ -73,6 +73,7 @@ class JsonDecoder : public RecordDecoder {
     void decode_flat(size_t column);
     void decode_fixed(size_t column, const FieldView&, ValueMarks*);
     void decode_text(size_t column);
+    void decode_text_exactly(size_t column);
     void decode_nested(size_t column);
     void read_exactly(size_t column, uint32_t row);
     void mark_leading_zeros(size_t column, ValueMarks*);

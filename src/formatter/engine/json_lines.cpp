@@ -9,6 +9,7 @@ namespace {
 
 constexpr size_t shapes_most = 4;             // alternating shapes that are remembered
 constexpr uint32_t patience = 32;             // misses in a row before learning becomes rare
+constexpr uint32_t now_and_then = 16;         // where keys stand anew in every record, shapes are asked seldom
 constexpr uint32_t rarely = 256;
 constexpr size_t longest_indexed = 16 << 20;  // a longer slice is one line: its positions are not worth their memory
 
@@ -16,7 +17,7 @@ constexpr size_t longest_indexed = 16 << 20;  // a longer slice is one line: its
 
 const uint8_t* JsonDecoder::read_lines(const Slice& slice, uint64_t* row_limit) {
     const uint8_t* line = slice.begin;
-    const auto by_text = [&] {
+    const auto by_text = [&](const Slice& slice) {
         const uint8_t* end = static_cast<const uint8_t*>(std::memchr(line, '\n', size_t(slice.end - line)));
         const uint64_t before = records_;
         read_line(line, end, slice);
@@ -25,7 +26,7 @@ const uint8_t* JsonDecoder::read_lines(const Slice& slice, uint64_t* row_limit) 
     };
     const size_t size = size_t(slice.end - slice.begin);
     if (size > longest_indexed) {
-        by_text();
+        by_text(slice);
         return line;
     }
     if (positions_room_ < size + 64) {
@@ -34,13 +35,14 @@ const uint8_t* JsonDecoder::read_lines(const Slice& slice, uint64_t* row_limit) 
     }
     while (line < slice.end && *row_limit > 0) {
         const uint8_t* const base = line;
-        JsonIndex index{positions_.get(), 0, false};
+        JsonIndex index{positions_.get(), 0, false, false};
         kernel_->index_json(base, size_t(slice.end - base), index);
         const uint32_t* at = index.positions;
         const uint32_t* const end = at + index.count;
+        Slice indexed = slice;
+        indexed.begin = base;
+        indexed.utf8_known = index.ascii || (at < end && kernel_->valid_utf8(base, size_t(end[-1]) + 1));
         while (at < end && *row_limit > 0) {
-            Slice indexed = slice;
-            indexed.begin = base;
             const uint32_t* next = read_known_line(indexed, line, at, end);
             if (next) {
                 --*row_limit;
@@ -48,11 +50,11 @@ const uint8_t* JsonDecoder::read_lines(const Slice& slice, uint64_t* row_limit) 
                 at = next;
                 continue;
             }
-            by_text();
+            by_text(indexed);
             while (*at++ < size_t(line - base) - 1) {
             }
         }
-        if (index.stopped && at == end && *row_limit > 0) by_text();
+        if (index.stopped && at == end && *row_limit > 0) by_text(slice);
     }
     return line;
 }
@@ -66,7 +68,8 @@ const uint32_t* JsonDecoder::read_known_line(const Slice& slice, const uint8_t* 
         return !format_->validate_full || check_value(line, line_end).code == ErrorCode::none;
     };
     make_room(line, slice);
-    if (size_t(line - slice.readable_begin) >= JsonShape::probe_reach) {
+    const bool hopeless = misses_ >= patience && misses_ % now_and_then != 0;
+    if (!hopeless && size_t(line - slice.readable_begin) >= JsonShape::probe_reach) {
         for (size_t tried = 0, i = likely_shape_; tried < shapes_.size(); tried++, i = i + 1 < shapes_.size() ? i + 1 : 0) {
             const JsonShape& shape = shapes_[i];
             if (size_t(end - at) < shape.structure_size() || !shape.matches(base, at, uint32_t(line - base))) continue;

@@ -35,7 +35,8 @@ class JsonRecordReader {
         std::vector<uint32_t> columns;   // whose value stands here
         bool escaped_key = false;        // holds bytes that a string cannot hold as they are
         std::vector<uint32_t> children;  // nodes
-        std::unordered_map<std::string_view, uint32_t> by_key;  // position in `children`
+        std::vector<std::pair<uint64_t, size_t>> heads;  // of the children's keys: first eight bytes, size
+        std::unordered_map<std::string_view, uint32_t> by_key;  // position in `children`, where there are many
         uint64_t seen = 0;               // the last object it was met in
     };
 
@@ -47,6 +48,7 @@ class JsonRecordReader {
 
     bool read_members(uint32_t node, Structure&, ValueSpan* spans);
     bool skip_brackets(Structure&);
+    // The position among the node's children, looked for at `guess` first; -1: none of them.
     int find(uint32_t node, Bytes key, size_t guess) const;
     Skipped read_object(uint32_t node, const uint8_t* at, const uint8_t* end, ValueSpan* spans);
     Skipped read_array(uint32_t node, const uint8_t* at, const uint8_t* end, ValueSpan* spans);

@@ -29,6 +29,7 @@ struct JsonStructure {
     uint64_t mask(const Block& block) const {
         return _cvtmask64_u64(_mm512_cmpeq_epi8_mask(_mm512_permutexvar_epi8(block.bytes, table), block.bytes));
     }
+    uint64_t beyond_ascii(const Block& block) const { return _cvtmask64_u64(_mm512_movepi8_mask(block.bytes)); }
 };
 #else
 struct JsonStructure {
@@ -39,6 +40,7 @@ struct JsonStructure {
                equal_mask(block, close_array) | equal_mask(block, colon) | equal_mask(block, comma) |
                equal_mask(block, line_end);
     }
+    uint64_t beyond_ascii(const Block&) const { return 1; }  // not known as cheaply here
 };
 #endif
 
@@ -63,11 +65,12 @@ static void index_json(const uint8_t* data, size_t size, JsonIndex& index) {
     const JsonStructure structure;
     const Needle backslash = make_needle('\\'), quote = make_needle('"'), line_end = make_needle('\n');
     uint32_t* out = index.positions;
-    uint64_t inside = 0, carry = 0;
+    uint64_t inside = 0, carry = 0, beyond_ascii = 0;
     index.stopped = false;
     for (size_t offset = 0; offset < size; offset += 64) {
         uint64_t present = ~uint64_t(0);
         const Block block = size - offset >= 64 ? load_block(data + offset) : load_tail(data + offset, size - offset, present);
+        beyond_ascii |= structure.beyond_ascii(block);
         const uint64_t backslashes = equal_mask(block, backslash);
         uint64_t quotes = equal_mask(block, quote);
         if (__builtin_expect((backslashes | carry) != 0, 0)) quotes &= ~escaped_bytes(backslashes, carry);
@@ -86,6 +89,7 @@ static void index_json(const uint8_t* data, size_t size, JsonIndex& index) {
         write_positions(found, uint32_t(offset), out);
         out += popcount(found);
     }
+    index.ascii = beyond_ascii == 0;
     index.count = size_t(out - index.positions);
 }
 

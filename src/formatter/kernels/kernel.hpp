@@ -58,6 +58,7 @@ struct JsonIndex {
     uint32_t* positions;  // room for one entry a byte + 64: kernels may overwrite past the end
     // out
     size_t count;         // positions of whole lines: the last is a line end
+    bool ascii;           // no byte up to the last position is 0x80 or more (may be false too often)
     bool stopped;         // the line behind the last position has no strings in order: not written, nor those after it
 };
 
