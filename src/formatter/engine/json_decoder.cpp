@@ -71,6 +71,7 @@ JsonDecoder::JsonDecoder(std::shared_ptr<const JsonFormat> format)
             p.column = layout_[p.column].position;
         }
     }
+    leading_zeros_.assign(format_->columns.size(), 0);
     values_decoded.assign(format_->columns.size(), 0);
     text_before_.resize(columns_.size());
     nulls_before_.resize(columns_.size());

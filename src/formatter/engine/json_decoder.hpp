@@ -59,8 +59,14 @@ class JsonDecoder : public RecordDecoder {
     // json_decoder.cpp
     void read_line(const uint8_t* line, const uint8_t* end, const Slice&);
     void write_stops(const uint8_t* line, const uint8_t* end);
-    void write_span(uint32_t* out, size_t column, const uint8_t* begin, const uint8_t* end) const {
-        if (layout_[column].quoted && *begin == '"' && end - begin >= 2 && end[-1] == '"') begin++, end--;
+    void write_span(uint32_t* out, size_t column, const uint8_t* begin, const uint8_t* end) {
+        if (layout_[column].quoted) {
+            if (*begin == '"' && end - begin >= 2 && end[-1] == '"') begin++, end--;
+        } else if (*begin == '0' || *begin == '-') {
+            // No JSON number begins with a zero that another digit follows; the loops over digits do not mind one.
+            const uint8_t* digit = begin + (*begin == '-');
+            leading_zeros_[column] |= *digit == '0' && uint8_t(digit[1] - '0') <= 9;
+        }
         out[0] = uint32_t(begin - segment_base_);
         out[1] = uint32_t(end - segment_base_);
     }
@@ -69,6 +75,7 @@ class JsonDecoder : public RecordDecoder {
     Place here() const;
 
     // json_values.cpp
+    void read_block(uint32_t rows);
     void decode_columns(bool filter_columns, bool other_columns);
     void decode_flat(size_t column);
     void decode_fixed(size_t column, const FieldView&, ValueMarks*);
@@ -101,6 +108,7 @@ class JsonDecoder : public RecordDecoder {
     size_t positions_room_ = 0;
     std::vector<JsonShape> shapes_;
     size_t likely_shape_ = 0;
+    std::vector<uint8_t> leading_zeros_;  // per column: some value of the block has one
     uint32_t misses_ = 0;  // records in a row that had no known shape
 
     Place place_;

@@ -11,7 +11,16 @@ constexpr size_t shapes_most = 4;             // alternating shapes that are rem
 constexpr uint32_t patience = 32;             // misses in a row before learning becomes rare
 constexpr uint32_t now_and_then = 16;         // where keys stand anew in every record, shapes are asked seldom
 constexpr uint32_t rarely = 256;
+constexpr size_t piece_bytes = 16 << 10;      // indexed, then read while bytes and positions are in the first cache
 constexpr size_t longest_indexed = 16 << 20;  // a longer slice is one line: its positions are not worth their memory
+
+// Whole lines of about a piece; `end` ends one.
+size_t piece_size(const uint8_t* begin, const uint8_t* end) {
+    if (size_t(end - begin) <= piece_bytes) return size_t(end - begin);
+    const void* line_end = memrchr(begin, '\n', piece_bytes);
+    if (!line_end) line_end = std::memchr(begin + piece_bytes, '\n', size_t(end - begin) - piece_bytes);
+    return size_t(static_cast<const uint8_t*>(line_end) - begin) + 1;
+}
 
 }  // namespace
 
@@ -36,7 +45,7 @@ const uint8_t* JsonDecoder::read_lines(const Slice& slice, uint64_t* row_limit) 
     while (line < slice.end && *row_limit > 0) {
         const uint8_t* const base = line;
         JsonIndex index{positions_.get(), 0, false, false};
-        kernel_->index_json(base, size_t(slice.end - base), index);
+        kernel_->index_json(base, piece_size(base, slice.end), index);
         const uint32_t* at = index.positions;
         const uint32_t* const end = at + index.count;
         Slice indexed = slice;
@@ -79,7 +88,7 @@ const uint32_t* JsonDecoder::read_known_line(const Slice& slice, const uint8_t* 
             return at + shape.structure_size();
         }
     }
-    const uint32_t* line_end = reader_.read_structure(base, line, at, spans_.data());
+    const uint32_t* line_end = reader_.read_structure(base, slice.readable_end, line, at, spans_.data());
     if (!line_end || !in_order(base + *line_end)) return nullptr;
     if (misses_++ < patience || misses_ % rarely == 0) learn_shape(base, at, line_end + 1);
     write_stops(line, base + *line_end);

@@ -49,16 +49,21 @@ JsonRecordReader::JsonRecordReader(const JsonFormat* format) : format_(format), 
     for (const std::string& key : format->ignored_keys) ignored_.emplace(key, true);
 }
 
-int JsonRecordReader::find(uint32_t node, Bytes key, size_t guess) const {
+int JsonRecordReader::find(uint32_t node, Bytes key, size_t guess) const { return find(node, key, head_of(key), guess); }
+
+int JsonRecordReader::find(uint32_t node, Bytes key, uint64_t head, size_t guess) const {
     const Node& n = nodes_[node];
-    if (guess < n.children.size() && key.equals(nodes_[n.children[guess]].key)) return int(guess);
+    const std::pair<uint64_t, size_t> wanted(head, key.size);
+    const auto is = [&](size_t i) {
+        return n.heads[i] == wanted && (key.size <= 8 || key.equals(nodes_[n.children[i]].key));
+    };
+    if (guess < n.heads.size() && is(guess)) return int(guess);
     if (n.children.size() > few_keys) {
         const auto found = n.by_key.find(std::string_view(reinterpret_cast<const char*>(key.data), key.size));
         return found == n.by_key.end() ? -1 : int(found->second);
     }
-    const std::pair<uint64_t, size_t> head(head_of(key), key.size);
     for (size_t i = 0; i < n.heads.size(); i++)
-        if (n.heads[i] == head && (key.size <= 8 || key.equals(nodes_[n.children[i]].key))) return int(i);
+        if (is(i)) return int(i);
     return -1;
 }
 

@@ -27,7 +27,8 @@ class JsonRecordReader {
 
     // The same by structure: `positions` in `base` of { } [ ] : , and line ends outside strings. Only a record that is clearly
     // in order is read. Returns where its line end stands among the positions, or null: find out by read().
-    const uint32_t* read_structure(const uint8_t* base, const uint8_t* line, const uint32_t* positions, ValueSpan* spans);
+    const uint32_t* read_structure(const uint8_t* base, const uint8_t* readable_end, const uint8_t* line,
+                                   const uint32_t* positions, ValueSpan* spans);
 
   private:
     struct Node {  // a token of a pointer, and those behind it
@@ -42,6 +43,7 @@ class JsonRecordReader {
 
     struct Structure {
         const uint8_t* base;
+        const uint8_t* readable_end;
         const uint32_t* at;
         uint8_t byte() const { return base[*at]; }
     };
@@ -50,6 +52,7 @@ class JsonRecordReader {
     bool skip_brackets(Structure&);
     // The position among the node's children, looked for at `guess` first; -1: none of them.
     int find(uint32_t node, Bytes key, size_t guess) const;
+    int find(uint32_t node, Bytes key, uint64_t head, size_t guess) const;
     Skipped read_object(uint32_t node, const uint8_t* at, const uint8_t* end, ValueSpan* spans);
     Skipped read_array(uint32_t node, const uint8_t* at, const uint8_t* end, ValueSpan* spans);
     Skipped read_value(uint32_t node, const uint8_t* at, const uint8_t* end, ValueSpan* spans);

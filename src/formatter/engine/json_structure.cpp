@@ -3,12 +3,23 @@
 #include "engine/json_record.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace formatter {
+namespace {
 
-const uint32_t* JsonRecordReader::read_structure(const uint8_t* base, const uint8_t* line, const uint32_t* positions,
-                                                 ValueSpan* spans) {
-    Structure s{base, positions};
+// No quote, no backslash and no control character among eight bytes.
+bool plain_bytes(uint64_t word) {
+    constexpr uint64_t each = ~uint64_t(0) / 255, high = each << 7;
+    const uint64_t quote = word ^ each * '"', backslash = word ^ each * '\\';
+    return ((((quote - each) & ~quote) | ((backslash - each) & ~backslash) | ((word - each * 0x20) & ~word)) & high) == 0;
+}
+
+}  // namespace
+
+const uint32_t* JsonRecordReader::read_structure(const uint8_t* base, const uint8_t* readable_end, const uint8_t* line,
+                                                 const uint32_t* positions, ValueSpan* spans) {
+    Structure s{base, readable_end, positions};
     if (!nodes_[0].columns.empty() || s.byte() != '{') return nullptr;
     if (skip_json_space(line, base + *positions) != base + *positions) return nullptr;
     std::fill(spans, spans + format_->columns.size(), ValueSpan{});
@@ -52,9 +63,20 @@ bool JsonRecordReader::read_members(uint32_t node, Structure& s, ValueSpan* span
         while (is_json_space(key_end[-1])) key_end--;
         if (key_end - at < 2 || *at != '"' || key_end[-1] != '"') return false;
         const Bytes key{at + 1, size_t(key_end - at - 2)};
-        const int found = find(node, key, guess);
+        uint64_t head = 0;
+        bool plain_head = false;  // and nothing follows it
+        if (s.readable_end - key.data >= 8) {
+            std::memcpy(&head, key.data, 8);
+            if (key.size < 8) head &= (uint64_t(1) << 8 * key.size) - 1;
+            plain_head = key.size <= 8 && plain_bytes(key.size < 8 ? head | ~uint64_t(0) / 255 * ' ' << 8 * key.size : head);
+        } else {
+            for (size_t i = 0; i < key.size && i < 8; i++) head |= uint64_t(key.data[i]) << 8 * i;
+        }
+        const int found = find(node, key, head, guess);
         // What equals a key that needs no escapes needs no further look.
-        if ((found < 0 || nodes_[nodes_[node].children[size_t(found)]].escaped_key) && !is_plain_string(key)) return false;
+        if ((found < 0 || nodes_[nodes_[node].children[size_t(found)]].escaped_key) && !plain_head &&
+            !is_plain_string(key))
+            return false;
         const uint8_t* value = skip_json_space(colon + 1, s.base + s.at[1]);
         s.at++;
         const uint8_t* value_end = nullptr;

@@ -113,8 +113,14 @@ void JsonDecoder::ready_scratch() {
 }
 
 void JsonDecoder::materialize() {
-    uint32_t rows = block_.rows();
+    const uint32_t rows = block_.rows();
     if (rows == 0) return block_.clear();
+    read_block(rows);
+    std::fill(leading_zeros_.begin(), leading_zeros_.end(), 0);
+    block_.clear();
+}
+
+void JsonDecoder::read_block(uint32_t rows) {
     counters.records += rows;
     if (columns_.rows() + rows > reserved_) {
         // Double, so that a batch's columns move a few times only; a small stream stays small.
@@ -139,10 +145,7 @@ void JsonDecoder::materialize() {
         }
         counters.filtered += rows - passed - bad;
         counters.rejected += bad;
-        if (passed == 0) {
-            forget_attempt();
-            return block_.clear();
-        }
+        if (passed == 0) return forget_attempt();
         if (passed < rows) {
             drop_marked(dropped);
             rows = block_.rows();
@@ -162,7 +165,6 @@ void JsonDecoder::materialize() {
     counters.nulled += nulled_ + nested_reader_.nulled;
     counters.rows += rows;
     columns_.commit_rows(rows);
-    block_.clear();
 }
 
 void JsonDecoder::decode_columns(bool filter_columns, bool other_columns) {
@@ -190,8 +192,8 @@ void JsonDecoder::decode_flat(size_t i) {
     columns_.write_validity(layout_[i].position, columns_.rows(), valid_.data(), rows);
 }
 
-// No JSON number begins with a zero that another digit follows; the loops over digits do not mind one.
 void JsonDecoder::mark_leading_zeros(size_t column, ValueMarks* marks) {
+    if (!leading_zeros_[column]) return;
     uint32_t row = 0;
     const FieldView view = block_.view(int32_t(2 * column), int32_t(2 * column + 1), 0, false);
     for (size_t s = 0; s < view.segment_count; s++) {
