@@ -89,10 +89,11 @@ Skipped JsonNestedReader::read_list(JsonBuilder& builder, const uint8_t* at, con
 
 Skipped JsonNestedReader::read_key(const uint8_t* at, const uint8_t* end, Bytes* key, std::string* scratch) {
     if (at == end || *at != '"') return {at, ErrorCode::malformed};
-    const Skipped close = check_string(at + 1, end);
+    bool escapes;
+    const Skipped close = check_string(at + 1, end, &escapes);
     if (close.code != ErrorCode::none) return close;
     *key = Bytes{at + 1, size_t(close.at - at - 1)};
-    if (!is_plain_string(*key)) {
+    if (escapes) {
         const ErrorCode code = unescape(*key, scratch);
         if (code != ErrorCode::none) return {at, code};
         *key = Bytes{reinterpret_cast<const uint8_t*>(scratch->data()), scratch->size()};

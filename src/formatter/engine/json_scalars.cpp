@@ -92,10 +92,10 @@ ErrorCode parse_epoch(Bytes number, const JsonNodeSpec& node, int64_t* out) {
     return ErrorCode::none;
 }
 
-ErrorCode parse_text(const JsonNodeSpec& node, Bytes content, JsonScalar* out) {
+ErrorCode parse_text(const JsonNodeSpec& node, Bytes content, bool escapes, JsonScalar* out) {
     const ColumnSpec& spec = node.scalar;
     std::string& scratch = out->scratch;
-    if (!is_plain_string(content)) {
+    if (escapes) {
         const ErrorCode code = unescape(content, &scratch);
         if (code != ErrorCode::none) return code;
         content = Bytes{reinterpret_cast<const uint8_t*>(scratch.data()), scratch.size()};
@@ -149,9 +149,10 @@ Skipped parse_json_scalar(const JsonNodeSpec& node, const uint8_t* at, const uin
         return whole;
     }
     if (*at == '"') {
-        const Skipped close = check_string(at + 1, end);
+        bool escapes;
+        const Skipped close = check_string(at + 1, end, &escapes);
         if (close.code != ErrorCode::none) return close;
-        const ErrorCode code = parse_text(node, Bytes{at + 1, size_t(close.at - at - 1)}, out);
+        const ErrorCode code = parse_text(node, Bytes{at + 1, size_t(close.at - at - 1)}, escapes, out);
         return {code == ErrorCode::none ? close.at + 1 : at, code};
     }
     const uint8_t* behind = at;

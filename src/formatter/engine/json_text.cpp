@@ -9,6 +9,22 @@ bool is_digit(uint8_t c) { return uint8_t(c - '0') <= 9; }
 
 constexpr uint64_t each_byte = 0x0101010101010101;
 
+// Skips sixteen bytes at a time while none of them is a quote, a backslash, or (if asked for) a control character.
+template <bool controls>
+const uint8_t* skip_plain(const uint8_t* at, const uint8_t* end) {
+    typedef uint8_t Lanes __attribute__((vector_size(16)));
+    typedef uint64_t Pair __attribute__((vector_size(16)));
+    for (; end - at >= 16; at += 16) {
+        Lanes bytes;
+        std::memcpy(&bytes, at, 16);
+        Lanes marks = Lanes(bytes == uint8_t('"')) | Lanes(bytes == uint8_t('\\'));
+        if (controls) marks |= Lanes(bytes < uint8_t(0x20));
+        const Pair any = Pair(marks);
+        if (any[0] | any[1]) break;
+    }
+    return at;
+}
+
 uint64_t load_word(const uint8_t* at) {
     uint64_t word;
     std::memcpy(&word, at, 8);
@@ -124,6 +140,7 @@ Skipped check_scalar(const uint8_t* at, const uint8_t* end) {
 
 const uint8_t* find_string_end(const uint8_t* at, const uint8_t* end) {
     while (at < end) {
+        at = skip_plain<false>(at, end);
         if (end - at >= 8) {
             const uint64_t word = load_word(at);
             const uint64_t marks = bytes_equal(word, '"') | bytes_equal(word, '\\');
@@ -166,8 +183,10 @@ Skipped skip_value(const uint8_t* at, const uint8_t* end) {
     return {end, open.depth() ? ErrorCode::malformed : ErrorCode::none};
 }
 
-Skipped check_string(const uint8_t* at, const uint8_t* end) {
+Skipped check_string(const uint8_t* at, const uint8_t* end, bool* escapes) {
+    *escapes = false;
     while (at < end) {
+        at = skip_plain<true>(at, end);
         if (end - at >= 8) {
             const uint64_t word = load_word(at);
             const uint64_t marks = bytes_equal(word, '"') | bytes_equal(word, '\\') | control_bytes(word);
@@ -183,6 +202,7 @@ Skipped check_string(const uint8_t* at, const uint8_t* end) {
             at++;
             continue;
         }
+        *escapes = true;
         if (end - at < 2) break;
         if (at[1] == 'u') {
             if (hex_quad(at + 2, end) < 0) return {at, ErrorCode::malformed};
@@ -250,6 +270,7 @@ bool is_json_number(Bytes number) {
 bool is_plain_string(Bytes content) {
     const uint8_t* at = content.data;
     const uint8_t* end = at + content.size;
+    at = skip_plain<true>(at, end);
     for (; end - at >= 8; at += 8) {
         const uint64_t word = load_word(at);
         if (bytes_equal(word, '"') | bytes_equal(word, '\\') | control_bytes(word)) return false;
@@ -265,6 +286,7 @@ ErrorCode unescape(Bytes content, std::string* out) {
     const uint8_t* end = at + content.size;
     while (at < end) {
         const uint8_t* plain = at;
+        at = skip_plain<true>(at, end);
         while (at < end && *at != '\\' && *at >= 0x20 && *at != '"') at++;
         out->append(reinterpret_cast<const char*>(plain), size_t(at - plain));
         if (at == end) break;

@@ -6,6 +6,7 @@
 #include "kernels/kernel.hpp"
 
 #include "kernels/csv_index.inl.hpp"
+#include "kernels/json_index.inl.hpp"
 #include "kernels/text_columns.inl.hpp"
 #include "kernels/number_columns.inl.hpp"
 #include "kernels/time_columns.inl.hpp"
@@ -32,6 +33,7 @@ const Kernel FORMATTER_JOIN(kernel_, FORMATTER_ISA) = {
     FORMATTER_ISA::measure_strings,
     FORMATTER_ISA::gather_strings,
     FORMATTER_ISA::valid_utf8,
+    FORMATTER_ISA::index_json,
 };
 
 }  // namespace formatter

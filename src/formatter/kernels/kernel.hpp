@@ -52,6 +52,16 @@ struct QuoteSummary {
     uint64_t last_end[2];
 };
 
+// ---------------------------------------------------------------------------------------------- json index
+
+struct JsonIndex {
+    uint32_t* positions;  // room for one entry a byte + 64: kernels may overwrite past the end
+    // out
+    size_t count;         // positions of whole lines: the last is a line end
+    bool ascii;           // no byte up to the last position is 0x80 or more (may be false too often)
+    bool stopped;         // the line behind the last position has no strings in order: not written, nor those after it
+};
+
 // ---------------------------------------------------------------------------------------------- values
 
 // Bitmaps are least significant bit first, as Arrow's, (rows + 63) / 64 words; bits past `rows` are written as zero.
@@ -107,6 +117,9 @@ struct Kernel {
                            uint8_t* out, StringSums&, ValueMarks&);
 
     bool (*valid_utf8)(const uint8_t* data, size_t size);
+
+    // Structure of JSON lines: `data` begins a line, and the last byte of `size` ends one.
+    void (*index_json)(const uint8_t* data, size_t size, JsonIndex&);
 };
 
 // Kernels compiled in and supported by this CPU, best first; the last is scalar.
