@@ -107,7 +107,7 @@ def main() -> None:
     for batch in (512, 4096, 65_536):
         ratios = []
         for probability in PROBABILITIES:
-            schedule = Schedule(buffers, 4096, probability)
+            schedule = Schedule(1 << 21, 4096, probability)  # milliseconds of work: more than starting a thread takes
             one, two = best_of(
                 runs, lambda s=schedule, b=batch: s.run(b)[0], lambda s=schedule, b=batch: s.run(b, 2)[0]
             )

@@ -13,7 +13,7 @@ from formatter.flow.spill import Spill
 _Error = tuple[str, int, int, int, int, int, bytes, bytes]  # core/batches.pxi: error_tuple
 _PushResult = tuple[  # core/streams.pxi: push_result
     str,
-    int,
+    tuple[int, ...],
     int,
     list[tuple[int, tuple[tuple[int, int], ...], object]],
     list[tuple[int, _Error]],
@@ -40,6 +40,11 @@ class Plan:
     def read_header(self, start: bytes | memoryview) -> tuple[Plan, int, list[str]] | None: ...
     @property
     def splittable(self) -> bool: ...
+
+# ---- json_plans.pxi
+def json_plan(
+    options: dict[str, Any], columns: list[dict[str, Any]], output_columns: int, filters: list[list[dict[str, Any]]]
+) -> Plan: ...
 
 # ---- shredder.pxi
 class SequenceShredder:
@@ -117,10 +122,6 @@ def parse_record_array(
 # ---- streams.pxi
 PUSH_STATUS: tuple[str, ...]
 
-def parse_record_array(
-    plan: Plan, addresses: NDArray[np.uint64], sizes: NDArray[np.uint64], valid: NDArray[np.uint8], record_end: bytes
-) -> tuple[object, NDArray[np.int64], list[tuple[int, _Error]]]: ...
-
 class NativeStream:
     def __init__(
         self,
@@ -135,7 +136,10 @@ class NativeStream:
         max_batch_bytes: int,
         max_latency_ns: int,
     ) -> None: ...
-    def push(self, data: object, origin: int, sequence: int) -> _PushResult: ...
+    def push(self, data: object, origin: int, sequence: int, append: bool = False) -> _PushResult: ...
+    def push_list(
+        self, data: list[Any], origins: NDArray[np.uint64] | None, sequences: NDArray[np.uint64]
+    ) -> _PushResult: ...
     def push_many(
         self,
         addresses: NDArray[np.uint64],

@@ -180,6 +180,25 @@ def test_a_timeout_cancels_in_band_and_lets_held_rows_go():
     assert join.deliver("b", checkpoint(2)) == [checkpoint(2)]
 
 
+def test_the_timeout_counts_from_the_first_arrival():
+    clock = Clock()
+    join = aligner("a", "b", "c", timeout=10, clock=clock)
+    join.deliver("a", checkpoint(1))
+    clock.now = 9
+    join.deliver("b", checkpoint(1))
+    clock.now = 10
+    assert join.poll() == [flow.Cancelled(checkpoint(1), missing=("c",))]
+
+
+def test_what_was_held_follows_upstream_by_upstream():
+    join = aligner("a", "b", "c", hold_data=True)
+    for name in "ba":
+        join.deliver(name, checkpoint(1))
+        for number in range(3):
+            join.deliver(name, f"{name}{number}")
+    assert join.deliver("c", checkpoint(1)) == [checkpoint(1), "a0", "a1", "a2", "b0", "b1", "b2"]
+
+
 def test_a_call_that_raises_loses_nothing_that_a_timeout_released():
     clock = Clock()
     join = aligner(timeout=1, clock=clock)

@@ -46,7 +46,7 @@ bool round(uint64_t floor) {
     for (uint8_t& flag : flags) flag = below(rarity) == 0;
 
     ShredRing blocks(0, floor), singles(0, floor);
-    std::vector<SequenceSpan> by_block(2 * length + 3), one_by_one(2 * length);
+    std::vector<SequenceSpan> by_block(2 * length + 1), one_by_one(2 * length);
     for (size_t start = 0; start < length;) {
         const size_t count = std::min<size_t>(1 + below(below(3) == 0 ? 300 : 20), length - start);
         std::vector<uint64_t> sequences;

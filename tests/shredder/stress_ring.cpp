@@ -61,7 +61,7 @@ bool run(const Schedule& schedule, unsigned threads, bool stall) {
     const auto work = [&](unsigned me) {
         std::vector<uint64_t> sequences(most);
         std::vector<uint8_t> delimited(most);
-        std::vector<SequenceSpan> spans(2 * most + 3);
+        std::vector<SequenceSpan> spans(2 * most + 1);
         for (unsigned turn = 0;; ++turn) {
             // now and then a block, and half of those too large for one
             const size_t share = turn % 32 == 31 ? 4096 + turn % 64 * 32 : 1 + turn % 64, from = next.fetch_add(share);
@@ -72,14 +72,14 @@ bool run(const Schedule& schedule, unsigned threads, bool stall) {
                 delimited[i] = schedule.delimited[sequences[i]];
             }
             if (stall && me == 0 && turn == 3) std::this_thread::sleep_for(std::chrono::milliseconds(300));
-            size_t span_count = 0, taken = 0;
+            size_t span_count, taken;
             ShredRing::Status status;
             const bool tried =
                 turn % 2 == 0 && shared.try_process_many(sequences.data(), delimited.data(), count, false, spans.data(),
                                                          span_count, taken, status);
             if (!tried)
-                status = shared.process_many(sequences.data(), delimited.data(), count, false, spans.data(),
-                                             spans.size(), span_count, taken);
+                status = shared.process_many(sequences.data(), delimited.data(), count, false, spans.data(), span_count,
+                                             taken);
             if (status != ShredRing::Status::ok) failed = true;
             for (size_t i = 0; i < span_count; ++i) claimed[me].emplace_back(spans[i].first, spans[i].last);
             if (turn % 16 == 0 && shared.try_lock()) {  // a reader among the writers, and a save and restore in the run

@@ -26,7 +26,7 @@ cdef extern from "engine/slice_ring.hpp" namespace "formatter" nogil:
     cdef cppclass EndOwner:
         bint claim()
         void release()
-        bint is_claimed()
+        bint is_mine()
         bint is_dead()
     cdef cppclass SliceRing:
         SliceRing(int64_t high, int64_t low)
@@ -178,6 +178,9 @@ cdef class Producer:
         cdef Channel channel = self.channel
         cdef int64_t now = steady_now_ns()
         cdef int64_t until = min(deadline, now + NAP_NS)
+        if channel.consuming.is_mine():
+            raise BackpressureError("bridge: it is full, and its consumer belongs to this very thread, which cannot wait "
+                                    "for itself; consume first, use another thread, or another backpressure")
         if now >= deadline:
             wanted = f"room in the spill (max_bytes={channel.spill.max_bytes})" if on_disk else "a place"
             raise BackpressureError(f"bridge: waited {channel.timeout} s for {wanted} and the consumer made none; the "

@@ -116,6 +116,9 @@ cdef class Consumer:
                 return self.end_without_message()
             if now >= wait_until:
                 return None
+            if wait_until == INT64_MAX and not self.parts and channel.producing.is_mine():
+                raise FlowError("bridge: nothing is there, and the producer belongs to this very thread, which cannot "
+                                "wait for itself; send or close first, or use poll()")
             until = min(wait_until, now + NAP_NS)
             wanted = 1
             if self.parts:

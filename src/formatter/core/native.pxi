@@ -161,7 +161,8 @@ cdef extern from "engine/stream_engine.hpp" namespace "formatter" nogil:
         beyond
     cdef cppclass PushResult:
         PushStatus status
-        size_t taken, refused
+        vector[uint32_t] not_taken
+        uint64_t appended
         vector[FinishedBatch] batches
         vector[PlacedError] errors
         vector[SequenceSpan] holes
@@ -171,7 +172,7 @@ cdef extern from "engine/stream_engine.hpp" namespace "formatter" nogil:
         vector[uint64_t] values_decoded
     cdef cppclass StreamEngine:
         StreamEngine(StreamOptions) except +
-        PushResult push(const PushedBuffer*, size_t)
+        PushResult push(const PushedBuffer*, size_t, cbool)
         PushResult lost(uint64_t, uint64_t)
         PushResult finish(uint64_t, cbool, uint64_t)
         PushResult flush(cbool)

@@ -53,8 +53,7 @@ cdef extern from "engine/locked_shred_ring.hpp" namespace "formatter" nogil:
         void lock()
         void unlock()
         ShredStatus process_many(const uint64_t* sequences, const uint8_t* has_delimiter, size_t count,
-                                 bint skip_duplicates, SequenceSpan* spans, size_t space, size_t& span_count,
-                                 size_t& taken)
+                                 bint skip_duplicates, SequenceSpan* spans, size_t& span_count, size_t& taken)
         bint try_process_many(const uint64_t* sequences, const uint8_t* has_delimiter, size_t count,
                               bint skip_duplicates, SequenceSpan* spans, size_t& span_count, size_t& taken,
                               ShredStatus& status)

@@ -24,6 +24,7 @@ struct CsvFormat {
     uint8_t comment = 0;
     bool trim = false;
     bool header = false;
+    bool unreadable = false;  // the header lacks a wanted column: records can only be passed over
     uint8_t decimal_point = '.';
     Ragged ragged = Ragged::error;
     OnError on_error = OnError::raise;

@@ -24,14 +24,14 @@ public:
     void lock() noexcept { mutex_.lock(); }
     void unlock() noexcept { mutex_.unlock(); }
 
-    // As ShredRing::process_many, but goes on after the first `taken` buffers and `span_count` claims (0 at first), gives
-    // claims in no particular order, and also stops, with ok, where `room` spans might not be enough; 2 * count + 3 are.
+    // As ShredRing::process_many, but the claims come in no particular order and `spans` has room for 2 * count + 1.
     // Threads bring their blocks into order side by side; only laying them over the ring happens under the lock.
     ShredRing::Status process_many(const uint64_t* sequences, const uint8_t* has_delimiter, size_t count,
-                                   bool skip_duplicates, SequenceSpan* spans, size_t room, size_t& span_count,
+                                   bool skip_duplicates, SequenceSpan* spans, size_t& span_count,
                                    size_t& taken) noexcept {
         ShredBlock block;
         bool far_apart = false;
+        span_count = taken = 0;
         while (taken < count) {
             const size_t left = count - taken;
             size_t share = left < block_buffers ? left : block_buffers;
@@ -42,15 +42,11 @@ public:
                 if (gathered) share = more;
                 far_apart = !gathered;
             }
-            const size_t room_left = room - span_count;
-            if (gathered && room_left < block.most_claims() + 1) return ShredRing::Status::ok;
-            if (room_left < 2) return ShredRing::Status::ok;
             const std::lock_guard<std::mutex> guard(mutex_);
             if (gathered && ring.merge(block, spans, span_count)) {
                 taken += share;
                 continue;
             }
-            if (share > room_left / 2) share = room_left / 2;
             size_t spans_here, taken_here;
             const ShredRing::Status status =
                 ring.process_many(sequences + taken, has_delimiter + taken, share, skip_duplicates, spans + span_count,

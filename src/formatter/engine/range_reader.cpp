@@ -96,6 +96,7 @@ Preamble read_csv_preamble(const CsvFormat& csv, const uint8_t* data, size_t siz
     auto mapped = std::make_shared<CsvFormat>(csv);
     preamble.complete = true;
     preamble.missing = map_header(mapped.get(), data + begin, shape);
+    mapped->unreadable = !preamble.missing.empty();
     preamble.size = begin + shape.size;
     preamble.header.assign(reinterpret_cast<const char*>(data + begin), shape.separators.back());
     preamble.format = std::make_shared<RecordFormat>(csv_record_format(std::move(mapped)));

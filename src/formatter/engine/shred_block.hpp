@@ -55,9 +55,6 @@ public:
         return twice == 0;
     }
 
-    // Each claim ends in another delimiter, and has one of the block's buffers in it, which is in two claims at most.
-    size_t most_claims() const noexcept { return (last - first < 2 * buffers ? last - first : 2 * buffers) + 2; }
-
     uint64_t first;       // the lowest and the highest sequence
     uint64_t last;
     uint64_t word_count;  // the words that hold them; word 0 begins at `first` rounded down to a multiple of 64

@@ -70,7 +70,7 @@ public:
     Status process_many(const uint64_t* sequences, const uint8_t* has_delimiter, size_t count, bool skip_duplicates,
                         SequenceSpan* spans, size_t& span_count, size_t& taken) noexcept;
 
-    // A whole block at once; `spans` has room for block.most_claims() + 1 after `count`. False, and nothing changed, if
+    // A whole block at once; `spans` has room for 2 * block.buffers + 1 after `count`. False, and nothing changed, if
     // it must be taken one by one: a buffer seen before, a wrapping or finished ring, a window at its largest.
     bool merge(const ShredBlock& block, SequenceSpan* spans, size_t& count) noexcept;
 

@@ -45,7 +45,7 @@ class EndOwner {
         return seen == mine || (seen == nullptr && claim_first(mine));
     }
     void release();
-    bool is_claimed() const { return owner_.load(std::memory_order_acquire) != nullptr; }
+    bool is_mine() const { return owner_.load(std::memory_order_acquire) == own_thread_life(); }
     bool is_dead() const {
         const ThreadLife* const life = owner_.load(std::memory_order_acquire);
         return life != nullptr && !life->alive.load(std::memory_order_acquire);

@@ -131,7 +131,7 @@ class BarrierAligner:
                 raise FlowError(
                     f"aligner: upstream {upstream!r}: expected a Barrier, an Instant or a batch, found None"
                 )
-            if channel == "data" and self._hold_data and (source.held or self._is_blocked(source)):
+            if channel == "data" and self._hold_data and self._is_blocked(source):
                 self._hold(source, item)
             else:
                 self._pass_on(source, item, channel)
@@ -267,9 +267,9 @@ class BarrierAligner:
         while moved:
             moved = False
             for channel in CHANNELS:
-                for number in sorted(self._pending[channel]):
+                for number in list(self._pending[channel]):
                     entry = self._pending[channel][number]
-                    if entry.arrived and not self._missing(entry):
+                    if not self._missing(entry):
                         del self._pending[channel][number]
                         self._emit(entry.barrier, channel)
                         moved = True

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import pyarrow as pa
 
@@ -89,7 +90,7 @@ class Bridge:
             low,
             drops=isinstance(backpressure, DropNewest),
             timeout=None if isinstance(backpressure, DropNewest) else backpressure.timeout,
-            add_key=self._with_key_hash if self.key else None,
+            add_key=partial(_with_key_hash, self.key, self._out_schema) if self.key else None,
             spill=spill,
             row_bits=_row_bits(self._out_schema),
             recovered=self._recovery.rows,
@@ -115,9 +116,6 @@ class Bridge:
     @property
     def stats(self) -> BridgeStats:
         return BridgeStats(*self._channel.counters(), self._recovery)
-
-    def _with_key_hash(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        return pa.RecordBatch.from_arrays([*batch.columns, key_hashes(batch, self.key)], schema=self._out_schema)
 
 
 class FanOut:
@@ -167,6 +165,11 @@ class FanOut:
             raise
         for producer, ticket in prepared:  # cannot fail: every control message finds a place
             producer._commit(ticket)
+
+
+def _with_key_hash(key: tuple[str, ...], schema: pa.Schema, batch: pa.RecordBatch) -> pa.RecordBatch:
+    """A function and no method, so that the channel does not keep the bridge, and with it a dropped end, alive."""
+    return pa.RecordBatch.from_arrays([*batch.columns, key_hashes(batch, key)], schema=schema)
 
 
 def _checked_key(schema: pa.Schema, key: str | Sequence[str] | None) -> tuple[str, ...]:
