@@ -14,7 +14,12 @@
 #include "simdjson.h"
 
 #include <ctime>
-using namespace simdjson; static double cpu_now() { timespec t; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); return t.tv_sec + t.tv_nsec * 1e-9; }
+using namespace simdjson;
+static double cpu_now() {
+    timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return t.tv_sec + t.tv_nsec * 1e-9;
+}
 
 namespace {
 
@@ -62,8 +67,10 @@ int64_t micros(std::string_view s) {  // YYYY-MM-DDTHH:MM:SS
 
 template <bool ordered>
 auto field(ondemand::object& o, std::string_view key) {
-    if constexpr (ordered) return o.find_field(key);
-    else return o.find_field_unordered(key);
+    if constexpr (ordered)
+        return o.find_field(key);
+    else
+        return o.find_field_unordered(key);
 }
 
 template <bool ordered>
@@ -79,8 +86,10 @@ void all_flat(ondemand::object o, Columns& c) {
     c.score.push_back(double(field<ordered>(o, "score")));
     c.country.add(std::string_view(field<ordered>(o, "country")));
     ondemand::value referrer = field<ordered>(o, "referrer");
-    if (referrer.is_null()) c.referrer.add_null();
-    else c.referrer.add(std::string_view(referrer));
+    if (referrer.is_null())
+        c.referrer.add_null();
+    else
+        c.referrer.add(std::string_view(referrer));
     c.latency.push_back(int64_t(field<ordered>(o, "latency_ms")));
 }
 

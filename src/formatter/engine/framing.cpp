@@ -17,7 +17,8 @@ FrameEnds Framing::ends_anywhere(const uint8_t* data, size_t size) const {
 QuoteSummary Framing::summarize(const uint8_t* data, size_t size) const {
     QuoteSummary summary{};
     if (kind != FramingKind::parity) return summary;
-    if (size == 0 || !std::memchr(data, quote, size)) {  // much of the world's data has no quotes: one fast look says so
+    if (size == 0 ||
+        !std::memchr(data, quote, size)) {  // much of the world's data has no quotes: one fast look says so
         const FrameEnds ends = ends_anywhere(data, size);
         const uint64_t none = QuoteSummary::none;
         summary.first_end[0] = ends.any() ? ends.first - 1 : none;

@@ -15,9 +15,9 @@ namespace formatter {
 
 // How much of the past a buffer's framing depends on.
 enum class FramingKind : uint8_t {
-    stateless,   // the record-end byte always ends a record: buffers can be used in any order at once
-    parity,      // it does outside quotes: a summary per buffer composes by XOR, so only the prefix has to be known
-    scanned,     // longer delimiters, escapes, comments: buffers are followed in order
+    stateless,  // the record-end byte always ends a record: buffers can be used in any order at once
+    parity,  // it does outside quotes: a summary per buffer composes by XOR, so only the prefix has to be known
+    scanned,  // longer delimiters, escapes, comments: buffers are followed in order
 };
 
 struct FrameEnds {  // positions behind the record ends, `none` if the buffer has no record end
@@ -60,9 +60,9 @@ struct RecordFormat;
 // What stands before the first record of a stream with a header, and how the header changes the format.
 struct Preamble {
     bool complete = false;
-    size_t size = 0;                             // through the header's end
+    size_t size = 0;  // through the header's end
     std::string header;
-    std::vector<std::string> missing;            // columns the header does not name
+    std::vector<std::string> missing;  // columns the header does not name
     std::shared_ptr<const RecordFormat> format;  // with the columns where the header says
 };
 

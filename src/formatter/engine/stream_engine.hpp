@@ -80,8 +80,10 @@ struct Builder {
 
     void cover(uint64_t first, uint64_t last) {
         if (first > last) return;
-        if (!covered.empty() && covered.back().last + 1 == first) covered.back().last = last;
-        else covered.push_back({first, last});
+        if (!covered.empty() && covered.back().last + 1 == first)
+            covered.back().last = last;
+        else
+            covered.push_back({first, last});
     }
 };
 

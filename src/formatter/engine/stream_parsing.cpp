@@ -8,7 +8,7 @@ namespace formatter {
 namespace {
 
 constexpr size_t arena_bytes = 256 << 10;  // a block's bytes, stops and values stay in the second-level cache together
-constexpr size_t raw_most = 4096;          // of a record that is not there as a whole
+constexpr size_t raw_most = 4096;  // of a record that is not there as a whole
 
 }  // namespace
 
@@ -25,14 +25,18 @@ void StreamEngine::parse_run(Job& job, Call& call) {
     } else if (job.bytes) {
         const uint64_t ordinal = job.merged ? 0 : after_spanning;
         builder.decoder->place(Place{job.run_first, job.offset, ordinal, job.stream_start});
-        if (job.pieces.size() == 1) index_all(job, job.pieces[0].data, job.bytes, 0, call);
-        else parse_small_buffers(job, call);
+        if (job.pieces.size() == 1)
+            index_all(job, job.pieces[0].data, job.bytes, 0, call);
+        else
+            parse_small_buffers(job, call);
         job.records = builder.decoder->records_placed();
     }
     cover_through(job, job.bytes);
     const uint64_t covered = job.piece_position + (job.pieces.size() - job.pieces_before);
-    if (job.pieces.empty()) builder.cover(job.run_first, job.run_last);
-    else builder.cover(covered, job.run_last);
+    if (job.pieces.empty())
+        builder.cover(job.run_first, job.run_last);
+    else
+        builder.cover(covered, job.run_last);
 }
 
 // Puts small buffers together, so that parsing pays its price per piece once for many of them.
@@ -119,7 +123,8 @@ void StreamEngine::parse_with_limit(Job& job, Call& call) {
     size_t begin = 0, at = 0;
     const auto index_up_to = [&](size_t end) {
         if (end == begin) return;
-        decoder.place(Place{job.run_first, job.offset + int64_t(begin), base + job.records, job.stream_start && begin == 0});
+        decoder.place(
+            Place{job.run_first, job.offset + int64_t(begin), base + job.records, job.stream_start && begin == 0});
         index_all(job, data + begin, end - begin, begin, call);
         job.records += decoder.records_placed();
     };
@@ -171,13 +176,16 @@ void StreamEngine::parse_spanning(Job& job, Call& call) {
         if (is_full(builder)) export_builder(builder, &call.batches);
     }
     decoder.place(Place{job.position, job.offset, 0, job.stream_start});
-    if (job.unterminated) decoder.index_unterminated(bytes, job.bytes);
-    else decoder.index(bytes, job.bytes, options_.max_rows - decoder.rows());
+    if (job.unterminated)
+        decoder.index_unterminated(bytes, job.bytes);
+    else
+        decoder.index(bytes, job.bytes, options_.max_rows - decoder.rows());
     job.records = decoder.records_placed();
     if (stitched.data) call.owners.push_back(std::move(stitched));  // until the builder has materialized
 }
 
-void StreamEngine::too_long_or_lost(const Job& job, const uint8_t* bytes, size_t size, int64_t offset, uint64_t record) {
+void StreamEngine::too_long_or_lost(const Job& job, const uint8_t* bytes, size_t size, int64_t offset,
+                                    uint64_t record) {
     RowError error;
     error.code = job.lost ? ErrorCode::lost : ErrorCode::record_too_long;
     error.sequence = job.spanning ? job.position : job.run_first;

@@ -5,12 +5,13 @@
 namespace formatter {
 namespace {
 
-constexpr size_t small_buffer = 128 << 10;   // smaller ones are put together: parsing has a price per piece
-constexpr size_t joined_tail = 64 << 10;    // fragments that follow each other are kept as one up to here
+constexpr size_t small_buffer = 128 << 10;  // smaller ones are put together: parsing has a price per piece
+constexpr size_t joined_tail = 64 << 10;  // fragments that follow each other are kept as one up to here
 
 }  // namespace
 
-void StreamEngine::extend_run(Origin& origin, uint64_t position, Piece buffer, const FrameEnds& ends, bool lost, Call& call) {
+void StreamEngine::extend_run(Origin& origin, uint64_t position, Piece buffer, const FrameEnds& ends, bool lost,
+                              Call& call) {
     Run& run = call.run;
     const bool joins = run.origin == &origin && position == run.last + 1 && !lost && !run.lost &&
                        buffer.size < small_buffer && run.buffers.back().size < small_buffer;
@@ -131,7 +132,8 @@ void StreamEngine::close_run(Call& call) {
 
 // Takes the pieces of a complete record: those in `run` are referred to in place. The last piece is the one in the
 // buffer the record ends in, so that a run's own records can be put behind it.
-void StreamEngine::claim(Origin& origin, const SequenceSpan& span, const Run* run, bool unterminated, Call& call, Job* job) {
+void StreamEngine::claim(Origin& origin, const SequenceSpan& span, const Run* run, bool unterminated, Call& call,
+                         Job* job) {
     job->origin = &origin;
     job->position = job->run_first = span.last;
     job->spanning = true;

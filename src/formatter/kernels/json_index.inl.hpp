@@ -34,7 +34,8 @@ struct JsonStructure {
 #else
 struct JsonStructure {
     Needle open_object = make_needle('{'), close_object = make_needle('}'), open_array = make_needle('[');
-    Needle close_array = make_needle(']'), colon = make_needle(':'), comma = make_needle(','), line_end = make_needle('\n');
+    Needle close_array = make_needle(']'), colon = make_needle(':'), comma = make_needle(','),
+           line_end = make_needle('\n');
     uint64_t mask(const Block& block) const {
         return equal_mask(block, open_object) | equal_mask(block, close_object) | equal_mask(block, open_array) |
                equal_mask(block, close_array) | equal_mask(block, colon) | equal_mask(block, comma) |
@@ -69,7 +70,8 @@ static void index_json(const uint8_t* data, size_t size, JsonIndex& index) {
     index.stopped = false;
     for (size_t offset = 0; offset < size; offset += 64) {
         uint64_t present = ~uint64_t(0);
-        const Block block = size - offset >= 64 ? load_block(data + offset) : load_tail(data + offset, size - offset, present);
+        const Block block =
+            size - offset >= 64 ? load_block(data + offset) : load_tail(data + offset, size - offset, present);
         beyond_ascii |= structure.beyond_ascii(block);
         const uint64_t backslashes = equal_mask(block, backslash);
         uint64_t quotes = equal_mask(block, quote);
