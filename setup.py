@@ -31,7 +31,10 @@ if X86:
         "avx2": AVX2_FLAGS,
         "avx512": [
             *AVX2_FLAGS,
-            *(f"-mavx512{feature}" for feature in ("f", "bw", "cd", "dq", "vl", "vbmi", "vbmi2", "bitalg", "vpopcntdq")),
+            *(
+                f"-mavx512{feature}"
+                for feature in ("f", "bw", "cd", "dq", "vl", "vbmi", "vbmi2", "bitalg", "vpopcntdq")
+            ),
             "-mprefer-vector-width=512",
         ],
     }
@@ -47,7 +50,9 @@ def simdjson_directory() -> str:
     try:
         import simdjson
     except ImportError:
-        sys.exit("formatter: pysimdjson is needed to build (its package carries simdjson); run: pip install 'pysimdjson>=7'")
+        sys.exit(
+            "formatter: pysimdjson is needed to build (its package carries simdjson); run: pip install 'pysimdjson>=7'"
+        )
     return str(Path(simdjson.__file__).parent)
 
 
@@ -69,7 +74,9 @@ class BuildExtension(build_ext):
 
     def build_extension(self, ext: Extension) -> None:
         self._require_compiler()
-        headers = glob(f"{PACKAGE}/kernels/**/*.hpp", recursive=True) + glob(f"{PACKAGE}/engine/**/*.hpp", recursive=True)
+        headers = glob(f"{PACKAGE}/kernels/**/*.hpp", recursive=True) + glob(
+            f"{PACKAGE}/engine/**/*.hpp", recursive=True
+        )
         newest_header = max(map(os.path.getmtime, [*headers, "setup.py"]))
         jobs = [(f"{PACKAGE}/kernels/kernel_{name}.cpp", NATIVE_FLAGS + flags) for name, flags in KERNEL_FLAGS.items()]
         portable = [*sorted(glob(f"{PACKAGE}/engine/*.cpp")), f"{PACKAGE}/kernels/dispatch.cpp"]

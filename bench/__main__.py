@@ -44,6 +44,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, default=3, help="timed runs of each cell, at least")
     parser.add_argument("--budget-s", type=float, default=0.3, help="go on repeating up to this many seconds a cell")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--clock", choices=("wall", "cpu"), default="wall", help="cpu: for a machine that is busy")
     parser.add_argument("--no-record", action="store_true", help="print only")
     return parser.parse_args()
 
@@ -81,7 +82,7 @@ def contests(name: str, data: bytes, folder: Path, chosen: argparse.Namespace) -
 
     def contest(part: str, contestant: str, thread_count: int, paths: tuple[str, str], chunk: int = 0) -> Contest:
         repeats, budget = chosen.repeats, chosen.budget_s
-        return Contest(part, name, contestant, thread_count, *paths, chunk, repeats, budget, chosen.seed)
+        return Contest(part, name, contestant, thread_count, *paths, chunk, repeats, budget, chosen.seed, chosen.clock)
 
     if "read" in parts:
         for thread_count in threads:

@@ -21,12 +21,13 @@ import pyarrow.compute as pc
 
 from bench.answers import difference, unordered_difference
 from bench.chunks import shuffled_chunks, stitch_pyarrow, stream_formatter
-from bench.growth import resident_mb, rows_through_open
+from bench.growth import forget_peak, peak_mb, rows_through_open
 from bench.peers import READERS, UNORDERED, Input
 from bench.workloads import WORKLOADS, Workload
 
 FILTERED_COLUMN = {"taxi": "total", "quoted": "score", "wide": "c011"}
 FILTER_KEEPS = 0.01
+CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class Contest:
     repeats: int
     budget_s: float
     seed: int
+    clock: str  # "wall", or "cpu": of all threads, for a machine that others use too
     times: int = 1  # growth: how often the input is repeated
 
 
@@ -86,17 +88,22 @@ def run(contest: Contest) -> list[Result]:
 
 
 def _grow(contest: Contest, workload: Workload, block: bytes, rows: int) -> Result:
-    """One pass; peak memory is what it took beyond what was there before."""
+    """Peak memory is what it took beyond what was there before."""
     size = len(block) * contest.times
     result = Result("growth", contest.workload, contest.contestant, 1, "all", 0, size)
     rows_through_open(workload, block, 1)  # imports, first pages
-    before = resident_mb()
-    begin = time.perf_counter()
-    found = rows_through_open(workload, block, contest.times)
-    result.best_s = time.perf_counter() - begin
+    before = forget_peak()
+    now = CLOCKS[contest.clock]
+    times: list[float] = []
+    while not times or sum(times) < contest.budget_s:
+        begin = now()
+        found = rows_through_open(workload, block, contest.times)
+        times.append(now() - begin)
+        if found != rows * contest.times:
+            result.wrong = f"{found} rows instead of {rows * contest.times}"
+    result.best_s = min(times)
     result.gb_s = size / result.best_s / 1e9
-    result.peak_mb = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 - before)
-    result.wrong = None if found == rows * contest.times else f"{found} rows instead of {rows * contest.times}"
+    result.peak_mb = round(peak_mb() - before)
     return result
 
 
@@ -107,11 +114,12 @@ def _check_then_time(result: Result, contest: Contest, work: Callable[[], pa.Tab
         result.wrong = f"{type(error).__name__}: {error}"[:300]
     if result.wrong:
         return
+    now = CLOCKS[contest.clock]
     times: list[float] = []
     while len(times) < contest.repeats or (sum(times) < contest.budget_s and len(times) < 5 * contest.repeats):
-        begin = time.perf_counter()
+        begin = now()
         table = work()
-        times.append(time.perf_counter() - begin)
+        times.append(now() - begin)
         del table
     result.best_s = min(times)
     result.gb_s = result.size_bytes / result.best_s / 1e9

@@ -7,7 +7,6 @@ Refuses to know: timing, checking.
 from __future__ import annotations
 
 import io
-import resource
 from pathlib import Path
 
 from bench.workloads import Workload
@@ -39,7 +38,15 @@ def rows_through_open(workload: Workload, block: bytes, times: int) -> int:
         return sum(batch.num_rows for batch in reader)
 
 
-def resident_mb() -> float:
-    """Memory of this process that is in RAM now."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * resource.getpagesize() / 2**20
+def forget_peak() -> float:
+    """Starts the kernel's count of peak memory again; returns what is resident now, in MB."""
+    Path("/proc/self/clear_refs").write_text("5")
+    return peak_mb()
+
+
+def peak_mb() -> float:
+    """The most memory this process had in RAM since forget_peak()."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) / 1024
+    raise SystemExit("bench: /proc/self/status does not tell the peak memory (VmHWM)")

@@ -1,8 +1,8 @@
 """What a buffer costs the shredder. Run: python bench/shredder_bench.py [--quick]
 
-In: nothing. Out: ns a buffer for each delimiter probability and window, two threads against one, a long record against a
-short one, bits a slot. Every schedule's claims are compared with the slow oracle's before it is timed; times are the best
-of several runs taken in turn, because other work on the machine only ever adds to them.
+In: nothing. Out: ns a buffer for each delimiter probability and window, two threads against one, a long record
+against a short one, bits a slot. Every schedule's claims are compared with the slow oracle's before it is timed; times
+are the best of several runs taken in turn, because other work on the machine only ever adds to them.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def main() -> None:
     for batch in (512, 4096, 65_536):
         ratios = []
         for probability in PROBABILITIES:
-            schedule = Schedule(buffers, 4096, probability)
+            schedule = Schedule(1 << 21, 4096, probability)  # milliseconds of work: more than starting a thread takes
             one, two = best_of(
                 runs, lambda s=schedule, b=batch: s.run(b)[0], lambda s=schedule, b=batch: s.run(b, 2)[0]
             )

@@ -1,6 +1,7 @@
-"""The data set as it would land from a message log: raw chunks of uneven sizes, in random order, in Parquet files.
+"""The data set as it would land in a message log: raw chunks of uneven sizes, one Parquet file an origin.
 
-In: CSV files, a seed. Out: rows (origin, sequence, payload). Cuts without looking: records and quotes span chunks.
+In: CSV files, a seed. Out: rows (origin, sequence, payload), an origin's chunks in random order. Cuts without looking:
+records and quoted fields span chunks.
 """
 
 from __future__ import annotations
@@ -25,23 +26,19 @@ def cut(size: int, rng: np.random.Generator) -> list[tuple[int, int]]:
 
 
 def write_chunks(source: Path, target: Path, *, seed: int, progress: Callable[[str], None]) -> int:
-    """All chunks of all files in `source`, shuffled together into two files in `target`; their number."""
+    """One file in `target` for each in `source`; the number of chunks in all."""
     target.mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng(seed)
-    files = {path.name: memoryview(path.read_bytes()) for path in sorted(source.iterdir())}
-    chunks = [
-        (name, sequence, begin, end)
-        for name, content in files.items()
-        for sequence, (begin, end) in enumerate(cut(len(content), rng), 1)
-    ]
-    order = rng.permutation(len(chunks))
-    for number, part in enumerate(np.array_split(order, 2)):
-        path = target / f"chunks-{number}.parquet"
-        with parquet.ParquetWriter(path, SCHEMA, compression="none", use_dictionary=["origin"]) as writer:
-            for start in range(0, len(part), CHUNKS_PER_GROUP):
-                rows = [chunks[index] for index in part[start : start + CHUNKS_PER_GROUP]]
-                names, sequences, begins, ends = zip(*rows, strict=True)
-                payloads = [files[name][begin:end] for name, begin, end in zip(names, begins, ends, strict=True)]
-                writer.write_table(pa.table([names, sequences, payloads], schema=SCHEMA))
-        progress(f"file {number + 1} of 2")
-    return len(chunks)
+    chunk_count = 0
+    for path in sorted(source.iterdir()):
+        content = memoryview(path.read_bytes())
+        chunks = list(enumerate(cut(len(content), rng), 1))
+        order = rng.permutation(len(chunks))
+        with parquet.ParquetWriter(target / f"{path.stem}.parquet", SCHEMA, compression="none") as writer:
+            for start in range(0, len(chunks), CHUNKS_PER_GROUP):
+                rows = [chunks[index] for index in order[start : start + CHUNKS_PER_GROUP]]
+                sequences, payloads = zip(*((number, content[begin:end]) for number, (begin, end) in rows), strict=True)
+                writer.write_table(pa.table([[path.name] * len(rows), sequences, payloads], schema=SCHEMA))
+        chunk_count += len(chunks)
+        progress(f"{path.name}: {len(chunks)} chunks")
+    return chunk_count

@@ -17,7 +17,7 @@ END = "<!-- numbers: end -->"
 
 
 def newest_record() -> dict[str, Any]:
-    records = sorted((ROOT / "bench" / "results").glob("*/*.json"), key=lambda path: path.stat().st_mtime)
+    records = sorted((ROOT / "bench" / "results").glob("*/????-??-??.json"), key=lambda path: path.stat().st_mtime)
     if not records:
         sys.exit("readme_numbers: no record in bench/results; run: make bench")
     return dict(json.loads(records[-1].read_text()))

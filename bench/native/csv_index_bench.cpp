@@ -3,6 +3,8 @@
 // Load: 8 MiB of generated records (in the last cache level, not the first), indexed 4096 rows a call as a reader of
 // batches does, or 32 as small buffers have them; best of the repeats. Every kernel's stops are compared with the
 // scalar kernel's before anything is timed.
+// Built as tests/kernels/test_csv_index.py builds its check: this file, and csv_index_part.cpp once for each CPU.
+// Arguments: repeats, a part of a load's name, a part of a kernel's name; all optional.
 //   taxi    19 fields, about 110 bytes a record: all stops, and 3 fields of 19
 //   wide    200 fields, about 1,500 bytes a record: all stops, and 3 fields of 200
 //   quoted  8 fields of text, about 240 bytes, half of them quoted with delimiters and line breaks inside
@@ -105,7 +107,7 @@ double best_gbps(size_t size, int repeats, Work work) {
 
 int main(int argc, char** argv) {
     const int repeats = argc > 1 ? std::atoi(argv[1]) : 15;
-    const char* only = argc > 2 ? argv[2] : "";           // a part of the load's name
+    const char* only = argc > 2 ? argv[2] : "";
     const char* only_kernel = argc > 3 ? argv[3] : "";
     std::vector<const CsvIndexPart*> parts;
     for (const CsvIndexPart* part : csv_index_parts)

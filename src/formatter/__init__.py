@@ -1,6 +1,6 @@
 """Raw CSV, NDJSON and binary buffers to Arrow record batches: any order, exactly once, only the columns asked for."""
 
-from formatter._core import SequenceShredder
+from formatter._core import Checkpoint, Rows, SequenceShredder, Watermark
 from formatter.batch import Batch
 from formatter.checkpoints import CheckpointError
 from formatter.errors import (
@@ -12,35 +12,64 @@ from formatter.errors import (
     SchemaError,
     SequenceError,
 )
-from formatter.flow.policy import BatchPolicy
+from formatter.flow import (
+    Barrier,
+    BarrierAligner,
+    BatchPolicy,
+    Bridge,
+    DropNewest,
+    FanOut,
+    Instant,
+    Pause,
+    SpillToDisk,
+)
 from formatter.formats import Csv
+from formatter.infer import InferenceWarning, infer
 from formatter.json_format import Json
 from formatter.kernel import active_kernel, choose_kernel, kernels
 from formatter.readers import RejectsWarning, open, read
 from formatter.stream import Stream, StreamStats
+from formatter.values import ParsedRecords, parse_records, parse_records_with_errors, parse_values
 
 __version__ = "0.1.0"
 
 __all__ = [
     "BackpressureError",
+    "Barrier",
+    "BarrierAligner",
     "Batch",
     "BatchPolicy",
+    "Bridge",
+    "Checkpoint",
     "CheckpointError",
     "Csv",
+    "DropNewest",
+    "FanOut",
     "FlowError",
     "FormatError",
     "FormatterError",
+    "InferenceWarning",
+    "Instant",
     "Json",
     "OptionError",
+    "ParsedRecords",
+    "Pause",
     "RejectsWarning",
+    "Rows",
     "SchemaError",
     "SequenceError",
     "SequenceShredder",
+    "SpillToDisk",
     "Stream",
     "StreamStats",
+    "Watermark",
     "active_kernel",
+    "infer",
     "kernels",
     "open",
+    "parse_records",
+    "parse_records_with_errors",
+    "parse_values",
     "read",
 ]
 

@@ -30,9 +30,13 @@ class Batch:
     def column(self, name: str | int) -> pa.Array:
         """A decoded column. One outside the projection is an error: its nulls would not be the data's."""
         wanted = self.data.schema.names[name] if isinstance(name, int) else name
-        if self.data.schema.get_field_index(wanted) < 0 or (self.projection is not None and wanted not in self.projection):
+        if self.data.schema.get_field_index(wanted) < 0 or (
+            self.projection is not None and wanted not in self.projection
+        ):
             decoded = self.projection if self.projection is not None else tuple(self.data.schema.names)
-            raise SchemaError(f"batch: column {wanted!r} was not decoded; projection {self.projection_version} has {decoded!r}")
+            raise SchemaError(
+                f"batch: column {wanted!r} was not decoded; projection {self.projection_version} has {decoded!r}"
+            )
         return self.data.column(wanted)
 
     def __len__(self) -> int:

@@ -78,7 +78,9 @@ def unpack(state: bytes) -> tuple[dict[str, Any], bytes, list[tuple[dict[str, An
     if not state.startswith(MAGIC):
         raise CheckpointError("checkpoint: expected a stream's checkpoint of version 1, found other bytes")
     if len(state) < len(MAGIC) + 32 or hashlib.sha256(state[:-32]).digest() != state[-32:]:
-        raise CheckpointError("checkpoint: damaged or cut short (its checksum does not match); use the checkpoint before it")
+        raise CheckpointError(
+            "checkpoint: damaged or cut short (its checksum does not match); use the checkpoint before it"
+        )
     parts: list[bytes] = []
     at = len(MAGIC)
     for _ in range(3):

@@ -33,6 +33,7 @@ _EXPECTED = {
     "unterminated_quote": "a closing quote before the end of {end}",
     "record_too_long": "a record of at most max_record_bytes",
     "lost": "the bytes of every buffer of the record (one was declared lost)",
+    "several_records": "one record in the value",
     "header": "a header that names every wanted column",
     "malformed": "JSON",
     "not_an_object": "an object a line",

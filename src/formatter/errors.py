@@ -63,12 +63,20 @@ class OptionError(FormatterError, ValueError):
 
 
 class SequenceError(FormatterError, ValueError):
-    """A buffer's sequence is a duplicate or out of range."""
+    """A buffer's sequence is a duplicate or out of range. `not_taken`: which buffers of a push_many were not."""
 
-    def __init__(self, message: str, *, sequence: int | None = None, origin: int | str | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        sequence: int | None = None,
+        origin: int | str | None = None,
+        not_taken: tuple[int, ...] = (),
+    ) -> None:
         super().__init__(message)
         self.sequence = sequence
         self.origin = origin
+        self.not_taken = not_taken
 
 
 class FlowError(FormatterError, ValueError):
@@ -76,4 +84,17 @@ class FlowError(FormatterError, ValueError):
 
 
 class BackpressureError(FormatterError, TimeoutError):
-    """Waiting for room took too long, or a bound was reached."""
+    """Waiting for room took too long, or a bound was reached. `not_taken`: buffers of a push_many to push again."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        sequence: int | None = None,
+        origin: int | str | None = None,
+        not_taken: tuple[int, ...] = (),
+    ) -> None:
+        super().__init__(message)
+        self.sequence = sequence
+        self.origin = origin
+        self.not_taken = not_taken

@@ -24,7 +24,9 @@ def normalized(filters: Filters) -> list[list[Clause]]:
     if filters is None or len(filters) == 0:
         return []
     if isinstance(filters, tuple) and isinstance(filters[0], str):
-        raise OptionError(f"filters: expected a list of (column, operator, value), found one tuple; write [{filters!r}]")
+        raise OptionError(
+            f"filters: expected a list of (column, operator, value), found one tuple; write [{filters!r}]"
+        )
     if isinstance(filters[0], tuple):
         return [[_clause(c) for c in filters]]
     return [[_clause(c) for c in conjunction] for conjunction in filters]
@@ -45,10 +47,15 @@ def columns_of(filters: list[list[Clause]]) -> list[str]:
     return list(dict.fromkeys(clause[0] for conjunction in filters for clause in conjunction))
 
 
-def described(filters: list[list[Clause]], columns: list[dict[str, Any]], schema: pa.Schema) -> list[list[dict[str, Any]]]:
+def described(
+    filters: list[list[Clause]], columns: list[dict[str, Any]], schema: pa.Schema
+) -> list[list[dict[str, Any]]]:
     """What plans.pxi makes predicates of; `columns` are the plan's, the filter's among them."""
     position = {column["name"]: i for i, column in enumerate(columns)}
-    return [[_predicate(c, position[c[0]], columns[position[c[0]]]["type"], schema.field(c[0])) for c in conj] for conj in filters]
+    return [
+        [_predicate(c, position[c[0]], columns[position[c[0]]]["type"], schema.field(c[0])) for c in conj]
+        for conj in filters
+    ]
 
 
 def _predicate(clause: Clause, column: int, code: int, field: pa.Field) -> dict[str, Any]:
@@ -74,6 +81,8 @@ def _predicate(clause: Clause, column: int, code: int, field: pa.Field) -> dict[
         limits = (-(2**63), 2**63 - 1) if code in types.SIGNED else (0, 2**64 - 1)
         operator, numbers = _within(operator, numbers, *limits)
         predicate["compare"] = OPERATORS.index(operator)
+        if operator == "not in" and clause[1] != "not in":
+            predicate["holds_null"] = True  # it stands for a comparison that is true of every value, but not of null
         predicate["integers" if code in types.SIGNED else "naturals"] = numbers
         return predicate
     kind = types.storage_type(field.type)
@@ -93,7 +102,9 @@ def _predicate(clause: Clause, column: int, code: int, field: pa.Field) -> dict[
             else:
                 predicate["integers"].append(pa.scalar(v, kind).value)
         except (TypeError, ValueError, pa.ArrowException) as error:
-            raise OptionError(f"filters: {name!r} is {field.type}: cannot compare with {shorten(repr(v))} ({error})") from error
+            raise OptionError(
+                f"filters: {name!r} is {field.type}: cannot compare with {shorten(repr(v))} ({error})"
+            ) from error
     return predicate
 
 
@@ -101,7 +112,7 @@ def _whole_numbers(operator: str, values: list[Any], name: str) -> tuple[str, li
     """Comparisons of an integer column with fractions, as comparisons with integers."""
     numbers: list[int] = []
     for v in values:
-        if isinstance(v, bool) or not isinstance(v, int | float) and not hasattr(v, "__int__"):
+        if isinstance(v, bool) or (not isinstance(v, int | float) and not hasattr(v, "__int__")):
             raise OptionError(f"filters: {name!r} holds integers: cannot compare with {shorten(repr(v))}")
         if isinstance(v, float) and math.isnan(v):
             return ("not in" if operator in ("!=", "not in") else "in"), []
@@ -125,7 +136,7 @@ def _within(operator: str, numbers: list[int], low: int, high: int) -> tuple[str
     number = numbers[0]
     if low <= number <= high:
         return operator, numbers
-    always = operator == "!=" or (operator in ("<", "<=")) == (number > high) and operator != "=="
+    always = operator == "!=" or ((operator in ("<", "<=")) == (number > high) and operator != "==")
     return ("not in" if always else "in"), []
 
 

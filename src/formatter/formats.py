@@ -32,7 +32,9 @@ def check_on_error(on_error: str) -> None:
 
 def check_schema(schema: object, owner: str) -> None:
     if not isinstance(schema, pa.Schema):
-        raise SchemaError(f"{owner}: schema: expected a pyarrow.Schema, found {type(schema).__name__}; use pa.schema([...])")
+        raise SchemaError(
+            f"{owner}: schema: expected a pyarrow.Schema, found {type(schema).__name__}; use pa.schema([...])"
+        )
     if len(schema) == 0:
         raise SchemaError(f"{owner}: schema: expected at least one column, found none")
     seen: set[str] = set()
@@ -107,7 +109,9 @@ class Csv:
         for name in ("delimiter", "record_delimiter"):
             separator = as_bytes(getattr(self, name), name)
             if not 1 <= len(separator) <= MAX_SEPARATOR_BYTES:
-                raise OptionError(f"Csv: {name}: expected 1 to {MAX_SEPARATOR_BYTES} bytes, found {len(separator)}: {separator!r}")
+                raise OptionError(
+                    f"Csv: {name}: expected 1 to {MAX_SEPARATOR_BYTES} bytes, found {len(separator)}: {separator!r}"
+                )
         if as_bytes(self.delimiter, "delimiter") == as_bytes(self.record_delimiter, "record_delimiter"):
             raise OptionError("Csv: delimiter and record_delimiter: expected two different ones, found the same")
         for name in ("quote", "escape", "comment"):
@@ -126,7 +130,9 @@ class Csv:
         if self.decimal not in (".", ","):
             raise OptionError(f"Csv: decimal: expected '.' or ',', found {self.decimal!r}")
         if self.decimal.encode() == as_bytes(self.delimiter, "delimiter") and self.quote is None:
-            raise OptionError("Csv: decimal: the decimal point is the delimiter and there is no quote to tell them apart")
+            raise OptionError(
+                "Csv: decimal: the decimal point is the delimiter and there is no quote to tell them apart"
+            )
         if self.ragged not in RAGGED:
             raise OptionError(f"Csv: ragged: expected one of {', '.join(RAGGED)}, found {self.ragged!r}")
         for name in ("header", "trim"):

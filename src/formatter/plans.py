@@ -68,6 +68,7 @@ def make_plan(
     columns: Sequence[str] | None = None,
     filters_wanted: filters.Filters = None,
     on_error: str = "raise",
+    note_nulled: bool = False,
 ) -> DecodePlan:
     if not isinstance(format, Csv | Json):
         raise OptionError(f"format: expected fm.Csv(...) or fm.Json(...), found {type(format).__name__}")
@@ -92,7 +93,8 @@ def make_plan(
             types.column_description(field, schema_index=schema.get_field_index(field.name), owner="Csv") for field in decoded
         ]
         described = filters.described(clauses, specs, schema)
-        native = _core.Plan.for_csv(csv_dialect(format, on_error), specs, len(names), len(schema), described)
+        dialect = csv_dialect(format, on_error) | {"note_nulled": note_nulled}
+        native = _core.Plan.for_csv(dialect, specs, len(names), len(schema), described)
         storage_types = [types.storage_type(field.type) for field in out_fields]
     storage_fields = [field.with_type(kind) for field, kind in zip(out_fields, storage_types, strict=True)]
     converted = tuple(i for i, field in enumerate(out_fields) if field.type != storage_fields[i].type)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -113,7 +113,7 @@ class _Reading:
         except StopIteration:
             return
 
-    def _window(self, window: memoryview, offset: int, last: bool) -> Iterator[pa.RecordBatch]:
+    def _window(self, window: memoryview, offset: int, last: bool) -> Generator[pa.RecordBatch, None, int]:
         """Yields the batches of a window and returns how many of its bytes are used."""
         expected = 0
         if self.ranges is None:
@@ -131,11 +131,11 @@ class _Reading:
 
         for begin, result in _in_order(starts, submit, self.threads):
             end = min(begin + step, size)
-            first, next_record, records, arrays, errors, counters = result
+            first, next_record, records, arrays, errors, _ = result
             if begin != base and first != expected:
                 if expected > end:
                     continue  # one record covers the whole range
-                first, next_record, records, arrays, errors, counters = self._read(window, expected, end, True, offset, last)
+                first, next_record, records, arrays, errors, _ = self._read(window, expected, end, True, offset, last)
             expected = next_record
             self._note(errors)
             self.records += records

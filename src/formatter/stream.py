@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -15,17 +15,26 @@ import pyarrow as pa
 
 from formatter import _core, checkpoints, diagnostics
 from formatter.batch import Batch, NullColumns
+from formatter.buffer_arguments import (
+    Numbers,
+    Origin,
+    as_arrow,
+    checked_sequence,
+    checked_sequences,
+    refusal,
+)
+from formatter.buffers import addresses_of
 from formatter.checkpoints import CheckpointError
-from formatter.errors import BackpressureError, FormatError, OptionError, SequenceError
+from formatter.errors import FormatError, OptionError
 from formatter.filters import Filters
 from formatter.flow.policy import BatchPolicy
-from formatter.plans import Format, make_plan
+from formatter.formats import Csv
+from formatter.json_format import Json
+from formatter.plans import make_plan
 
 MAX_RECORD_BYTES = 64 << 20
 MAX_PENDING_BYTES = 1 << 30
 _NAMED_ORIGIN = 1 << 63  # native ids from here on stand for origins that are no small whole numbers
-
-Origin = int | str
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +64,7 @@ class Stream:
 
     def __init__(
         self,
-        format: Format,
+        format: Csv | Json,
         *,
         columns: Sequence[str] | None = None,
         filters: Filters = None,
@@ -105,7 +114,6 @@ class Stream:
         self._lock = threading.Lock()
         self._names: dict[Origin, int] = {}  # origins that are no small whole numbers, and their native ids
         self._origins: dict[int, Origin] = {}
-        self._appended: dict[int, int] = {}
         self._undelivered: list[Batch] = []  # finished in a call that raised, or restored
         self._rejects: list[tuple[FormatError, bytes]] = []
         self._failures: list[FormatError] = []
@@ -113,7 +121,7 @@ class Stream:
     # -------------------------------------------------------------------------------------------------- properties
 
     @property
-    def format(self) -> Format:
+    def format(self) -> Csv | Json:
         return self._plan.format
 
     @property
@@ -132,40 +140,46 @@ class Stream:
 
     def push(self, buffer: Any, *, sequence: int, origin: Origin = 0) -> list[Batch]:
         """One buffer; its bytes are free when this returns. Batches come when the policy says so."""
-        number = _checked_sequence(sequence, origin)
+        number = checked_sequence(sequence, origin)
         return self._settle(self._native.push(buffer, self._id(origin), number), origin, number)
 
     def push_many(self, buffers: Any, *, sequences: Any, origins: Any = None) -> list[Batch]:
-        """Many buffers at once: an Arrow binary array, or a list of bytes-like objects."""
-        addresses, sizes, keep = _addresses(buffers)
-        numbers = _checked_sequences(sequences, len(addresses))
-        ids = self._ids(origins, len(addresses))
-        result = self._native.push_many(addresses, sizes, ids, numbers)
-        del keep
-        refused = result[2]
+        """Many buffers at once: an Arrow binary array, or a list of bytes-like objects.
+
+        They are taken in the order of their sequences. If one is refused, those before it were taken: the error's
+        `not_taken` has the indices of the others.
+        """
+        array = as_arrow(buffers)
+        listed = [] if array is not None else list(buffers)
+        count = len(listed) if array is None else len(array)
+        numbers = checked_sequences(sequences, count)
+        ids = self._ids(origins, count)
+        if array is not None:
+            addresses, sizes, _, _ = addresses_of(array)
+            result = self._native.push_many(
+                addresses, sizes, np.zeros(count, np.uint64) if ids is None else ids, numbers
+            )
+        else:
+            result = self._native.push_list(listed, ids, numbers)
         if result[0] == "ok":
             return self._settle(result, 0, 0)
-        return self._settle(result, self._origin(int(ids[refused])), int(numbers[refused]))
+        refused = result[1][0]
+        return self._settle(result, 0 if ids is None else self._origin(int(ids[refused])), int(numbers[refused]))
 
     def append(self, buffer: Any, *, origin: Origin = 0) -> list[Batch]:
         """The next buffer of its origin: for sources that come in order, the stream numbers them itself."""
-        native = self._id(origin)
-        with self._lock:
-            number = self._appended.get(native, 0) + 1
-            result = self._native.push(buffer, native, number)
-            if result[0] == "ok":
-                self._appended[native] = number
-        return self._settle(result, origin, number)
+        result = self._native.push(buffer, self._id(origin), 0, True)
+        return self._settle(result, origin, result[2])
 
     def lost(self, sequence: int, *, origin: Origin = 0) -> list[Batch]:
         """A buffer that will never come: the records over its edges become rejects, the rest goes on."""
-        number = _checked_sequence(sequence, origin)
+        number = checked_sequence(sequence, origin)
         return self._settle(self._native.lost(self._id(origin), number), origin, number)
 
     def finish(self, *, origin: Origin = 0, last_sequence: int | None = None) -> list[Batch]:
         """The origin's end: its unterminated record and open batch come out. A missing buffer is an error."""
         if last_sequence is not None and last_sequence != 0:
-            last_sequence = _checked_sequence(last_sequence, origin)
+            last_sequence = checked_sequence(last_sequence, origin)
         return self._settle(self._native.finish(self._id(origin), last_sequence), origin, last_sequence or 0)
 
     def finish_all(self) -> list[Batch]:
@@ -203,27 +217,33 @@ class Stream:
             waiting = list(self._undelivered)
             options = {
                 **self._options,
-                "appended": {str(k): v for k, v in self._appended.items()},
                 "names": [[name, number] for name, number in self._names.items()],
                 "rejects": [[_error_state(error), raw] for error, raw in self._rejects],
                 "schema": self.format.schema.serialize().to_pybytes(),
+                "dialect": _dialect_state(self.format),
             }
         return checkpoints.pack(options, native, waiting, self.schema)
 
     @classmethod
-    def restore(cls, format: Format, state: bytes) -> Stream:
+    def restore(cls, format: Csv | Json, state: bytes) -> Stream:
         """A stream that goes on where `state` was taken; buffers pushed since then are to be pushed again."""
         options, native, batches = checkpoints.unpack(state)
-        appended, names = options.pop("appended"), options.pop("names")
-        rejects, schema = options.pop("rejects"), options.pop("schema")
+        names = options.pop("names")
+        rejects, schema, dialect = options.pop("rejects"), options.pop("schema"), options.pop("dialect")
         if not pa.ipc.read_schema(pa.py_buffer(schema)).equals(format.schema, check_metadata=True):
-            raise CheckpointError("checkpoint: it was taken with another schema; restore with the format it was made with")
+            raise CheckpointError(
+                "checkpoint: it was taken with another schema; restore with the format it was made with"
+            )
+        for name, value in _dialect_state(format).items():
+            if dialect.get(name) != value:
+                raise CheckpointError(f"checkpoint: its {name} was {dialect.get(name)}, here it is {value}")
         options["batch"] = BatchPolicy(**options["batch"])
         options["filters"] = _as_tuples(options["filters"])
         stream = cls(format, **options)
         if not stream._native.restore(native):
-            raise CheckpointError("checkpoint: its native state cannot be read; it is of another version of this package")
-        stream._appended = {int(k): v for k, v in appended.items()}
+            raise CheckpointError(
+                "checkpoint: its native state cannot be read; it is of another version of this package"
+            )
         for name, number in names:
             stream._names[name] = number
             stream._origins[number] = name
@@ -253,9 +273,9 @@ class Stream:
     def _origin(self, native: int) -> Origin:
         return native if native < _NAMED_ORIGIN else self._origins[native]
 
-    def _ids(self, origins: Any, count: int) -> np.ndarray[Any, Any]:
+    def _ids(self, origins: Any, count: int) -> Numbers | None:
         if origins is None:
-            return np.zeros(count, np.uint64)
+            return None
         if isinstance(origins, int | str):
             return np.full(count, self._id(origins), np.uint64)
         if hasattr(origins, "to_pylist"):
@@ -277,7 +297,7 @@ class Stream:
 
     def _settle(self, result: Any, origin: Origin, sequence: int) -> list[Batch]:
         """Batches to hand out; raises what is to be raised, keeping the batches for the next call."""
-        status, _taken, _refused, finished, errors, holes = result
+        status, not_taken, _appended, finished, errors, holes = result
         batches = self._batches(finished)
         raised = self._note(errors) if errors else None
         if raised is None and status == "ok" and not self._undelivered:
@@ -289,7 +309,7 @@ class Stream:
                 batches = self._undelivered + batches
                 self._undelivered = []
         if status != "ok":
-            raise _refusal(status, origin, sequence, holes, self._options)
+            raise refusal(status, origin, sequence, holes, self._options, not_taken)
         if raised is not None:
             raise raised
         return batches
@@ -300,8 +320,9 @@ class Stream:
         for error, _ in found:
             if self._plan.on_error == "raise" or diagnostics.always_raised(error.code):
                 return error
-        with self._lock:
-            self._rejects += found
+        if self._plan.on_error == "collect":
+            with self._lock:
+                self._rejects += found
         return None
 
 
@@ -311,97 +332,15 @@ def _check_options(options: dict[str, Any], policy: BatchPolicy) -> None:
     choices = {"layout": ("projected", "positional"), "on_duplicate": ("raise", "ignore"), "ordered": (True, False)}
     for name, allowed in choices.items():
         if options[name] not in allowed:
-            raise OptionError(f"Stream: {name}: expected one of {', '.join(map(repr, allowed))}, found {options[name]!r}")
+            raise OptionError(
+                f"Stream: {name}: expected one of {', '.join(map(repr, allowed))}, found {options[name]!r}"
+            )
     for name in ("max_record_bytes", "max_pending_bytes", "max_sequence"):
         value = options[name]
         if value is None and name == "max_sequence":
             continue
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 2**63:
             raise OptionError(f"Stream: {name}: expected a whole number from 1, found {value!r}")
-
-
-def _checked_sequence(sequence: Any, origin: Origin) -> int:
-    if isinstance(sequence, bool) or not hasattr(sequence, "__index__"):
-        raise SequenceError(f"sequence: expected a whole number from 1, found {sequence!r}", origin=origin)
-    number = int(sequence.__index__())
-    if not 1 <= number < 2**64:
-        raise SequenceError(
-            f"origin {origin!r}: sequence: expected a whole number from 1 to 2**64 - 1, found {number}; "
-            "sequences of an origin count 1, 2, 3, ...",
-            sequence=number,
-            origin=origin,
-        )
-    return number
-
-
-def _checked_sequences(sequences: Any, count: int) -> np.ndarray[Any, Any]:
-    if hasattr(sequences, "to_numpy") and not isinstance(sequences, np.ndarray):
-        sequences = sequences.to_numpy(zero_copy_only=False)
-    numbers = np.asarray(sequences)
-    if numbers.shape != (count,):
-        raise OptionError(f"push_many: expected {count} sequences, one a buffer, found shape {numbers.shape}")
-    if numbers.dtype != np.uint64:
-        if count and (numbers.dtype.kind not in "iuO" or min(numbers.tolist()) < 1):
-            bad = next((n for n in numbers.tolist() if not isinstance(n, int) or n < 1), numbers.dtype)
-            raise SequenceError(f"push_many: sequence: expected whole numbers from 1, found {bad!r}")
-        numbers = numbers.astype(np.uint64)
-    return np.ascontiguousarray(numbers)
-
-
-def _addresses(buffers: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], Any]:
-    """(addresses, sizes, what keeps them alive)"""
-    if isinstance(buffers, pa.ChunkedArray):
-        buffers = buffers.combine_chunks() if buffers.num_chunks != 1 else buffers.chunk(0)
-    if isinstance(buffers, pa.Array):
-        if not (pa.types.is_binary(buffers.type) or pa.types.is_large_binary(buffers.type)):
-            if not (pa.types.is_string(buffers.type) or pa.types.is_large_string(buffers.type)):
-                raise OptionError(f"push_many: buffers: expected a binary array or a list of bytes, found {buffers.type}")
-        if buffers.null_count:
-            raise OptionError("push_many: buffers: expected no nulls; a buffer that never comes is stream.lost(sequence)")
-        wide = pa.types.is_large_binary(buffers.type) or pa.types.is_large_string(buffers.type)
-        _, offsets_buffer, data = buffers.buffers()
-        kind = np.int64 if wide else np.int32
-        offsets = np.frombuffer(offsets_buffer, kind)[buffers.offset : buffers.offset + len(buffers) + 1].astype(np.uint64)
-        if len(buffers) == 0:
-            return np.empty(0, np.uint64), np.empty(0, np.uint64), buffers
-        base = np.uint64(data.address if data is not None else 0)
-        return offsets[:-1] + base, np.diff(offsets), buffers
-    views = [np.frombuffer(b, np.uint8) if len(b) else np.empty(0, np.uint8) for b in buffers]
-    addresses = np.fromiter((v.__array_interface__["data"][0] for v in views), np.uint64, len(views))
-    sizes = np.fromiter((v.nbytes for v in views), np.uint64, len(views))
-    return addresses, sizes, views
-
-
-def _refusal(status: str, origin: Origin, sequence: int, holes: list[Any], options: dict[str, Any]) -> Exception:
-    where = f"origin {origin!r}, sequence {sequence}"
-    missing = ", ".join(f"{a}" if a == b else f"{a} to {b}" for a, b in holes)
-    if status == "duplicate":
-        return SequenceError(
-            f"{where}: this buffer was pushed before; push each once, or set on_duplicate='ignore' for redelivery",
-            sequence=sequence, origin=origin,
-        )  # fmt: skip
-    if status == "out_of_range":
-        limit = options["max_sequence"]
-        rule = f"expected at most max_sequence={limit}" if limit else "expected one within 67,108,864 of the next missing buffer"
-        return SequenceError(f"{where}: {rule}", sequence=sequence, origin=origin)
-    if status == "finished":
-        return SequenceError(f"{where}: the origin was finished; use another origin or a new stream", sequence=sequence, origin=origin)
-    if status == "hole":
-        return SequenceError(
-            f"origin {origin!r}: finish: buffers {missing} never came; push them, or declare them with stream.lost(sequence)",
-            sequence=int(holes[0][0]), origin=origin,
-        )  # fmt: skip
-    if status == "beyond":
-        return SequenceError(
-            f"origin {origin!r}: finish: last_sequence={sequence}, but buffers {missing} came too; finish with the last one's",
-            sequence=sequence, origin=origin,
-        )  # fmt: skip
-    if status == "pending_limit":
-        return BackpressureError(
-            f"{where}: {options['max_pending_bytes']} bytes wait for earlier buffers (max_pending_bytes); push those first, "
-            "then this one again"
-        )
-    return SequenceError(f"{where}: {status}", sequence=sequence, origin=origin)
 
 
 _ERROR_FIELDS = ("code", "origin", "sequence", "byte_offset", "record", "column", "expected", "found")
@@ -413,6 +352,10 @@ def _error_state(error: FormatError) -> dict[str, Any]:
 
 def _error_of_state(values: dict[str, Any]) -> FormatError:
     return FormatError(values.pop("message"), **values)
+
+
+def _dialect_state(format: Csv | Json) -> dict[str, str]:
+    return {f.name: repr(getattr(format, f.name)) for f in fields(format) if f.name != "schema"}
 
 
 def _as_tuples(filters: Any) -> Any:

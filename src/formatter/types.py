@@ -69,14 +69,18 @@ def column_description(field: pa.Field, *, schema_index: int, owner: str) -> dic
         )
     metadata = field.metadata or {}
     encoding = metadata.get(b"encoding")
-    if encoding is not None and (encoding not in _ENCODINGS or not pa.types.is_binary(storage) and not pa.types.is_large_binary(storage)):
+    if encoding is not None and (
+        encoding not in _ENCODINGS or (not pa.types.is_binary(storage) and not pa.types.is_large_binary(storage))
+    ):
         raise SchemaError(
             f"{owner}: column {field.name!r}: encoding: expected base64 or hex on a binary column, "
             f"found {encoding.decode('utf-8', 'replace')!r} on {field.type}"
         )
     raw = metadata.get(b"raw") == b"1"
     if raw and code not in TEXTS:
-        raise SchemaError(f"{owner}: column {field.name!r}: raw=1 keeps bytes, expected a binary column, found {field.type}")
+        raise SchemaError(
+            f"{owner}: column {field.name!r}: raw=1 keeps bytes, expected a binary column, found {field.type}"
+        )
     return {
         "name": field.name,
         "type": code,

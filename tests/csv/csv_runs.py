@@ -10,7 +10,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -33,11 +33,14 @@ def csv_format(dialect: Dialect) -> fm.Csv:
     return fm.Csv(dialect.schema, **dialect.options())
 
 
-def through_read(data: bytes, dialect: Dialect, on_error: str, **options: Any) -> Run:
+def through_read(data: bytes | BinaryIO, dialect: Dialect, on_error: str, **options: Any) -> Run:
+    rejects: list[pa.Table] = []
     try:
-        return Run(fm.read(data, csv_format(dialect), on_error=on_error, **options))
+        run = Run(fm.read(data, csv_format(dialect), on_error=on_error, rejects=rejects, **options))
+        run.rejects = [_row_as_reject(row) for table in rejects for row in table.to_pylist()]
+        return run
     except fm.FormatError as error:
-        return Run(dialect.schema.empty_table(), error=_as_reject(error, [0]))
+        return Run(dialect.schema.empty_table(), error=_as_reject(error))
 
 
 def cut_every(size: int, length: int) -> list[int]:
@@ -61,21 +64,21 @@ def through_stream(
             batches += stream.push(buffers[index], sequence=index + 1)
         batches += stream.finish(last_sequence=len(buffers))
     except fm.FormatError as error:
-        return Run(dialect.schema.empty_table(), error=_as_reject(error, edges))
+        return Run(dialect.schema.empty_table(), error=_as_reject(error))
     tables = [pa.Table.from_batches([batch.data]) for batch in batches if batch.data.num_rows]
     columns = options.get("columns") or dialect.schema.names
     empty = pa.schema([dialect.schema.field(name) for name in columns]).empty_table()
     run = Run(pa.concat_tables(tables) if tables else empty, rejected_count=stream.stats.rejects)
     if on_error == "collect":
-        run.rejects = sorted((_row_as_reject(row, edges) for row in stream.rejects().to_pylist()), key=Reject.position)
+        run.rejects = sorted((_row_as_reject(row) for row in stream.rejects().to_pylist()), key=Reject.position)
     return run
 
 
-def _as_reject(error: fm.FormatError, edges: Sequence[int]) -> Reject:
+def _as_reject(error: fm.FormatError) -> Reject:
     return Reject(error.byte_offset, error.record, error.column, error.code, b"")
 
 
-def _row_as_reject(row: dict[str, Any], edges: Sequence[int]) -> Reject:
+def _row_as_reject(row: dict[str, Any]) -> Reject:
     return Reject(row["byte_offset"], row["record"], row["column"], row["code"], row["raw"])
 
 
@@ -89,7 +92,7 @@ def difference(run: Run, outcome: Outcome, on_error: str) -> str | None:
         return text
     if run.rejected_count is not None and run.rejected_count != len(outcome.rejects):
         return f"{run.rejected_count} records rejected instead of {len(outcome.rejects)}"
-    if on_error == "collect" and run.rejected_count is not None and run.rejects != outcome.rejects:
+    if on_error == "collect" and run.rejects != outcome.rejects:
         return f"rejects {run.rejects} instead of {outcome.rejects}"
     return None
 

@@ -3,7 +3,10 @@
 In: nothing. Out: a table, decided by hand from docs/csv.md. Refuses to know: the oracle and the engine.
 """
 
+import pyarrow as pa
 from malformed_structure import Shape
+
+TWO_LINES = pa.schema([("a\n", pa.int64()), ("b", pa.string())])
 
 SHAPES = [
     Shape("nothing but quotes", b'1,""""""\n', [(1, '""')]),
@@ -107,9 +110,10 @@ SHAPES = [
         [(1, "x"), (2, "y<--end--end->")],
         options={"record_delimiter": "<--end->"},
     ),
-    Shape("header in another order", b"b,c,a\nx,9,1\n", [(1, "x")], options={"header": True}),
-    Shape("header behind blank lines", b'\n\xc3\xa9,"b",a\nq,x,1\n', [(1, "x")], options={"header": True}),
+    Shape("header", b"a,b\n1,x\n", [(1, "x")], options={"header": True}),
+    Shape("header behind a byte order mark", b'\xef\xbb\xbf"a",b\r\n1,x\r\n', [(1, "x")], options={"header": True}),
     Shape("header alone", b"a,b", [], options={"header": True}),
+    Shape("header over two lines", b'"a\n",b\n1,x\n', [(1, "x")], schema=TWO_LINES, options={"header": True}),
     Shape(
         "records are counted behind the header",
         b"a,b\nq,x\n",
@@ -117,5 +121,13 @@ SHAPES = [
         [(4, 0, "a", "invalid")],
         [(None, "x")],
         options={"header": True},
+    ),
+    Shape("header in another order", b"b,c,a\nx,9,1\n", [(1, "x")], options={"header": True}),
+    Shape("header behind blank lines", b"\n\r\na,b\n1,x\n", [(1, "x")], options={"header": True}),
+    Shape(
+        "header behind comments",
+        b'#"\na,b\n1,x\n',
+        [(1, "x")],
+        options={"header": True, "comment": "#"},
     ),
 ]

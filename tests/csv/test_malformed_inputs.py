@@ -16,11 +16,11 @@ POLICIES = ("raise", "null", "skip", "collect")
 CROWD = 150  # records on both sides: enough for whole SIMD blocks and more than one validity word
 
 
-def assert_decided_everywhere(data: bytes, dialect: Dialect, sizes: tuple[int, ...] = CHUNK_SIZES) -> None:
+def assert_decided_everywhere(data: bytes, dialect: Dialect) -> None:
     for on_error in POLICIES:
         outcome = parse(data, dialect, on_error=on_error)
         assert difference(through_read(data, dialect, on_error), outcome, on_error) is None, on_error
-        for size in (*sizes, max(1, len(data))):
+        for size in (*CHUNK_SIZES, max(1, len(data))):
             run = through_stream(data, dialect, on_error, cut_every(size, len(data)))
             assert difference(run, outcome, on_error) is None, f"{on_error}, buffers of {size}"
 
@@ -81,3 +81,15 @@ def test_arity_and_open_quotes_are_checked_whatever_is_wanted():
         with pytest.raises(fm.FormatError) as caught:
             fm.read(data, csv_format(dialect), columns=["id"])
         assert (caught.value.code, caught.value.byte_offset, caught.value.record) == (code, 6, 1)
+
+
+@pytest.mark.parametrize("data", [b"a\n1\n", b"\nA,b\n1,x\n", b"c,a,d\n1,x\n", b"1,x\n2,y\n"])
+def test_header_that_lacks_a_column_is_refused_for_every_cut_and_policy(kernel, data):
+    dialect = Dialect(pa.schema([("a", pa.int64()), ("b", pa.string())]), header=True)
+    for on_error in POLICIES:
+        with pytest.raises(fm.SchemaError, match=r"expected the columns '[ab]'"):
+            fm.read(data, csv_format(dialect), on_error=on_error)
+        for cut in range(len(data) + 1):
+            run = through_stream(data, dialect, on_error, [cut], shuffle=cut)
+            assert run.error is not None
+            assert run.error.code == "header"

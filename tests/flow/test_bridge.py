@@ -205,8 +205,9 @@ def test_a_producer_that_dies_while_the_consumer_sleeps_wakes_it():
         next(bridge.consumer)
 
 
-def test_a_producer_that_is_dropped_is_noticed():
-    bridge = flow.Bridge(SCHEMA)
+@pytest.mark.parametrize("key", [None, "text"])
+def test_a_producer_that_is_dropped_is_noticed(key):
+    bridge = flow.Bridge(SCHEMA, key=key)
     bridge.producer.send(rows(0, 1))
     consumer = bridge.consumer
     del bridge
@@ -219,9 +220,14 @@ def test_a_producer_that_is_dropped_is_noticed():
 def test_a_producers_failure_reaches_the_consumer_as_the_cause():
     bridge = flow.Bridge(SCHEMA)
     cause = RuntimeError("source broke")
-    with pytest.raises(RuntimeError), bridge.producer as producer:
-        producer.send(rows(0, 1))
-        raise cause
+
+    def produce():
+        with bridge.producer as producer:
+            producer.send(rows(0, 1))
+            raise cause
+
+    with pytest.raises(RuntimeError, match="source broke"):
+        produce()
     assert flat([next(bridge.consumer)]) == [0]
     with pytest.raises(errors.FlowError, match="source broke") as caught:
         next(bridge.consumer)
@@ -253,6 +259,7 @@ def test_a_consumer_that_closes_wakes_a_waiting_producer():
 
 
 def test_unread_rows_are_freed_with_the_bridge():
+    gc.collect()
     before = pa.total_allocated_bytes()
     bridge = flow.Bridge(SCHEMA)
     for n in range(50):
@@ -293,3 +300,18 @@ def test_poll_returns_none_when_nothing_is_due():
 def test_options_are_checked_when_the_bridge_is_made(options):
     with pytest.raises((errors.OptionError, errors.SchemaError)):
         flow.Bridge(SCHEMA, **options)
+
+
+def test_one_thread_at_both_ends_is_told_instead_of_waiting_for_itself():
+    bridge = flow.Bridge(SCHEMA, capacity=2)
+    for n in range(2):
+        bridge.producer.send(rows(n, 1))
+    assert flat([next(bridge.consumer)]) == [0, 1]
+    with pytest.raises(errors.FlowError, match="this very thread"):
+        next(bridge.consumer)
+    bridge.producer.send(rows(2, 1))
+    bridge.producer.send(rows(3, 1))
+    with pytest.raises(errors.BackpressureError, match="this very thread"):
+        bridge.producer.send(rows(4, 1))
+    bridge.producer.close()
+    assert flat(bridge.consumer) == [2, 3]

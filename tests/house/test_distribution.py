@@ -27,7 +27,6 @@ def built(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("distribution")
 def test_the_sdist_holds_every_native_source_and_no_product(built):
     with tarfile.open(built[0]) as archive:
         names = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
@@ -39,7 +38,6 @@ def test_the_sdist_holds_every_native_source_and_no_product(built):
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("distribution")
 def test_the_wheel_imports_from_an_empty_folder_and_carries_types_but_no_sources(built, tmp_path):
     with zipfile.ZipFile(built[1]) as archive:
         names = archive.namelist()
@@ -54,7 +52,6 @@ def test_the_wheel_imports_from_an_empty_folder_and_carries_types_but_no_sources
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("distribution")
 def test_the_wheel_declares_pyarrow_and_numpy_and_spark_only_as_an_extra(built):
     with zipfile.ZipFile(built[1]) as archive:
         [metadata] = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]

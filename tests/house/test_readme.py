@@ -45,7 +45,6 @@ def test_a_readme_example_prints_what_the_readme_says(code, output, tmp_path):
 
 
 @pytest.mark.spark
-@pytest.mark.xdist_group("spark")
 @pytest.mark.parametrize(("code", "output"), [example for example in EXAMPLES if runs_on_spark(example[0])])
 def test_the_readme_spark_example_prints_what_the_readme_says(code, output, tmp_path):
     assert printed("from java_home import use_java; use_java()\n" + code, tmp_path) == output

@@ -1,6 +1,6 @@
-// Every value loop of every kernel against naive oracles, on exact-size buffers so that a sanitizer sees each stray load.
+// Every value loop of every kernel against naive oracles, on exact-size buffers: a sanitizer sees each stray load.
 //
-// Compiled once per kernel with -DFORMATTER_ISA=<name> (its loops become a table) and once without (the oracles and main).
+// Compiled once per kernel with -DFORMATTER_ISA=<name> (its loops become a table) and once without (oracles and main).
 // In: a seed. Out: exit code 0, or the first disagreement. Refuses to know how the loops work.
 #ifdef FORMATTER_ISA
 
@@ -34,6 +34,7 @@ const Kernel CHECK_JOIN(values_, FORMATTER_ISA) = {
 #include <vector>
 
 #include "kernels/kernel.hpp"
+#include "value_columns_oracles.hpp"
 
 namespace formatter {
 extern const Kernel values_scalar;
@@ -52,152 +53,12 @@ static std::vector<const Kernel*> kernels_here() {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("sse4.2")) kernels.push_back(&values_sse42);
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) kernels.push_back(&values_avx2);
-    if (__builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vpopcntdq")) kernels.push_back(&values_avx512);
+    if (__builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vpopcntdq"))
+        kernels.push_back(&values_avx512);
 #elif defined(__aarch64__)
     kernels.push_back(&values_neon);
 #endif
     return kernels;
-}
-
-// ------------------------------------------------------------------------------------------ oracles
-
-struct Value {
-    bool odd = false;
-    uint64_t bits = 0;
-    std::string text;
-};
-
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-static Value odd_value() { return {true, 0, ""}; }
-static Value value_of(int64_t number) { return {false, uint64_t(number), ""}; }
-
-static Value int64_oracle(const std::string& field) {
-    const size_t sign = field[0] == '-';
-    if (field.size() == sign || field.size() - sign > 18) return odd_value();
-    int64_t number = 0;
-    for (size_t i = sign; i < field.size(); i++) {
-        if (!is_digit(field[i])) return odd_value();
-        number = number * 10 + (field[i] - '0');
-    }
-    return value_of(sign ? -number : number);
-}
-
-static Value float64_oracle(std::string field, char point) {
-    const size_t sign = field[0] == '-', at = field.find(point);
-    size_t digits = 0;
-    for (size_t i = sign; i < field.size(); i++) {
-        if (i != at && !is_digit(field[i])) return odd_value();
-        digits += i != at;
-    }
-    const bool one_sided = at != std::string::npos && (at == sign || at + 1 == field.size());
-    if (digits == 0 || digits > 15 || one_sided) return odd_value();
-    if (at != std::string::npos) field[at] = '.';
-    const double number = std::strtod(field.c_str(), nullptr);
-    Value value;
-    std::memcpy(&value.bits, &number, 8);
-    return value;
-}
-
-// One number of exactly `size` digits at `at`; -1 if they are none.
-static int64_t digits_at(const std::string& field, size_t at, size_t size) {
-    if (at + size > field.size()) return -1;
-    int64_t number = 0;
-    for (size_t i = at; i < at + size; i++) {
-        if (!is_digit(field[i])) return -1;
-        number = number * 10 + (field[i] - '0');
-    }
-    return number;
-}
-
-static int month_days(int64_t year, int64_t month) {
-    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    const bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    return days[month - 1] + (month == 2 && leap);
-}
-
-static bool day_number(const std::string& field, int64_t& days) {
-    const int64_t year = digits_at(field, 0, 4), month = digits_at(field, 5, 2), day = digits_at(field, 8, 2);
-    if (year < 1 || month < 1 || month > 12 || day < 1 || field[4] != '-' || field[7] != '-') return false;
-    if (day > month_days(year, month)) return false;
-    static const std::vector<int64_t> new_years = [] {
-        std::vector<int64_t> first = {0, 0};
-        for (int64_t y = 1; y < 10000; y++) first.push_back(first.back() + 337 + month_days(y, 2));
-        return first;
-    }();
-    days = new_years[size_t(year)] - new_years[1970] + day - 1;
-    for (int64_t m = 1; m < month; m++) days += month_days(year, m);
-    return true;
-}
-
-static Value date_oracle(const std::string& field) {
-    int64_t days;
-    return field.size() == 10 && day_number(field, days) ? value_of(int32_t(days)) : odd_value();
-}
-
-static Value timestamp_oracle(std::string field, TimeUnit unit) {
-    static const int64_t scales[] = {1, 1000, 1000000, 1000000000};
-    const int64_t scale = scales[size_t(unit)];
-    int64_t days, seconds = 0, nanos = 0;
-    if (!day_number(field, days)) return odd_value();
-    if (field.size() != 10) {
-        if (field.back() == 'Z') field.pop_back();
-        const int64_t hour = digits_at(field, 11, 2), minute = digits_at(field, 14, 2), second = digits_at(field, 17, 2);
-        if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59) return odd_value();
-        if ((field[10] != 'T' && field[10] != ' ') || field[13] != ':' || field[16] != ':') return odd_value();
-        seconds = hour * 3600 + minute * 60 + second;
-        if (field.size() > 19) {
-            const size_t digits = field.size() - 20;
-            if (field[19] != '.' || digits < 1 || digits > 9) return odd_value();
-            nanos = digits_at(field, 20, digits);
-            if (nanos < 0) return odd_value();
-            for (size_t i = digits; i < 9; i++) nanos *= 10;
-        }
-    }
-    seconds += days * 86400;
-    if (nanos % (1000000000 / scale) != 0) return odd_value();
-    if (unit == TimeUnit::nano && (seconds < -9223372036 || seconds > 9223372035)) return odd_value();
-    return value_of(seconds * scale + nanos / (1000000000 / scale));
-}
-
-static bool equals(const std::string& field, const Token& token) {
-    return field.size() == token.length && std::memcmp(field.data(), token.bytes, token.length) == 0;
-}
-
-static Value bool_oracle(const std::string& field, const std::vector<Token>& trues, const std::vector<Token>& falses) {
-    for (const Token& token : trues)
-        if (equals(field, token)) return value_of(1);
-    for (const Token& token : falses)
-        if (equals(field, token)) return value_of(0);
-    return odd_value();
-}
-
-static Value string_oracle(const std::string& field, bool quoting, char quote) {
-    if (!quoting) return {false, 0, field};
-    if (field[0] != quote) return field.find(quote) == std::string::npos ? Value{false, 0, field} : odd_value();
-    if (field.size() < 2 || field.back() != quote) return odd_value();
-    Value value;
-    for (size_t i = 1; i + 1 < field.size(); i++) {
-        if (field[i] == quote && (++i + 1 >= field.size() || field[i] != quote)) return odd_value();
-        value.text += field[i];
-    }
-    return value;
-}
-
-static bool utf8_oracle(const std::string& text) {
-    for (size_t at = 0; at < text.size();) {
-        const uint8_t lead = uint8_t(text[at]);
-        const size_t size = lead < 0x80 ? 1 : lead < 0xC0 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF8 ? 4 : 0;
-        if (size == 0 || at + size > text.size()) return false;
-        uint32_t character = size == 1 ? lead : lead & (0x7F >> size);
-        for (size_t i = 1; i < size; i++) {
-            if ((uint8_t(text[at + i]) & 0xC0) != 0x80) return false;
-            character = character << 6 | (uint8_t(text[at + i]) & 0x3F);
-        }
-        static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-        if (character < least[size] || character > 0x10FFFF || (character >= 0xD800 && character < 0xE000)) return false;
-        at += size;
-    }
-    return true;
 }
 
 // ------------------------------------------------------------------------------------------ buffers
@@ -209,11 +70,13 @@ static bool one_in(size_t n) { return below(n) == 0; }
 template <class T>
 struct Exact {  // an allocation of just this size
     std::unique_ptr<T[]> data;
-    explicit Exact(size_t count) : data(new T[count]) { std::memset(static_cast<void*>(data.get()), 0xA5, count * sizeof(T)); }
+    explicit Exact(size_t count) : data(new T[count]) {
+        std::memset(static_cast<void*>(data.get()), 0xA5, count * sizeof(T));
+    }
     operator T*() const { return data.get(); }
 };
 
-// The fields as one column of records that lie in several exact-size buffers, each with bytes of its own before the base.
+// The fields as one column of records that lie in several exact-size buffers, each with other bytes before the base.
 struct Layout {
     std::vector<Exact<uint8_t>> buffers;
     std::vector<Segment> segments;
@@ -239,7 +102,7 @@ struct Layout {
                      bool carriage_returns) {
         std::string text(below(20), '7');       // before the base
         const size_t base = below(text.size() + 1);
-        stops.push_back(uint32_t(text.size() - base) - skip);  // the sentinel, wrapping when the record begins at the base
+        stops.push_back(uint32_t(text.size() - base) - skip);  // the sentinel; wraps if the record begins at the base
         const size_t first_stop = stops.size();
         for (size_t row = 0; row < rows; row++) {
             for (uint32_t stop = 0; stop < stride; stop++) {
@@ -261,7 +124,8 @@ struct Layout {
 
 [[noreturn]] static void disagree(const char* kernel, const char* what, size_t row, const std::string& field) {
     std::fprintf(stderr, "%s %s: row %zu of field '", kernel, what, row);
-    for (unsigned char byte : field.substr(0, 100)) std::fprintf(stderr, byte < 32 || byte > 126 ? "\\x%02x" : "%c", byte);
+    for (unsigned char byte : field.substr(0, 100))
+        std::fprintf(stderr, byte < 32 || byte > 126 ? "\\x%02x" : "%c", byte);
     std::fprintf(stderr, "' (%zu bytes)\n", field.size());
     std::exit(1);
 }
@@ -309,25 +173,35 @@ static void check_values(const char* what, const Fields& fields, const std::vect
 static void check_numbers(const Fields& fields, bool carriage_returns) {
     const Layout layout(fields, carriage_returns);
     check_values<int64_t>("int64", fields, expectations(fields, int64_oracle),
-                          [&](const Kernel& kernel, int64_t* out, ValueMarks& marks) { kernel.decode_int64(layout.view, out, marks); });
+                          [&](const Kernel& kernel, int64_t* out, ValueMarks& marks) {
+                              kernel.decode_int64(layout.view, out, marks);
+                          });
     for (const char point : {'.', ','})
         check_values<uint64_t>(
-            "float64", fields, expectations(fields, [&](const std::string& field) { return float64_oracle(field, point); }),
+            "float64", fields,
+            expectations(fields, [&](const std::string& field) { return float64_oracle(field, point); }),
             [&](const Kernel& kernel, uint64_t* out, ValueMarks& marks) {
                 kernel.decode_float64(layout.view, uint8_t(point), reinterpret_cast<double*>(out), marks);
             });
+}
+
+static void check_dates(const FieldView& view, const Fields& fields) {
+    check_values<int32_t>("date32", fields, expectations(fields, date_oracle),
+                          [&](const Kernel& kernel, int32_t* out, ValueMarks& marks) {
+                              kernel.decode_date32(view, out, marks);
+                          });
 }
 
 static void check_times(const Fields& fields, bool carriage_returns) {
     const Layout layout(fields, carriage_returns);
     for (const TimeUnit unit : {TimeUnit::second, TimeUnit::milli, TimeUnit::micro, TimeUnit::nano})
         check_values<int64_t>(
-            "timestamp", fields, expectations(fields, [&](const std::string& field) { return timestamp_oracle(field, unit); }),
+            "timestamp", fields,
+            expectations(fields, [&](const std::string& field) { return timestamp_oracle(field, unit); }),
             [&](const Kernel& kernel, int64_t* out, ValueMarks& marks) {
                 kernel.decode_timestamp(layout.view, unit, out, marks);
             });
-    check_values<int32_t>("date32", fields, expectations(fields, date_oracle),
-                          [&](const Kernel& kernel, int32_t* out, ValueMarks& marks) { kernel.decode_date32(layout.view, out, marks); });
+    check_dates(layout.view, fields);
 }
 
 static Token token(const std::string& text) {
@@ -338,7 +212,8 @@ static Token token(const std::string& text) {
 
 static void check_booleans(const Fields& fields, bool carriage_returns) {
     const Layout layout(fields, carriage_returns);
-    const std::vector<Token> trues = {token("true"), token("1"), token("SomeTrue")}, falses = {token("false"), token("0"), token("tru")};
+    const std::vector<Token> trues = {token("true"), token("1"), token("SomeTrue")};
+    const std::vector<Token> falses = {token("false"), token("0"), token("tru")};
     const std::vector<Value> expected =
         expectations(fields, [&](const std::string& field) { return bool_oracle(field, trues, falses); });
     for (const Kernel* kernel : kernels_here()) {
@@ -374,7 +249,8 @@ static void check_strings(const Fields& fields, bool carriage_returns, bool quot
         if (sums.any_non_ascii != non_ascii) disagree(kernel->name, "any_non_ascii", 0, "");
         for (size_t row = 0; row < fields.size(); row++) {
             const std::string& text = expected[row].text;
-            if (std::memcmp(out + (end - 1000), text.data(), text.size()) != 0 || offsets[row] != end + int32_t(text.size()))
+            const bool same = std::memcmp(out + (end - 1000), text.data(), text.size()) == 0;
+            if (!same || offsets[row] != end + int32_t(text.size()))
                 disagree(kernel->name, "strings", row, fields[row]);
             end = offsets[row];
         }
@@ -389,7 +265,7 @@ static void check_utf8(const std::string& text) {
         if (kernel->valid_utf8(data, text.size()) != expected) disagree(kernel->name, "valid_utf8", expected, text);
 }
 
-#include "value_columns_fields.hpp"
+#include "value_columns_fields.hpp"  // needs the checks above
 
 int main(int argc, char** argv) {
     randomness.seed(argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1);

@@ -1,5 +1,7 @@
 """Any bytes at all: the engine gives what the oracle gives, whatever the dialect, policy, kernel, cuts and order."""
 
+import io
+
 import pyarrow as pa
 import pytest
 from csv_runs import difference, through_read, through_stream
@@ -11,6 +13,7 @@ from malformed_structure import SHAPES as RECORD_SHAPES
 from oracle.csv_oracle import Dialect, parse
 
 import formatter as fm
+from formatter import readers
 
 PIECES = [b'"', b'"', b",", b",", b"\n", b"\n", b"\r\n", b"\r", b"1", b"-2.5", b"a", b" ", b"\\", b"#", b";", b"||"]
 PIECES += [
@@ -66,6 +69,25 @@ def test_any_bytes_read_as_the_oracle_reads_them(on_error, data, dialect, kernel
         if on_error != "raise":  # with several bad records the first met depends on the order of arrival
             seed = more.draw(st.integers(0, 999), label="order")
             assert difference(through_stream(data, dialect, on_error, cuts, shuffle=seed), outcome, on_error) is None
+
+
+@given(
+    data=soup,
+    repeats=st.integers(1, 6),
+    dialect=dialects(),
+    on_error=st.sampled_from(POLICIES),
+    range_bytes=st.integers(4, 200),
+    threads=st.integers(1, 3),
+)
+def test_ranges_read_at_once_give_what_the_whole_gives(data, repeats, dialect, on_error, range_bytes, threads):
+    data *= repeats
+    outcome = parse(data, dialect, on_error=on_error)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(readers, "RANGE_BYTES", range_bytes)
+        patch.setattr(readers, "WINDOW_BYTES", 3 * range_bytes)
+        assert difference(through_read(data, dialect, on_error, threads=threads), outcome, on_error) is None
+        run = through_read(io.BytesIO(data), dialect, on_error, threads=threads)
+        assert difference(run, outcome, on_error) is None
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)

@@ -20,6 +20,8 @@ using Spans = std::vector<std::pair<uint64_t, uint64_t>>;
 
 namespace {
 
+constexpr size_t most = 6200;  // buffers a call
+
 struct Schedule {
     std::vector<uint64_t> order;
     std::vector<uint8_t> delimited;  // by sequence; [0] unused
@@ -32,7 +34,8 @@ Schedule make_schedule(uint64_t buffers, uint64_t window, double probability, ui
     for (uint64_t from = 0; from < buffers; from += window)
         std::shuffle(schedule.order.begin() + from, schedule.order.begin() + std::min(buffers, from + window), random);
     schedule.delimited.resize(buffers + 1);
-    for (uint64_t i = 1; i <= buffers; ++i) schedule.delimited[i] = std::uniform_real_distribution<>()(random) < probability;
+    std::bernoulli_distribution has_delimiter(probability);
+    for (uint64_t i = 1; i <= buffers; ++i) schedule.delimited[i] = has_delimiter(random);
     return schedule;
 }
 
@@ -56,11 +59,12 @@ bool run(const Schedule& schedule, unsigned threads, bool stall) {
     std::vector<Spans> claimed(threads);
     std::atomic<bool> failed{false};
     const auto work = [&](unsigned me) {
-        uint64_t sequences[64];
-        uint8_t delimited[64];
-        SequenceSpan spans[129];
+        std::vector<uint64_t> sequences(most);
+        std::vector<uint8_t> delimited(most);
+        std::vector<SequenceSpan> spans(2 * most + 1);
         for (unsigned turn = 0;; ++turn) {
-            const size_t share = 1 + turn % 64, from = next.fetch_add(share);
+            // now and then a block, and half of those too large for one
+            const size_t share = turn % 32 == 31 ? 4096 + turn % 64 * 32 : 1 + turn % 64, from = next.fetch_add(share);
             if (from >= schedule.order.size()) return;
             const size_t count = std::min(share, schedule.order.size() - from);
             for (size_t i = 0; i < count; ++i) {
@@ -70,9 +74,12 @@ bool run(const Schedule& schedule, unsigned threads, bool stall) {
             if (stall && me == 0 && turn == 3) std::this_thread::sleep_for(std::chrono::milliseconds(300));
             size_t span_count, taken;
             ShredRing::Status status;
-            const bool tried = turn % 2 == 0 && shared.try_process_many(sequences, delimited, count, false, spans,
-                                                                        span_count, taken, status);
-            if (!tried) status = shared.process_many(sequences, delimited, count, false, spans, span_count, taken);
+            const bool tried =
+                turn % 2 == 0 && shared.try_process_many(sequences.data(), delimited.data(), count, false, spans.data(),
+                                                         span_count, taken, status);
+            if (!tried)
+                status = shared.process_many(sequences.data(), delimited.data(), count, false, spans.data(), span_count,
+                                             taken);
             if (status != ShredRing::Status::ok) failed = true;
             for (size_t i = 0; i < span_count; ++i) claimed[me].emplace_back(spans[i].first, spans[i].last);
             if (turn % 16 == 0 && shared.try_lock()) {  // a reader among the writers, and a save and restore in the run
@@ -96,7 +103,8 @@ bool run(const Schedule& schedule, unsigned threads, bool stall) {
     Spans expected = expected_spans(schedule);
     std::sort(expected.begin(), expected.end());
     if (failed || all != expected) {
-        std::printf("%zu spans claimed, %zu expected%s\n", all.size(), expected.size(), failed ? ", a call failed" : "");
+        std::printf("%zu spans claimed, %zu expected; %s\n", all.size(), expected.size(),
+                    failed ? "a call failed" : "no call failed");
         return false;
     }
     return true;

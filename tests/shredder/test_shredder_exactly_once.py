@@ -103,6 +103,36 @@ def test_a_record_over_65536_buffers_is_claimed_once(window):
     assert_exactly_once(shuffled_in_windows(65_536, window, 4), flags, threads=2, batch=1000)
 
 
+@pytest.mark.parametrize("missing", [1, 2000, 4000])
+def test_a_ring_full_of_one_record_is_closed_by_a_block_at_its_beginning(missing):
+    """Every slot seen, none with a delimiter: no stop is left anywhere once the block is laid over the ring."""
+    shredder, flags = SequenceShredder(capacity=8192), np.zeros(8192, bool)
+    early, late = np.arange(1, 4097 + missing, dtype=np.uint64), np.arange(4097 + missing, 8193, dtype=np.uint64)
+    assert shredder.process_many(late, flags[: len(late)]).tolist() == []
+    assert shredder.process_many(early, flags[: len(early)]).tolist() == []
+    assert (shredder.capacity, shredder.tail) == (8192, 8192)
+    assert shredder.process(8193, True) == ((1, 8193),)
+
+
+@pytest.mark.parametrize("probability", PROBABILITIES)
+def test_blocks_that_wrap_inside_a_full_ring_claim_each_span_once(probability):
+    """The prefix ends inside a word, and the window is all of the ring: its first and last buffers share that word."""
+    flags = make_flags(8192 * 4, probability, 17)
+    for offset in (1, 37, 63, 64):
+        blocks = [np.arange(1, offset + 1)]
+        for start in range(offset, 8192 * 3, 8192):
+            window = np.arange(start + 1, start + 8193)
+            blocks += [window[5000:], window[1:2500], window[2500:5000], window[:1]]
+        order = np.concatenate(blocks).astype(np.uint64)
+        shredder, found, at = SequenceShredder(capacity=8192), [], 0
+        for block in blocks:
+            part = order[at : at + len(block)]
+            found += map(tuple, shredder.process_many(part, flags[part - np.uint64(1)]).tolist())
+            assert shredder.capacity == 8192
+            at += len(block)
+        assert difference(found, all_claims(flags[: len(order)])[:-1]) == ""
+
+
 def test_a_record_longer_than_any_level_of_the_tree_is_claimed_once():
     """A run of 300,000 buffers: more than 64 * 64 * 64 slots, so three levels stand above the words."""
     flags = np.zeros(300_002, bool)

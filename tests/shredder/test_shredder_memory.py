@@ -72,6 +72,19 @@ def test_the_window_reaches_exactly_2_to_the_26():
     assert shredder.holes() == ((2, 2**26 - 1),)
 
 
+@pytest.mark.parametrize("restored", [False, True])
+@pytest.mark.parametrize("capacity", [64, 512, 8192])
+def test_words_full_of_one_record_stay_so_when_the_ring_grows_or_is_restored(capacity, restored):
+    """Slots 3 to 9,999 are seen and have no delimiter: nothing to stop at in whole words, nor in the words above."""
+    shredder = SequenceShredder(capacity)
+    shredder.process_many(range(3, 10_000), [False] * 9997)
+    shredder.process(10_000, True)
+    assert shredder.process(100_000, True) == ()
+    if restored:
+        shredder = SequenceShredder.restore(shredder.snapshot())
+    assert shredder.process(2, True) == ((2, 10_000),)
+
+
 def test_a_long_record_in_order_needs_no_slots():
     shredder = SequenceShredder(64)
     before = shredder.nbytes

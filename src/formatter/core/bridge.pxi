@@ -26,7 +26,7 @@ cdef extern from "engine/slice_ring.hpp" namespace "formatter" nogil:
     cdef cppclass EndOwner:
         bint claim()
         void release()
-        bint is_claimed()
+        bint is_mine()
         bint is_dead()
     cdef cppclass SliceRing:
         SliceRing(int64_t high, int64_t low)
@@ -178,6 +178,9 @@ cdef class Producer:
         cdef Channel channel = self.channel
         cdef int64_t now = steady_now_ns()
         cdef int64_t until = min(deadline, now + NAP_NS)
+        if channel.consuming.is_mine():
+            raise BackpressureError("bridge: it is full, and its consumer belongs to this very thread, which cannot wait "
+                                    "for itself; consume first, use another thread, or another backpressure")
         if now >= deadline:
             wanted = f"room in the spill (max_bytes={channel.spill.max_bytes})" if on_disk else "a place"
             raise BackpressureError(f"bridge: waited {channel.timeout} s for {wanted} and the consumer made none; the "
@@ -339,7 +342,7 @@ cdef int check_watermark(object ts, object last) except -1:
         return 0
     if isinstance(ts, datetime.datetime) != isinstance(last, datetime.datetime) or (
             isinstance(ts, datetime.datetime) and (ts.tzinfo is None) != (last.tzinfo is None)):
-        raise FlowError(f"bridge: watermark {ts!r} cannot be compared with the one before, {last!r}; use one kind of time")
+        raise FlowError(f"bridge: watermark {ts!r} cannot be compared with {last!r} before it; use one kind of time")
     if ts < last:
         raise FlowError(f"bridge: watermark {ts!r} is before the last one, {last!r}; a watermark never goes back")
     return 0

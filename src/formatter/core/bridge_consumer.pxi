@@ -1,8 +1,8 @@
 # In: the slices and control messages of a channel. Out: batches formed by the policy, and controls in their place.
 # Refuses to know: where slices come from (ring or spill look alike here), what rows mean.
 #
-# The rules of formation: rows wait until max_rows, max_bytes or the deadline, which counts from the first waiting slice's
-# enqueueing; a checkpoint and the end let them go first; a watermark does too, or else waits behind them.
+# The rules of formation: rows wait until max_rows, max_bytes or the deadline, which counts from when the first waiting
+# slice was enqueued; a checkpoint and the end let them go first; a watermark does too, or else waits behind them.
 from collections import deque
 
 
@@ -116,6 +116,9 @@ cdef class Consumer:
                 return self.end_without_message()
             if now >= wait_until:
                 return None
+            if wait_until == INT64_MAX and not self.parts and channel.producing.is_mine():
+                raise FlowError("bridge: nothing is there, and the producer belongs to this very thread, which cannot "
+                                "wait for itself; send or close first, or use poll()")
             until = min(wait_until, now + NAP_NS)
             wanted = 1
             if self.parts:

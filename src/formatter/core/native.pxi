@@ -60,6 +60,7 @@ cdef extern from "engine/csv_format.hpp" namespace "formatter" nogil:
         uint8_t quote, escape, comment, decimal_point
         Ragged ragged
         OnError on_error
+        cbool note_nulled
         vector[string] nulls, trues, falses, timestamp_formats
         uint32_t fields, output_columns
         vector[ColumnSpec] columns
@@ -119,6 +120,19 @@ cdef extern from "engine/range_reader.hpp" namespace "formatter" nogil:
     RangeResult read_range(const RecordFormat&, RecordDecoder&, const RangeRequest&)
     RecordFormat csv_record_format(shared_ptr[CsvFormat])
 
+cdef extern from "engine/record_array.hpp" namespace "formatter" nogil:
+    cdef cppclass RecordValue:
+        const uint8_t* data
+        size_t size
+        cbool null
+    cdef cppclass RecordArrayResult:
+        ArrowArray batch
+        vector[int64_t] row_of_value
+        vector[uint64_t] value_of_error
+        vector[RowError] errors
+        DecodeCounters counters
+    RecordArrayResult read_record_array(RecordDecoder&, const RecordValue*, size_t, const string&)
+
 cdef extern from "engine/stream_engine.hpp" namespace "formatter" nogil:
     cdef cppclass StreamOptions:
         RecordFormat format
@@ -147,7 +161,8 @@ cdef extern from "engine/stream_engine.hpp" namespace "formatter" nogil:
         beyond
     cdef cppclass PushResult:
         PushStatus status
-        size_t taken, refused
+        vector[uint32_t] not_taken
+        uint64_t appended
         vector[FinishedBatch] batches
         vector[PlacedError] errors
         vector[SequenceSpan] holes
@@ -157,7 +172,7 @@ cdef extern from "engine/stream_engine.hpp" namespace "formatter" nogil:
         vector[uint64_t] values_decoded
     cdef cppclass StreamEngine:
         StreamEngine(StreamOptions) except +
-        PushResult push(const PushedBuffer*, size_t)
+        PushResult push(const PushedBuffer*, size_t, cbool)
         PushResult lost(uint64_t, uint64_t)
         PushResult finish(uint64_t, cbool, uint64_t)
         PushResult flush(cbool)

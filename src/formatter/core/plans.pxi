@@ -24,6 +24,7 @@ cdef class Plan:
         csv.decimal_point = dialect["decimal"][0]
         csv.ragged = <Ragged><uint8_t>dialect["ragged"]
         csv.on_error = <OnError><uint8_t>dialect["on_error"]
+        csv.note_nulled = dialect["note_nulled"]
         csv.nulls = dialect["nulls"]
         csv.trues = dialect["trues"]
         csv.falses = dialect["falses"]

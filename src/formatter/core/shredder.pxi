@@ -7,9 +7,9 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
-# Up to this many buffers take a few microseconds: less than handing the GIL to another thread and getting it back.
 cdef enum:
-    SHRED_FEW = 512
+    SHRED_WITH_GIL = 512  # so few take microseconds: less than handing the GIL to another thread and getting it back
+    SHRED_COPIED = 8192  # claims of so few stay in memory that the allocator has at hand
 cdef size_t SHRED_DRAWN = 4096  # slots debug_dump draws
 
 
@@ -67,31 +67,40 @@ cdef class SequenceShredder:
                 f"shredder: process_many: expected two one-dimensional arrays of one length, "
                 f"found shapes {sequences.shape} and {has_delimiter.shape}")
         cdef Py_buffer numbers, flags, room
-        cdef SequenceSpan few[2 * SHRED_FEW + 1]
+        cdef SequenceSpan* spans = NULL
         cdef size_t count = sequences.shape[0], span_count = 0, taken = 0
         cdef ShredStatus status = ShredStatus.ok
+        cdef bint copied = count <= SHRED_COPIED
+        # Seldom more claims than buffers, at most two each. Small results are copied to their size; of a large array,
+        # the pages beyond the claims made are never touched.
+        claims = None if copied else np.empty((2 * count + 1, 2), shred_uint64)
         PyObject_GetBuffer(sequences, &numbers, PyBUF_SIMPLE)
         PyObject_GetBuffer(has_delimiter, &flags, PyBUF_SIMPLE)
-        try:
-            if count <= SHRED_FEW and self.shared.try_process_many(
-                    <const uint64_t*> numbers.buf, <const uint8_t*> flags.buf, count, self.skip_duplicates,
-                    few, span_count, taken, status):
+        if copied:
+            spans = <SequenceSpan*> malloc((2 * count + 1) * sizeof(SequenceSpan))
+        else:
+            PyObject_GetBuffer(claims, &room, PyBUF_WRITABLE)
+            spans = <SequenceSpan*> room.buf
+        if spans != NULL and not (count <= SHRED_WITH_GIL and self.shared.try_process_many(
+                <const uint64_t*> numbers.buf, <const uint8_t*> flags.buf, count, self.skip_duplicates, spans,
+                span_count, taken, status)):
+            with nogil:
+                status = self.shared.process_many(<const uint64_t*> numbers.buf, <const uint8_t*> flags.buf, count,
+                                                  self.skip_duplicates, spans, span_count, taken)
+        PyBuffer_Release(&numbers)
+        PyBuffer_Release(&flags)
+        if spans == NULL:
+            raise MemoryError(f"shredder: no memory for the claims of {count} buffers")
+        if copied:
+            try:
                 claims = np.empty((span_count, 2), shred_uint64)
                 PyObject_GetBuffer(claims, &room, PyBUF_WRITABLE)
-                memcpy(room.buf, few, span_count * sizeof(SequenceSpan))
-                PyBuffer_Release(&room)
-            else:
-                claims = np.empty((2 * count + 1, 2), shred_uint64)  # pages beyond the claims made are never touched
-                PyObject_GetBuffer(claims, &room, PyBUF_WRITABLE)
-                with nogil:
-                    status = self.shared.process_many(
-                        <const uint64_t*> numbers.buf, <const uint8_t*> flags.buf, count, self.skip_duplicates,
-                        <SequenceSpan*> room.buf, span_count, taken)
-                PyBuffer_Release(&room)
-                claims.resize((span_count, 2), refcheck=False)  # nobody else has it yet
-        finally:
-            PyBuffer_Release(&numbers)
-            PyBuffer_Release(&flags)
+                memcpy(room.buf, spans, span_count * sizeof(SequenceSpan))
+            finally:
+                free(spans)
+        PyBuffer_Release(&room)
+        if not copied:
+            claims.resize((span_count, 2), refcheck=False)  # nobody else has it yet
         if status == ShredStatus.ok:
             return claims
         error = shred_refusal(status, sequences[taken], self._facts(), f" at index {taken} of {count}")

@@ -62,7 +62,8 @@ cdef object shred_restore_refusal(ShredRestoreStatus status, size):
     if status == ShredRestoreStatus.truncated:
         code, expected, found = "snapshot_truncated", "a whole snapshot", f"one cut off at {size} bytes"
     elif status == ShredRestoreStatus.not_a_snapshot:
-        code, expected, found = "snapshot_foreign", "bytes of SequenceShredder.snapshot()", f"{size} bytes of another kind"
+        code, expected = "snapshot_foreign", "bytes of SequenceShredder.snapshot()"
+        found = f"{size} bytes of another kind"
     elif status == ShredRestoreStatus.wrong_version:
         code, expected, found = "snapshot_version", "snapshot version 1", "another version"
     else:

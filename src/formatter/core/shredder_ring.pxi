@@ -117,7 +117,8 @@ cdef uint64_t shred_sequence(value) except? 0:
     number = operator.index(value)
     if not 0 <= number <= 0xFFFFFFFFFFFFFFFF:
         raise SequenceError(
-            f"shredder: sequence {number}: expected 1 to 2**64 - 1, found {number}; number each origin's buffers from 1",
+            f"shredder: sequence {number}: expected 1 to 2**64 - 1, found {number}; "
+            "number each origin's buffers from 1",
             sequence=number)
     return number
 

@@ -1,6 +1,6 @@
 # In: buffers of many origins from any thread. Out: finished batches, errors with certain positions, counts.
 # Thin: the engine locks for itself, the GIL is released around every call.
-from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_GET_SIZE
 
 PUSH_STATUS = ("ok", "duplicate", "zero", "out_of_range", "finished", "pending_limit", "hole", "beyond")
 
@@ -28,7 +28,8 @@ cdef class NativeStream:
     def __dealloc__(self):
         del self.engine
 
-    def push(self, data, uint64_t origin, uint64_t sequence):
+    def push(self, data, uint64_t origin, uint64_t sequence, bint append=False):
+        """One buffer; with `append` it is the one behind the highest seen."""
         cdef Py_buffer view
         cdef PushedBuffer buffer
         cdef PushResult result
@@ -38,7 +39,7 @@ cdef class NativeStream:
         buffer.data = <const uint8_t*>view.buf
         buffer.size = view.len
         with nogil:
-            result = self.engine.push(&buffer, 1)
+            result = self.engine.push(&buffer, 1, append)
         PyBuffer_Release(&view)
         return push_result(&result)
 
@@ -48,14 +49,46 @@ cdef class NativeStream:
         cdef vector[PushedBuffer] buffers
         cdef PushResult result
         cdef Py_ssize_t i, count = addresses.shape[0]
+        cdef bint one_origin = origins is None
         buffers.resize(count)
         with nogil:
             for i in range(count):
-                buffers[i].origin = origins[i]
+                buffers[i].origin = 0 if one_origin else origins[i]
                 buffers[i].sequence = sequences[i]
                 buffers[i].data = <const uint8_t*><size_t>addresses[i]
                 buffers[i].size = sizes[i]
-            result = self.engine.push(buffers.data(), count)
+            result = self.engine.push(buffers.data(), count, False)
+        return push_result(&result)
+
+    def push_list(self, list data, const uint64_t[::1] origins, const uint64_t[::1] sequences):
+        """Bytes-like objects; without origins all are of origin 0."""
+        cdef vector[PushedBuffer] buffers
+        cdef vector[Py_buffer] views
+        cdef PushResult result
+        cdef Py_ssize_t i, count = len(data)
+        cdef bint one_origin = origins is None
+        cdef Py_buffer view
+        cdef object item
+        cdef tuple kept = tuple(data)  # the list may change while the GIL is released
+        buffers.resize(count)
+        try:
+            for i in range(count):
+                item = kept[i]
+                if PyBytes_CheckExact(item):
+                    buffers[i].data = <const uint8_t*>PyBytes_AS_STRING(item)
+                    buffers[i].size = PyBytes_GET_SIZE(item)
+                else:
+                    PyObject_GetBuffer(item, &view, PyBUF_SIMPLE)
+                    views.push_back(view)
+                    buffers[i].data = <const uint8_t*>view.buf
+                    buffers[i].size = view.len
+                buffers[i].origin = 0 if one_origin else origins[i]
+                buffers[i].sequence = sequences[i]
+            with nogil:
+                result = self.engine.push(buffers.data(), count, False)
+        finally:
+            for i in range(<Py_ssize_t>views.size()):
+                PyBuffer_Release(&views[i])
         return push_result(&result)
 
     def lost(self, uint64_t origin, uint64_t sequence):
@@ -111,7 +144,7 @@ cdef class NativeStream:
 
 
 cdef tuple push_result(PushResult* result):
-    """(status, taken, refused, [(origin, spans, capsule)], [(origin, error tuple)], holes)"""
+    """(status, not_taken, appended, [(origin, spans, capsule)], [(origin, error tuple)], holes)"""
     cdef size_t i, j
     cdef list batches = [], errors = [], holes = []
     cdef list spans
@@ -124,4 +157,4 @@ cdef tuple push_result(PushResult* result):
         errors.append((result.errors[i].origin, error_tuple(result.errors[i].error)))
     for i in range(result.holes.size()):
         holes.append((result.holes[i].first, result.holes[i].last))
-    return PUSH_STATUS[<int>result.status], result.taken, result.refused, batches, errors, holes
+    return PUSH_STATUS[<int>result.status], tuple(result.not_taken), result.appended, batches, errors, holes

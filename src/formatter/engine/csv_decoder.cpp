@@ -79,18 +79,40 @@ void CsvDecoder::place(const Place& at) {
     records_ = 0;
 }
 
-// A byte order mark; headers are read and skipped by whoever knows where the stream begins.
-size_t CsvDecoder::skip_mark(const uint8_t* data, size_t size) {
-    if (!place_.stream_start) return 0;
+// A byte order mark, comments, blank lines and the header. False if the header does not end in these bytes.
+bool CsvDecoder::skip_preamble(const uint8_t* data, size_t size, size_t* skipped) {
+    *skipped = 0;
+    if (!place_.stream_start) return true;
+    if (format_->header) {
+        RecordShape shape;
+        size_t begin = 0;
+        if (!find_header(*format_, data, size, &begin, &shape)) return false;
+        *skipped = begin + shape.size;
+        if (format_->unreadable) header_error(data + begin, shape.separators.back());
+    } else if (size >= 3 && std::memcmp(data, "\xEF\xBB\xBF", 3) == 0) {
+        *skipped = 3;
+    }
     place_.stream_start = false;
-    const size_t skipped = size >= 3 && std::memcmp(data, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-    offset_ += skipped;
-    return skipped;
+    offset_ += *skipped;
+    return true;
+}
+
+void CsvDecoder::header_error(const uint8_t* header, size_t size) {
+    RowError error;
+    error.code = ErrorCode::header;
+    error.sequence = place_.sequence;
+    error.byte_offset = place_.byte_offset;
+    error.record = place_.record;
+    error.found.assign(reinterpret_cast<const char*>(header), std::min<size_t>(size, 200));
+    errors.push_back(std::move(error));
 }
 
 size_t CsvDecoder::index(const uint8_t* data, size_t size, uint64_t row_limit) {
-    const size_t at = skip_mark(data, size);
-    return at + (plain_ ? index_plain(data + at, size - at, row_limit) : index_general(data + at, size - at, row_limit));
+    size_t at = 0;
+    if (!skip_preamble(data, size, &at)) return 0;
+    if (format_->unreadable) return size;
+    const size_t used = plain_ ? index_plain(data + at, size - at, row_limit) : index_general(data + at, size - at, row_limit);
+    return at + used;
 }
 
 Place CsvDecoder::here() const { return Place{place_.sequence, place_.byte_offset + int64_t(offset_), place_.record + records_}; }
@@ -112,6 +134,7 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
         records_ += result.rows;
         row_limit -= result.rows;
         offset_ += result.consumed;
+        indexed_bytes_ += result.consumed;
         at += result.consumed;
         if (result.end == IndexEnd::capacity) continue;
         if (result.end == IndexEnd::irregular) {
@@ -155,8 +178,7 @@ void CsvDecoder::index_unterminated(const uint8_t* data, size_t size) {
     uint8_t* record = block_.keep_bytes(terminated_size);
     std::memcpy(record, data, size);
     std::memcpy(record + size, format_->record_end.data(), format_->record_end.size());
-    at = skip_mark(record, size);
-    if (at >= size) return;
+    if (!skip_preamble(record, terminated_size, &at) || at >= size || format_->unreadable) return;
     RecordShape shape;
     const Place origin = here();
     if (!split_record(*format_, record + at, terminated_size - at, &shape)) {
@@ -218,7 +240,7 @@ void CsvDecoder::add_irregular(const uint8_t* data, const RecordShape& shape, co
 
 void CsvDecoder::structural_error(ErrorCode code, const uint8_t* data, size_t size, const Place& at, uint32_t found_fields) {
     counters.rejected++;
-    if (format_->on_error == OnError::skip || format_->on_error == OnError::null) return;
+    if (format_->on_error == OnError::skip) return;
     RowError error;
     error.code = code;
     error.sequence = at.sequence;

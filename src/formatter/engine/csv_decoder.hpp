@@ -21,6 +21,7 @@ class CsvDecoder : public RecordDecoder {
     size_t index(const uint8_t* data, size_t size, uint64_t row_limit) override;
     void index_unterminated(const uint8_t* data, size_t size) override;
     void materialize() override;
+    void expect(uint64_t bytes) override { expected_bytes_ = bytes; }
     uint64_t rows() const override { return columns_.rows() + block_.rows(); }
     uint64_t records_placed() const override { return records_; }
     uint64_t byte_count() const override { return columns_.byte_count(); }
@@ -36,7 +37,8 @@ class CsvDecoder : public RecordDecoder {
 
     size_t index_plain(const uint8_t* data, size_t size, uint64_t row_limit);
     size_t index_general(const uint8_t* data, size_t size, uint64_t row_limit);
-    size_t skip_mark(const uint8_t* data, size_t size);
+    bool skip_preamble(const uint8_t* data, size_t size, size_t* skipped);
+    void header_error(const uint8_t* header, size_t size);
     Place here() const;
     void add_record(const uint8_t* data, const RecordShape&, const Place&, const uint8_t* readable_begin,
                     const uint8_t* readable_end);
@@ -56,6 +58,7 @@ class CsvDecoder : public RecordDecoder {
     bool is_null_token(Bytes field) const;
     void null_or_error(size_t column, uint32_t row, Bytes found);
     void value_error(size_t column, uint32_t row, ErrorCode code, Bytes found);
+    void note_error(size_t column, uint32_t row, ErrorCode code, Bytes found, bool row_kept);
     void check_utf8(size_t column, uint64_t text_before);
     FieldView view(size_t column) const;
     Bytes field(size_t column, uint32_t row) const;
@@ -78,7 +81,10 @@ class CsvDecoder : public RecordDecoder {
     Place place_;
     size_t offset_ = 0;       // bytes past place_
     uint64_t records_ = 0;    // records past place_
-    uint64_t reserved_ = 0;
+    void reserve_rows(uint32_t rows);
+    uint64_t reserved_ = 0;        // rows the columns have room for
+    uint64_t expected_bytes_ = 0;  // still to come into this batch
+    uint64_t indexed_bytes_ = 0;   // since the last materialize()
 
     // Scratch for one block, one bit or value a row.
     std::vector<uint64_t> valid_, empty_, odd_, rejected_;

@@ -24,9 +24,11 @@ struct CsvFormat {
     uint8_t comment = 0;
     bool trim = false;
     bool header = false;
+    bool unreadable = false;  // the header lacks a wanted column: records can only be passed over
     uint8_t decimal_point = '.';
     Ragged ragged = Ragged::error;
     OnError on_error = OnError::raise;
+    bool note_nulled = false;  // tell of fields that an error made null, too
     std::vector<std::string> nulls;
     std::vector<std::string> trues;
     std::vector<std::string> falses;

@@ -123,7 +123,7 @@ std::vector<std::string> map_header(CsvFormat* format, const uint8_t* base, cons
         size_t i = 0;
         while (i < names.size() && names[i] != column.name) i++;
         if (i == names.size()) missing.push_back(column.name);
-        column.field = uint32_t(i);
+        column.field = uint32_t(i < names.size() ? i : 0);
     }
     format->fields = uint32_t(names.size());
     return missing;
@@ -140,6 +140,11 @@ BufferScan scan_buffer(const CsvFormat& format, const uint8_t* data, size_t size
         }
         if (state->at_record_start) state->in_comment = format.commenting && c == format.comment;
         state->at_record_start = false;
+        if (state->mark < 3) {  // a stream's first bytes: behind a byte order mark the first record still begins
+            const bool more = c == uint8_t("\xEF\xBB\xBF"[state->mark]);
+            state->mark = more ? uint8_t(state->mark + 1) : 3;
+            state->at_record_start = more && state->mark == 3;
+        }
         if (!state->in_comment) {
             if (format.escaping && c == format.escape) {
                 state->escaped = true;

@@ -44,6 +44,7 @@ struct ScanState {
     bool in_comment = false;
     bool at_record_start = true;
     uint8_t matched = 0;        // bytes of the record end already met
+    uint8_t mark = 3;           // bytes of a byte order mark already met; 3: none can stand here
 };
 struct BufferScan {
     static constexpr uint64_t none = ~uint64_t(0);

@@ -8,6 +8,8 @@
 namespace formatter {
 namespace {
 
+constexpr uint64_t text_ahead_most = 64 << 20;  // reserved on the strength of the rows so far
+
 bool bit(const std::vector<uint64_t>& bits, uint32_t i) { return bits[i / 64] >> (i % 64) & 1; }
 void set_bit(std::vector<uint64_t>& bits, uint32_t i) { bits[i / 64] |= uint64_t(1) << (i % 64); }
 void clear_bit(std::vector<uint64_t>& bits, uint32_t i) { bits[i / 64] &= ~(uint64_t(1) << (i % 64)); }
@@ -93,16 +95,25 @@ void CsvDecoder::drop_marked(const std::vector<uint64_t>& dropped) {
     begin_attempt();
 }
 
+// Columns that grow are copied, and fresh memory costs more than parsing into it: what is expected is reserved at once,
+// what is not doubles.
+void CsvDecoder::reserve_rows(uint32_t rows) {
+    const uint64_t bytes = std::max<uint64_t>(indexed_bytes_, 1);
+    if (columns_.rows() + rows > reserved_) {
+        const uint64_t expected = expected_bytes_ / bytes * rows + expected_bytes_ % bytes * rows / bytes;
+        const uint64_t more = std::max<uint64_t>({rows, columns_.rows(), expected + expected / 32});
+        columns_.reserve_rows(more);
+        reserved_ = columns_.rows() + more;
+    }
+    expected_bytes_ -= std::min(expected_bytes_, indexed_bytes_);
+    indexed_bytes_ = 0;
+}
+
 void CsvDecoder::materialize() {
     uint32_t rows = block_.rows();
     if (rows == 0) return block_.clear();
     counters.records += rows;
-    if (columns_.rows() + rows > reserved_) {
-        // Double, so that a batch's columns move a few times only; a small stream stays small.
-        const uint64_t more = std::max<uint64_t>(rows, columns_.rows());
-        columns_.reserve_rows(more);
-        reserved_ = columns_.rows() + more;
-    }
+    reserve_rows(rows);
     const size_t words = (block_.capacity_bound() + 63) / 64 + 1;
     if (valid_.size() < words) {
         valid_.resize(words);
@@ -233,7 +244,11 @@ void CsvDecoder::decode_text(size_t i, const FieldView& v) {
     StringSums sums{};
     kernel_->measure_strings(v, sums);
     const uint64_t before = c.text_bytes;
-    c.text.reserve(before + sums.bytes + 64, before);
+    if (before + sums.bytes + 64 > c.text.capacity()) {
+        const uint64_t rows_to_come = reserved_ - std::min(reserved_, at + v.rows);
+        const uint64_t alike = std::min<uint64_t>(sums.bytes / v.rows * rows_to_come, text_ahead_most);
+        c.text.reserve(before + sums.bytes + alike + alike / 16 + 64, before);
+    }
     ValueMarks marks{empty_.data(), odd_.data(), 0, 0};
     if (has_large_offsets(spec.type)) {
         int32_t* ends = reinterpret_cast<int32_t*>(wide_.data());
@@ -439,16 +454,21 @@ void CsvDecoder::value_error(size_t i, uint32_t row, ErrorCode code, Bytes found
     if (format_->on_error == OnError::null && spec.nullable) {
         clear_bit(valid_, row);
         nulled_++;
+        if (format_->note_nulled) note_error(i, row, code, found, true);
         return;
     }
-    const bool second = bit(rejected_, row);
     set_bit(rejected_, row);
     any_rejected_ = true;
-    if (format_->on_error == OnError::skip || format_->on_error == OnError::null) return;
+    if (format_->on_error != OnError::skip) note_error(i, row, code, found, false);
+}
+
+void CsvDecoder::note_error(size_t i, uint32_t row, ErrorCode code, Bytes found, bool row_kept) {
+    const ColumnSpec& spec = columns_.specs()[i];
     const RowBlock::Location at = block_.locate(row);
     const Bytes raw_field = field(i, row);
     RowError error;
     error.code = code;
+    error.row_kept = row_kept;
     error.column = int32_t(i);
     error.sequence = at.segment->sequence;
     error.byte_offset = int64_t(at.segment->byte_offset) + (raw_field.data - at.segment->base);
@@ -466,12 +486,14 @@ void CsvDecoder::value_error(size_t i, uint32_t row, ErrorCode code, Bytes found
         size = without_carriage_return(*format_, begin, size);
     }
     error.raw.assign(reinterpret_cast<const char*>(begin), size);
-    if (second)  // one reject a record: the leftmost bad field speaks for it
-        for (size_t k = errors_before_; k < errors.size(); k++)
-            if (errors[k].record == error.record && errors[k].sequence == error.sequence) {
-                if (columns_.specs()[size_t(errors[k].column)].field > spec.field) errors[k] = std::move(error);
-                return;
-            }
+    // One a record: the leftmost bad field speaks for it, and one that cost the row before one that did not.
+    for (size_t k = errors_before_; k < errors.size(); k++) {
+        RowError& other = errors[k];
+        if (other.record != error.record || other.sequence != error.sequence || other.column < 0) continue;
+        const bool further_left = columns_.specs()[size_t(other.column)].field > spec.field;
+        if (other.row_kept != row_kept ? other.row_kept : further_left) other = std::move(error);
+        return;
+    }
     errors.push_back(std::move(error));
 }
 

@@ -27,6 +27,16 @@ struct FrameEnds {  // positions behind the record ends, `none` if the buffer ha
     bool any() const { return first != none; }
 };
 
+// Finds the end of what stands before the first record: a byte order mark, blank lines, comments and the header.
+struct PreambleScan {
+    ScanState state;
+    std::string line;  // as far as it has come; at the end the header itself
+    bool first_line = true;
+
+    // The position behind the header, or `none`; buffers come in order.
+    uint64_t advance(const CsvFormat&, const uint8_t* data, size_t size);
+};
+
 struct Framing {
     FramingKind kind = FramingKind::stateless;
     uint8_t record_end = '\n';
@@ -39,6 +49,10 @@ struct Framing {
     QuoteSummary summarize(const uint8_t* data, size_t size) const;
     // The state is that at the buffer's start, and on return that at its end.
     FrameEnds ends_after(const uint8_t* data, size_t size, const QuoteSummary&, ScanState*) const;
+    // The size of the record that begins these bytes, with its end, or `none`. `state` is that at the bytes' start and
+    // goes on over several calls.
+    uint64_t record_size(const uint8_t* data, size_t size, ScanState* state) const;
+    size_t record_end_size() const { return csv ? csv->record_end.size() : 1; }
 };
 
 struct RecordFormat;

@@ -69,7 +69,8 @@ uint64_t xxh64(const void* bytes, size_t size, uint64_t seed) {
     return avalanche(hash);
 }
 
-void hash_fixed(const uint8_t* values, int width, const uint8_t* valid, int64_t offset, int64_t rows, uint64_t* hashes) {
+void hash_fixed(const uint8_t* values, int width, const uint8_t* valid, int64_t offset, int64_t rows,
+                uint64_t* hashes) {
     const uint8_t* at = values + offset * width;
     for (int64_t row = 0; row < rows; ++row, at += width) {
         if (!is_valid(valid, offset + row)) continue;

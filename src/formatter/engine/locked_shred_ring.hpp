@@ -1,4 +1,4 @@
-// A shred ring that threads may share: one lock, held for a block of buffers and never while anything else is waited for.
+// A shred ring that threads may share: one lock, held for a block of buffers, never while another thing is waited for.
 //
 // In and out: as ShredRing. Knows no Python; callers that hold an interpreter lock try first and let go of it to wait.
 #pragma once
@@ -12,6 +12,11 @@ namespace formatter {
 
 class LockedShredRing {
 public:
+    // The lock is held for so many buffers at a time. Fewer go in one by one: as a block they would cost a third, but
+    // only if they lie close together, and a long record must not cost more than a short one (bench/shredder_bench.py).
+    static constexpr size_t block_buffers = 4096;
+    static constexpr size_t most_buffers = size_t(1) << 20;  // strewn over a long record: a few milliseconds
+
     explicit LockedShredRing(uint64_t max_sequence = 0, uint64_t floor_slots = ShredRing::inline_slots) noexcept
         : ring(max_sequence, floor_slots) {}
 
@@ -19,55 +24,52 @@ public:
     void lock() noexcept { mutex_.lock(); }
     void unlock() noexcept { mutex_.unlock(); }
 
-    // As ShredRing::process_many, but the claims come in no particular order and `spans` has room for 2 * count + 1. Threads
-    // bring their blocks into order side by side; only laying them over the ring happens under the lock.
+    // As ShredRing::process_many, but the claims come in no particular order and `spans` has room for 2 * count + 1.
+    // Threads bring their blocks into order side by side; only laying them over the ring happens under the lock.
     ShredRing::Status process_many(const uint64_t* sequences, const uint8_t* has_delimiter, size_t count,
                                    bool skip_duplicates, SequenceSpan* spans, size_t& span_count,
                                    size_t& taken) noexcept {
         ShredBlock block;
+        bool far_apart = false;
         span_count = taken = 0;
         while (taken < count) {
-            const size_t share = block_size(count - taken);
-            const bool gathered = block.gather(sequences + taken, has_delimiter + taken, share);
+            const size_t left = count - taken;
+            size_t share = left < block_buffers ? left : block_buffers;
+            bool gathered = share == block_buffers && block.gather(sequences + taken, has_delimiter + taken, share);
+            if (!gathered && !far_apart && left > share) {  // strewn over a long record: closer, the more one takes
+                const size_t more = left < most_buffers ? left : most_buffers;
+                gathered = block.gather(sequences + taken, has_delimiter + taken, more);
+                if (gathered) share = more;
+                far_apart = !gathered;
+            }
             const std::lock_guard<std::mutex> guard(mutex_);
+            if (gathered && ring.merge(block, spans, span_count)) {
+                taken += share;
+                continue;
+            }
+            size_t spans_here, taken_here;
             const ShredRing::Status status =
-                take(gathered ? &block : nullptr, sequences, has_delimiter, share, skip_duplicates, spans, span_count, taken);
+                ring.process_many(sequences + taken, has_delimiter + taken, share, skip_duplicates, spans + span_count,
+                                  spans_here, taken_here);
+            span_count += spans_here;
+            taken += taken_here;
             if (status != ShredRing::Status::ok) return status;
         }
         return ShredRing::Status::ok;
     }
 
-    // The same for at most ShredBlock::max_buffers, if the lock is free now. False: it is not, nothing happened.
+    // The same one by one, if the lock is free now. False: it is not, nothing happened.
     bool try_process_many(const uint64_t* sequences, const uint8_t* has_delimiter, size_t count, bool skip_duplicates,
                           SequenceSpan* spans, size_t& span_count, size_t& taken, ShredRing::Status& status) noexcept {
-        ShredBlock block;
-        const bool gathered = block.gather(sequences, has_delimiter, count);
         const std::unique_lock<std::mutex> guard(mutex_, std::try_to_lock);
         if (!guard.owns_lock()) return false;
-        span_count = taken = 0;
-        status = take(gathered ? &block : nullptr, sequences, has_delimiter, count, skip_duplicates, spans, span_count, taken);
+        status = ring.process_many(sequences, has_delimiter, count, skip_duplicates, spans, span_count, taken);
         return true;
     }
 
     ShredRing ring;  // touch only between lock() and unlock()
 
 private:
-    static size_t block_size(size_t left) noexcept { return left < ShredBlock::max_buffers ? left : ShredBlock::max_buffers; }
-
-    ShredRing::Status take(const ShredBlock* block, const uint64_t* sequences, const uint8_t* has_delimiter, size_t count,
-                           bool skip_duplicates, SequenceSpan* spans, size_t& span_count, size_t& taken) noexcept {
-        if (block != nullptr && ring.merge(*block, spans, span_count)) {
-            taken += count;
-            return ShredRing::Status::ok;
-        }
-        size_t more_spans, more_taken;
-        const ShredRing::Status status = ring.process_many(sequences + taken, has_delimiter + taken, count, skip_duplicates,
-                                                           spans + span_count, more_spans, more_taken);
-        span_count += more_spans;
-        taken += more_taken;
-        return status;
-    }
-
     std::mutex mutex_;
 };
 

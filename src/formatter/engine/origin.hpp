@@ -2,8 +2,10 @@
 // Guarded by the stream's lock; nothing here locks, parses or calls out.
 #pragma once
 
+#include <cstring>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "engine/framing.hpp"
@@ -15,81 +17,88 @@ namespace formatter {
 struct OwnedBytes {
     std::unique_ptr<uint8_t[]> data;
     size_t size = 0;
-    static OwnedBytes copy_of(const uint8_t* bytes, size_t size) {
-        OwnedBytes owned;
-        owned.size = size;
-        if (size) {
-            owned.data.reset(new uint8_t[size]);
-            __builtin_memcpy(owned.data.get(), bytes, size);
+    size_t capacity = 0;
+
+    void append(const uint8_t* bytes, size_t count) {
+        if (!count) return;
+        if (size + count > capacity) {
+            capacity = size ? 2 * (size + count) : count;  // exact at first: most tails never grow
+            std::unique_ptr<uint8_t[]> larger(new uint8_t[capacity]);
+            if (size) std::memcpy(larger.get(), data.get(), size);
+            data = std::move(larger);
         }
-        return owned;
+        std::memcpy(data.get() + size, bytes, count);
+        size += count;
     }
 };
 
-// What a buffer left behind for the records that span its edges. Without a record end the whole of it is `tail`.
+// What buffers left behind for the records that span their edges. `head`: the bytes up to a buffer's first record end,
+// with those of the buffers before it that came in the same call. `tail`: the bytes behind a buffer's last record end,
+// or buffers without one.
 struct Fragments {
     OwnedBytes head;
     OwnedBytes tail;
     bool has_head = false;
     bool has_tail = false;
     bool from_start = false;  // `tail` begins with the stream's first byte
-    bool delimited = false;
-    bool lost = false;      // the buffer will never come: records over it cannot be read
-    uint64_t let_go = 0;    // bytes not kept, of a record that is too long anyway
+    bool lost = false;        // the buffer will never come: records over it cannot be read
+    uint64_t let_go = 0;      // bytes behind `tail` that are not kept, of a record that is too long anyway
 };
 
-// A buffer that came before its start state was certain.
+// A buffer that came before its start state was certain. Its bytes are ours: the caller's are free when the call returns.
 struct Held {
-    const uint8_t* data = nullptr;  // the caller's, during the call that brought it; then owned.data
-    size_t size = 0;
-    OwnedBytes owned;
+    OwnedBytes bytes;
     QuoteSummary summary{};
     bool lost = false;
 };
 
-// What a buffer contributes to the positions of those behind it, until every part of it has been parsed.
+// What a run of buffers contributes to the positions of those behind it, until every part of it has been parsed.
 struct Tally {
+    uint64_t last = 0;          // buffer of the run
     uint64_t bytes = 0;
-    uint64_t records = 0;       // that end in this buffer
-    uint64_t span_records = 0;  // 1 if a spanning record ended here and was a record (not a blank line)
+    uint64_t records = 0;       // that end in the run
+    uint64_t span_records = 0;  // 1 if a spanning record was parsed by itself and was a record (not a blank line)
     uint32_t waits = 0;         // parts not parsed yet
+    std::vector<RowError> errors;
 };
 
-// Exists only while something is outstanding.
+// Exists only while something is outstanding that Origin has no room for.
 struct Outstanding {
-    std::map<uint64_t, Fragments> fragments;  // by position
+    std::map<uint64_t, Fragments> fragments;  // by position of the buffer
     std::map<uint64_t, Held> held;
-    std::map<uint64_t, Tally> tallies;
-    std::vector<RowError> errors;             // not yet placed
-    bool empty() const { return fragments.empty() && held.empty() && tallies.empty() && errors.empty(); }
+    std::map<uint64_t, Tally> tallies;        // by position of the run's first buffer
+    std::vector<RowError> last_errors;        // of the unterminated record: relative to the stream's end
+    PreambleScan preamble;
+    uint64_t tallied = 0;                     // every position up to here is parsed and counted
+    uint64_t open_bytes = 0;                  // of the record that is open behind the prefix
 };
 
 struct Builder;
 
 struct Origin {
-    explicit Origin(uint64_t id) : id(id) {}
+    Origin(uint64_t id, bool expects_preamble) : id(id), preamble_open(expects_preamble) { state.mark = 0; }
 
-    Outstanding& work() {
-        if (!outstanding) outstanding.reset(new Outstanding);
-        return *outstanding;
-    }
+    Outstanding& work();
+    // Moves what is outstanding back in here if there is room: most idle origins wait with one short tail at most.
+    // Returns by how many the fragments became fewer.
+    size_t fold();
 
     uint64_t id;
     ShredRing ring;                // in positions: it never wraps
-    uint64_t tallied = 0;          // every position up to here is parsed and counted
-    uint64_t bytes_before = 0;     // sums over those
+    uint64_t bytes_before = 0;     // sums over the positions tallied: all in the prefix while nothing is outstanding
     uint64_t records_before = 0;
-    uint64_t open_bytes = 0;       // of the record that is open behind the prefix
-    ScanState state;               // at the end of the prefix
-    uint64_t released_bytes = 0;   // in the buffers of the prefix (gated streams)
-    uint64_t preamble_bytes = 0;   // records that start before here are none: header, comments before it
-    std::shared_ptr<const RecordFormat> format;  // as the origin's header has it
     std::unique_ptr<Outstanding> outstanding;
+    const std::string* header = nullptr;    // as the origin's first record has it
+    const RecordFormat* format = nullptr;   // with the columns where that header says; null: the stream's own
     Builder* builder = nullptr;    // open and idle
-    uint32_t in_flight = 0;        // pushes that are parsing
+    std::unique_ptr<uint8_t[]> tail;  // the open record, while nothing else is outstanding
+    uint32_t tail_size = 0;
+    uint32_t in_flight = 0;        // jobs being parsed
+    ScanState state;               // at the end of the prefix
+    bool has_tail = false;
+    bool preamble_open;            // the header has not come yet
     bool finished = false;
-    bool header_read = false;
-    bool busy = false;             // ordered: one thread at a time decodes this origin
+    bool busy = false;             // ordered: one call at a time decodes this origin
 };
 
 }  // namespace formatter

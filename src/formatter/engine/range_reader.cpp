@@ -59,6 +59,7 @@ RangeResult read_range(const RecordFormat& format, RecordDecoder& decoder, const
     size_t at = request.begins_record ? request.begin : find_record(format, request);
     result.first_record = at;
     decoder.place(Place{0, request.byte_offset + int64_t(at), 0, request.stream_start});
+    decoder.expect(std::max(request.end, at) - at);
     const auto full = [&] {
         return decoder.rows() >= request.max_rows || decoder.byte_count() >= request.max_batch_bytes;
     };
@@ -95,6 +96,7 @@ Preamble read_csv_preamble(const CsvFormat& csv, const uint8_t* data, size_t siz
     auto mapped = std::make_shared<CsvFormat>(csv);
     preamble.complete = true;
     preamble.missing = map_header(mapped.get(), data + begin, shape);
+    mapped->unreadable = !preamble.missing.empty();
     preamble.size = begin + shape.size;
     preamble.header.assign(reinterpret_cast<const char*>(data + begin), shape.separators.back());
     preamble.format = std::make_shared<RecordFormat>(csv_record_format(std::move(mapped)));

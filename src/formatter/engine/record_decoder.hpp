@@ -40,6 +40,9 @@ class RecordDecoder {
     // Decodes everything indexed so far into columns(). Afterwards no caller's bytes are referred to.
     virtual void materialize() = 0;
 
+    // About how many more bytes will be indexed before the batch leaves: columns are then made large enough at once.
+    virtual void expect(uint64_t bytes) { (void)bytes; }
+
     virtual uint64_t rows() const = 0;             // in columns() plus indexed and not yet decoded
     virtual uint64_t records_placed() const = 0;   // records met since place()
     virtual uint64_t byte_count() const = 0;

@@ -10,6 +10,7 @@ namespace formatter {
 enum class ErrorCode : uint8_t {
     none, invalid, overflow, precision, bad_utf8, missing_required, too_few_fields, too_many_fields, stray_quote,
     unterminated_quote, record_too_long, lost, header,
+    several_records,
     malformed, not_an_object, trailing_data, wrong_type, duplicate_key, unknown_key, too_deep,
 };
 
@@ -17,6 +18,7 @@ inline const char* code_name(ErrorCode code) {
     static const char* const names[] = {
         "none", "invalid", "overflow", "precision", "bad_utf8", "missing_required", "too_few_fields",
         "too_many_fields", "stray_quote", "unterminated_quote", "record_too_long", "lost", "header",
+        "several_records",
         "malformed", "not_an_object", "trailing_data", "wrong_type", "duplicate_key", "unknown_key", "too_deep",
     };
     return names[static_cast<unsigned>(code)];
@@ -24,6 +26,7 @@ inline const char* code_name(ErrorCode code) {
 
 struct RowError {
     ErrorCode code = ErrorCode::none;
+    bool row_kept = false;      // the field became null, the row came out
     int32_t column = -1;        // index into the format's columns, -1: the record as a whole
     uint64_t sequence = 0;      // buffer in which the record ends; 0: a whole input
     int64_t byte_offset = 0;    // of the field or record; relative to that buffer's start, or absolute

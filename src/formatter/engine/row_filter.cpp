@@ -36,8 +36,8 @@ void test_rows(const Predicate& p, const List& wanted, const Column& c, uint64_t
             const uint64_t row = first + word * 64 + j;
             bool pass;
             if (any_null && !bit_at(valid, row)) {
-                // As in pyarrow: a comparison with null is not true; null is in a list that names it.
-                pass = p.compare == Compare::in ? p.holds_null : p.compare == Compare::not_in ? false : false;
+                // As in pyarrow: a comparison with null is not true; null is in a list that names it, else not in it.
+                pass = p.compare == Compare::in ? p.holds_null : p.compare == Compare::not_in && !p.holds_null;
             } else if (p.compare == Compare::in || p.compare == Compare::not_in) {
                 bool found = false;
                 for (const auto& w : wanted) found |= value_at(row) == T(w);

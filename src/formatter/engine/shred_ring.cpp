@@ -1,10 +1,11 @@
-// The ring at work: one buffer in, at most two claims out. The window's size and the saved image are in their own files.
+// The ring at work: one buffer in, at most two claims out. The window's size and the saved image stand apart.
 //
-// In: a position in the window. Out: its neighbours, the claims they make, the prefix moved on. Knows nothing of threads.
+// In: a position in the window. Out: its neighbours, the claims they make, the prefix moved on. Knows no
+// threads.
 //
 // Why each record is claimed once: the claim of (p, q) needs p, q and all between to be seen, and is looked for only by
-// the call that makes one of them seen. Of these calls exactly one is the last; it finds both ends, all others an unseen
-// slot between. Nothing is remembered about claims, so nothing can disagree.
+// the call that makes one of them seen. Of these calls exactly one is the last; it finds both ends, all others an
+// unseen slot between. Nothing is remembered about claims, so nothing can disagree.
 #include "engine/shred_ring.hpp"
 
 #include "engine/shred_search.hpp"
@@ -142,7 +143,8 @@ Status ShredRing::process(uint64_t sequence, bool has_delimiter, Claims& claims)
 
 Status ShredRing::process_many(const uint64_t* sequences, const uint8_t* has_delimiter, size_t count,
                                bool skip_duplicates, SequenceSpan* spans, size_t& span_count, size_t& taken) noexcept {
-    // Far enough ahead for a slot word to arrive from the outer caches, when a long record's ring no longer fits the inner.
+    // Far enough ahead for a slot word to arrive from the outer caches, when a long record's ring outgrew the
+    // inner.
     constexpr size_t ahead = 16;
     span_count = 0;
     for (taken = 0; taken < count; ++taken) {

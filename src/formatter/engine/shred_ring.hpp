@@ -1,8 +1,8 @@
 // Which buffers of one origin have been seen, and which spanning record the next one completes.
 //
-// In: (sequence, has_delimiter) of one buffer at a time, in any order. Out: claims, the spans of sequences whose record is
-// now complete; each comes out of exactly one call. Knows no bytes, no fragments, no origin, no lock: whoever shares a
-// ring between threads holds its own (see locked_shred_ring.hpp).
+// In: (sequence, has_delimiter) of one buffer at a time, in any order. Out: claims, the spans of sequences whose record
+// is now complete; each comes out of exactly one call. Knows no bytes, no fragments, no origin, no lock: whoever shares
+// a ring between threads holds its own (see locked_shred_ring.hpp).
 //
 // Everything up to the prefix is two scalars; only what came too early has slots, two bits each (seen, has_delimiter):
 //
@@ -11,8 +11,9 @@
 //         |    . | . . |      has_delimiter    the last delimiter among them (say 3) is the second scalar
 //       prefix ^ slot of prefix + 1 is always unseen, so every search ends
 //
-// A *stop* is a slot that is unseen or has a delimiter. A buffer's neighbours are its nearest stops; a stop that was seen
-// is a delimiter, and a record lies between two of those. Words of 64 slots, with a tree of "has a stop" bits above them.
+// A *stop* is a slot that is unseen or has a delimiter. A buffer's neighbours are its nearest stops; a stop that was
+// seen is a delimiter, and a record lies between two of those. Words of 64 slots, with a tree of "has a stop" bits
+// above them.
 #pragma once
 
 #include <cstddef>
@@ -51,8 +52,9 @@ public:
     static constexpr uint64_t inline_slots = 64;            // kept in the object; no heap up to here
     static constexpr uint64_t max_slots = uint64_t(1) << 26;  // 67,108,864 sequences ahead of the prefix, 17 MB
 
-    // `max_sequence` 0: no wrap. Otherwise sequence 1 follows it. The window never shrinks below `floor_slots` (rounded up
-    // to a power of two); memory for it is taken at once, and if there is none the ring starts with the inline slots.
+    // `max_sequence` 0: no wrap. Otherwise sequence 1 follows it. The window never shrinks below `floor_slots` (rounded
+    // up to a power of two); memory for it is taken at once, and if there is none the ring starts with the inline
+    // slots.
     explicit ShredRing(uint64_t max_sequence = 0, uint64_t floor_slots = inline_slots) noexcept;
     ~ShredRing() noexcept;
     ShredRing(ShredRing&& other) noexcept;
@@ -63,17 +65,17 @@ public:
     // One buffer. Unless the answer is ok nothing changed and `claims` is empty.
     Status process(uint64_t sequence, bool has_delimiter, Claims& claims) noexcept;
 
-    // Many buffers; `spans` has room for 2 * count. Stops at the first answer that is not ok (a duplicate is passed over if
-    // `skip_duplicates`): `taken` buffers before it are processed, their claims stand in `spans`.
+    // Many buffers; `spans` has room for 2 * count. Stops at the first answer that is not ok (a duplicate is passed
+    // over if `skip_duplicates`): `taken` buffers before it are processed, their claims stand in `spans`.
     Status process_many(const uint64_t* sequences, const uint8_t* has_delimiter, size_t count, bool skip_duplicates,
                         SequenceSpan* spans, size_t& span_count, size_t& taken) noexcept;
 
-    // A whole block at once; `spans` has room for 2 * block.buffers + 1 after `count`. False, and nothing changed, if it must
-    // be taken one by one: a buffer seen before, a wrapping or finished ring, a window at its largest.
+    // A whole block at once; `spans` has room for 2 * block.buffers + 1 after `count`. False, and nothing changed, if
+    // it must be taken one by one: a buffer seen before, a wrapping or finished ring, a window at its largest.
     bool merge(const ShredBlock& block, SequenceSpan* spans, size_t& count) noexcept;
 
-    // The stream ended with buffer `last` (0: it had none). Claims what stands after the last delimiter: (last buffer with
-    // a delimiter, or 1, last), also when both are the same buffer. Afterwards new sequences are refused.
+    // The stream ended with buffer `last` (0: it had none). Claims what stands after the last delimiter: (last buffer
+    // with a delimiter, or 1, last), also when both are the same buffer. Afterwards new sequences are refused.
     Status finish(uint64_t last, Claims& claims) noexcept;
 
     uint64_t prefix() const noexcept { return sequence_at(prefix_); }  // every sequence up to it was seen; 0: none yet

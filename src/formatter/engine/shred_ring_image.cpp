@@ -1,10 +1,10 @@
 // The saved image of a shred ring.
 //
-// In: a ring, or bytes from anywhere. Out: bytes, or a ring that behaves as the saved one, or the reason why not. Nothing
-// in the bytes is trusted: a wrong checksum and a state no ring can be in are both refused.
+// In: a ring, or bytes from anywhere. Out: bytes, or a ring that behaves as the saved one, or the reason why not.
+// Nothing in the bytes is trusted: a wrong checksum and a state no ring can be in are both refused.
 //
 //      offset  0  magic "FmSR"     4  version u16   6  owner byte   7  flags (bit 0: finished)
-//              8  max_sequence    16  prefix       24  last delimiter   32  highest      all u64, little endian, positions
+//              8  max_sequence    16  prefix       24  last delimiter   32  highest   all u64, little endian, positions
 //             40  pending u32     44  floor log2 u8, three zero bytes
 //             48  a pair (seen u64, has_delimiter u64) for each 64 slots from prefix + 1 to highest
 //            end  FNV-1a 64 of all bytes before
@@ -79,7 +79,8 @@ void ShredRing::serialize(uint8_t* out, uint8_t owner_byte) const noexcept {
 
 ShredRing::RestoreStatus ShredRing::restore(const uint8_t* bytes, size_t byte_count, ShredRing& ring,
                                             uint8_t* owner_byte) noexcept {
-    if (byte_count >= sizeof magic && std::memcmp(bytes, magic, sizeof magic) != 0) return RestoreStatus::not_a_snapshot;
+    if (byte_count >= sizeof magic && std::memcmp(bytes, magic, sizeof magic) != 0)
+        return RestoreStatus::not_a_snapshot;
     if (byte_count < head_size + sum_size) return RestoreStatus::truncated;
     if (get(bytes + 4, 2) != version) return RestoreStatus::wrong_version;
 

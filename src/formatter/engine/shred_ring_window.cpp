@@ -44,7 +44,9 @@ void ShredRing::forget() noexcept {
     finished_ = false;
 }
 
-ShredRing::ShredRing(ShredRing&& other) noexcept : ShredRing(other.max_sequence_) { *this = static_cast<ShredRing&&>(other); }
+ShredRing::ShredRing(ShredRing&& other) noexcept : ShredRing(other.max_sequence_) {
+    *this = static_cast<ShredRing&&>(other);
+}
 
 ShredRing& ShredRing::operator=(ShredRing&& other) noexcept {
     if (this == &other) return *this;
@@ -73,8 +75,8 @@ ShredRing::Status ShredRing::grow(uint64_t slots_needed) noexcept {
     return rehouse(log2_of(slots_needed)) ? Status::ok : Status::no_memory;
 }
 
-// Copies the window (prefix, highest] word by word; it must fit. A word's place in the ring changes, its bits do not. The
-// first and the last word of the window may be one and the same in a full ring, hence the masks:
+// Copies the window (prefix, highest] word by word; it must fit. A word's place in the ring changes, its bits do not.
+// The first and the last word of the window may be one and the same in a full ring, hence the masks:
 //
 //      ring word      e e e e . # # #      # prefix + 1 and on, e the end of the window, a whole round later
 bool ShredRing::rehouse(uint8_t new_log2) noexcept {

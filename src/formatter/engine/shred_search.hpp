@@ -1,6 +1,7 @@
 // The neighbours of a slot: the nearest stops below and above it, round the ring.
 //
-// In: a slot whose own buffer is unseen. Out: a slot. Included by the files that take buffers in, so that it is inlined there.
+// In: a slot whose own buffer is unseen. Out: a slot. Included by the files that take buffers in, so that it is inlined
+// there.
 #pragma once
 
 #include "engine/shred_ring.hpp"

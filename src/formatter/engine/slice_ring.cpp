@@ -67,8 +67,11 @@ void EndOwner::release() {
 }
 
 SliceRing::SliceRing(int64_t high, int64_t low)
-    : high_(high), low_(low), slots_(power_of_two_from(high + kControlReserve)),
-      wake_slices_(high - high / 2), ring_(new Slice[static_cast<size_t>(slots_)]) {}
+    : high_(high),
+      low_(low),
+      slots_(power_of_two_from(high + kControlReserve)),
+      wake_slices_(high - high / 2),
+      ring_(new Slice[static_cast<size_t>(slots_)]) {}
 
 SliceRing::~SliceRing() { delete[] ring_; }
 
@@ -209,9 +212,8 @@ bool SliceRing::wait_for_room(int64_t deadline_ns, uint64_t seen_bell) {
 
 bool SliceRing::wait_for_bell(int64_t deadline_ns, uint64_t seen_bell) {
     std::unique_lock<std::mutex> lock(mutex_);
-    return producer_bell_.wait_until(lock, time_of(deadline_ns), [&] {
-        return rings_.load(std::memory_order_relaxed) != seen_bell;
-    });
+    return producer_bell_.wait_until(lock, time_of(deadline_ns),
+                                     [&] { return rings_.load(std::memory_order_relaxed) != seen_bell; });
 }
 
 void SliceRing::wake_consumer() {

@@ -19,11 +19,11 @@
 namespace formatter {
 
 struct Slice {
-    void* payload;        // owned by whoever holds the slice; the ring never looks at it
-    int64_t rows;         // 0 for controls
-    int64_t bytes;        // an upper bound is enough
+    void* payload;  // owned by whoever holds the slice; the ring never looks at it
+    int64_t rows;  // 0 for controls
+    int64_t bytes;  // an upper bound is enough
     int64_t enqueued_ns;  // steady clock; latency counts from here
-    int32_t kind;         // 0 rows, anything else a control message
+    int32_t kind;  // 0 rows, anything else a control message
 };
 
 int64_t steady_now_ns();
@@ -45,7 +45,7 @@ class EndOwner {
         return seen == mine || (seen == nullptr && claim_first(mine));
     }
     void release();
-    bool is_claimed() const { return owner_.load(std::memory_order_acquire) != nullptr; }
+    bool is_mine() const { return owner_.load(std::memory_order_acquire) == own_thread_life(); }
     bool is_dead() const {
         const ThreadLife* const life = owner_.load(std::memory_order_acquire);
         return life != nullptr && !life->alive.load(std::memory_order_acquire);
@@ -65,9 +65,9 @@ class SliceRing {
     SliceRing& operator=(const SliceRing&) = delete;
 
     // Producer's side.
-    bool try_push(const Slice& slice);           // rows; false when full
-    void push_control(const Slice& slice);       // never refused, never lost
-    bool has_room();                             // exact for the producer: room seen stays until it pushes
+    bool try_push(const Slice& slice);  // rows; false when full
+    void push_control(const Slice& slice);  // never refused, never lost
+    bool has_room();  // exact for the producer: room seen stays until it pushes
     // Sleeps until drained to the low mark, a ring of the bell after `seen_bell`, or the deadline. False: too late.
     bool wait_for_room(int64_t deadline_ns, uint64_t seen_bell);
     bool wait_for_bell(int64_t deadline_ns, uint64_t seen_bell);  // for room the ring does not know of
@@ -85,7 +85,7 @@ class SliceRing {
 
   private:
     static constexpr int64_t kControlReserve = 64;  // watermarks come at a few per batch; more than this overflow
-    static constexpr int kSpins = 64;               // about a microsecond: shorter than a sleep, longer than a hand-over
+    static constexpr int kSpins = 64;  // about a microsecond: shorter than a sleep, longer than a hand-over
 
     void enqueue(const Slice& slice);
     bool is_worth_waking(const Slice& slice);
@@ -106,7 +106,7 @@ class SliceRing {
 
     alignas(64) std::atomic<bool> consumer_sleeps_{false};
     std::atomic<bool> producer_sleeps_{false};
-    std::atomic<int64_t> wake_at_rows_{0};    // by count of all rows ever pushed
+    std::atomic<int64_t> wake_at_rows_{0};  // by count of all rows ever pushed
     std::atomic<int64_t> wake_at_slices_{0};  // by count of all row slices ever popped
     std::atomic<uint64_t> rings_{0};
     std::atomic<int64_t> overflow_count_{0};

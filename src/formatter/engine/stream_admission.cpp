@@ -1,13 +1,11 @@
-// The first, locked part of a push: what has come, which records are now complete, which pieces belong to them.
+// The first part of a push, under the lock: is this buffer new, in range and affordable, and may it be used already?
 #include <algorithm>
 
 #include "engine/stream_call.hpp"
 
 namespace formatter {
 
-constexpr size_t header_most = 1 << 20;  // bytes in which a header must end
-
-Origin& StreamEngine::origin_of(uint64_t id) { return origins_.try_emplace(id, id).first->second; }
+Origin& StreamEngine::origin_of(uint64_t id) { return origins_.try_emplace(id, id, options_.format.has_header).first->second; }
 
 // Sequences may wrap; positions never do. Of the positions a sequence can mean, the one nearest to the prefix is meant.
 uint64_t StreamEngine::position_of(const Origin& origin, uint64_t sequence) const {
@@ -15,7 +13,7 @@ uint64_t StreamEngine::position_of(const Origin& origin, uint64_t sequence) cons
     if (period == 0) return sequence;
     const uint64_t next = origin.ring.prefix() + 1;
     const uint64_t next_sequence = (next - 1) % period + 1;
-    uint64_t ahead = (sequence + period - next_sequence) % period;
+    const uint64_t ahead = sequence >= next_sequence ? sequence - next_sequence : sequence + (period - next_sequence);
     if (ahead < (period + 1) / 2 || next <= period - ahead) return next + ahead;
     return next - (period - ahead);
 }
@@ -24,253 +22,124 @@ uint64_t StreamEngine::sequence_of(uint64_t position) const {
     return options_.max_sequence && position ? (position - 1) % options_.max_sequence + 1 : position;
 }
 
-bool StreamEngine::waits_for_room(const Origin& origin, uint64_t position, size_t size) const {
-    // The next buffer in order is always taken: it is what frees the others.
-    return position != origin.ring.prefix() + 1 && counts_.pending_bytes + size > options_.max_pending_bytes;
-}
-
-PushStatus StreamEngine::admit(const PushedBuffer& buffer, const QuoteSummary& summary, const FrameEnds& ends, bool lost,
-                               Call& call) {
-    if (buffer.sequence == 0) return PushStatus::zero;
-    if (options_.max_sequence && buffer.sequence > options_.max_sequence) return PushStatus::out_of_range;
+PushStatus StreamEngine::admit(const PushedBuffer& buffer, uint64_t position, const QuoteSummary& summary,
+                               const FrameEnds& ends, bool lost, Call& call) {
     Origin& origin = origin_of(buffer.origin);
-    const uint64_t position = position_of(origin, buffer.sequence);
+    const uint64_t prefix = origin.ring.prefix();
     const bool held = origin.outstanding && origin.outstanding->held.count(position);
-    if (position <= origin.ring.prefix() || held || origin.ring.seen(position)) return PushStatus::duplicate;
+    if (position <= prefix || held || origin.ring.seen(position)) return PushStatus::duplicate;
     if (origin.finished) return PushStatus::finished;
-    if (position - origin.ring.prefix() > ShredRing::max_slots) return PushStatus::out_of_range;
-    if (waits_for_room(origin, position, buffer.size)) return PushStatus::pending_limit;
+    if (position - prefix > ShredRing::max_slots) return PushStatus::out_of_range;
+    const bool waits = in_order() || origin.preamble_open;
+    const bool next = position == prefix + 1;
+    // The next buffer in order is always taken: it is what frees the others.
+    const uint64_t kept = waits || !ends.any() ? buffer.size : ends.first + (buffer.size - ends.last);
+    const uint64_t undecided = call.run.origin && !call.run.delimited ? call.run.bytes : 0;
+    if (!next && counts_.pending_bytes + undecided + kept > options_.max_pending_bytes) return PushStatus::pending_limit;
     call.touch(origin);
     counts_.buffers++;
     counts_.bytes += buffer.size;
     counts_.lost += lost;
-    Held arrived;
-    arrived.data = buffer.data;
-    arrived.size = buffer.size;
-    arrived.summary = summary;
-    arrived.lost = lost;
-    if (gated()) {
-        counts_.pending_bytes += buffer.size;
-        origin.work().held.emplace(position, std::move(arrived));
+    if (!waits) {
+        extend_run(origin, position, Piece{buffer.data, buffer.size}, ends, lost, call);
+    } else if (next && may_decode(origin, call)) {
+        follow(origin, position, Piece{buffer.data, buffer.size}, summary, lost, call);
+        release_held(origin, call);
     } else {
-        shred(origin, position, arrived, ends, call);
+        Held& arrived = origin.work().held[position];
+        arrived.bytes.append(buffer.data, buffer.size);
+        arrived.summary = summary;
+        arrived.lost = lost;
+        counts_.pending_bytes += buffer.size;
+        counts_.pending_buffers++;
     }
     return PushStatus::ok;
 }
 
-// Whether the origin's header has come. Until then its buffers wait: nothing can be decoded without the columns' places.
-bool StreamEngine::header_known(Origin& origin, bool ends, Call& call) {
-    if (!options_.format.has_header || origin.header_read) return true;
-    std::string begin;
-    uint64_t position = 1;
-    for (const auto& entry : origin.outstanding->held) {
-        if (entry.first != position++ || entry.second.lost) break;
-        begin.append(reinterpret_cast<const char*>(entry.second.data), entry.second.size);
-        if (begin.size() > header_most) break;
-    }
-    if (ends) begin += std::string(1, char(options_.format.framing.record_end));
-    const Preamble preamble = options_.format.read_preamble(reinterpret_cast<const uint8_t*>(begin.data()), begin.size());
-    const bool lost = position > 1 && origin.outstanding->held.begin()->second.lost;
-    if (!preamble.complete && !ends && !lost && begin.size() <= header_most) return false;
-    origin.header_read = true;
-    if (preamble.complete && preamble.missing.empty()) {
-        origin.preamble_bytes = preamble.size;
-        auto& known = formats_[preamble.header];
-        if (!known) known = preamble.format;
-        origin.format = known;
-        return true;
-    }
-    origin.preamble_bytes = ~uint64_t(0);  // without its columns nothing of the origin can be read
-    if (ends && begin.size() <= 1) return true;
-    RowError error;
-    error.code = ErrorCode::header;
-    error.sequence = 1;
-    error.found = preamble.complete ? preamble.header.substr(0, 200) : begin.substr(0, 200);
-    call.add_error(&origin, std::move(error));
+// Whether this call may hand on buffers of the origin: always, but in ordered streams one call at a time.
+bool StreamEngine::may_decode(Origin& origin, Call& call) const {
+    if (!options_.ordered || call.decodes(origin)) return true;
+    if (origin.busy) return false;
+    origin.busy = true;
+    call.decoding.push_back(&origin);
     return true;
 }
 
-// Hands on the buffers whose start state is now certain, in order.
+// From here on the origin's records are read with the columns where its header names them.
+void StreamEngine::use_header(Origin& origin, const std::string& header) {
+    const auto entry = formats_.try_emplace(header).first;
+    if (!entry->second)
+        entry->second = options_.format.read_preamble(reinterpret_cast<const uint8_t*>(header.data()), header.size()).format;
+    origin.header = &entry->first;
+    origin.format = entry->second.get();
+}
+
+// The next buffer in order: its start state is certain.
+void StreamEngine::follow(Origin& origin, uint64_t position, Piece buffer, const QuoteSummary& summary, bool lost, Call& call) {
+    const Framing& framing = options_.format.framing;
+    FrameEnds ends;
+    if (lost) {
+        // Nothing is known of a lost buffer: what follows is read as if it began outside quotes, behind the header.
+        origin.state = ScanState{};
+        origin.preamble_open = false;
+    } else {
+        ends = framing.ends_after(buffer.data, buffer.size, summary, &origin.state);
+    }
+    if (origin.preamble_open) {
+        // All up to the header's end counts as one record: which of its lines is the header is known only there.
+        const uint64_t end = origin.work().preamble.advance(*framing.csv, buffer.data, buffer.size);
+        ends.first = end;
+        ends.last = end == FrameEnds::none ? end : std::max(end, ends.last);
+        origin.preamble_open = end == FrameEnds::none;
+        if (!origin.preamble_open) use_header(origin, origin.work().preamble.line);
+    }
+    extend_run(origin, position, buffer, ends, lost, call);
+}
+
+// Hands on the held buffers whose start state is now certain.
 void StreamEngine::release_held(Origin& origin, Call& call) {
-    if (!origin.outstanding || (options_.ordered && origin.busy) || origin.outstanding->held.empty()) return;
-    if (!header_known(origin, false, call)) return;
-    std::map<uint64_t, Held>& held = origin.outstanding->held;
-    bool released = false;
-    while (!held.empty() && held.begin()->first == origin.ring.prefix() + 1) {
-        const uint64_t position = held.begin()->first;
-        Held buffer = std::move(held.begin()->second);
-        held.erase(held.begin());
-        counts_.pending_bytes -= buffer.size;
-        FrameEnds ends;
-        // Nothing is known of a lost buffer; what follows is read as if it began outside quotes.
-        if (buffer.lost) origin.state = ScanState{};
-        else ends = options_.format.framing.ends_after(buffer.data, buffer.size, buffer.summary, &origin.state);
-        shred(origin, position, buffer, ends, call);
-        origin.released_bytes += buffer.size;
-        if (buffer.owned.data) call.owners.push_back(std::move(buffer.owned));
-        released = true;
-    }
-    if (released && options_.ordered) origin.busy = true;
-    if (released) call.touch(origin);
-}
-
-// The caller's buffers are free when the call returns: what stays is copied.
-void StreamEngine::own_held(Origin& origin) {
-    if (!origin.outstanding) return;
-    for (auto& entry : origin.outstanding->held) {
-        Held& held = entry.second;
-        if (held.owned.data || held.size == 0) continue;
-        held.owned = OwnedBytes::copy_of(held.data, held.size);
-        held.data = held.owned.data.get();
-    }
-}
-
-void StreamEngine::shred(Origin& origin, uint64_t position, const Held& buffer, const FrameEnds& ends, Call& call) {
-    const uint64_t prefix_before = origin.ring.prefix();
-    const bool delimited = ends.any() || buffer.lost;
-    Claims claims{};
-    origin.ring.process(position, delimited, claims);  // admission has excluded every refusal
-    const bool first = position == 1;
-    Tally tally;
-    tally.bytes = buffer.size;
-    tally.waits = (delimited ? 1 : 0) + (delimited && !(first && !buffer.lost) ? 1 : 0);
-    origin.work().tallies.emplace(position, tally);
-    bool head_claimed = first && !buffer.lost, tail_claimed = false;
-    Job own;
-    own.origin = &origin;
-    own.position = position;
-    own.completes_buffer = true;
-    if (ends.any()) {
-        own.offset = first ? 0 : ends.first;
-        own.stream_start = first;
-        own.data = buffer.data + own.offset;
-        own.size = ends.last - own.offset;
-        const uint64_t begin = origin.released_bytes + own.offset;
-        if (begin < origin.preamble_bytes) {  // the header and what stands before it
-            const size_t skipped = size_t(std::min<uint64_t>(own.size, origin.preamble_bytes - begin));
-            own.stream_start = false;
-            own.data += skipped;
-            own.offset += skipped;
-            own.size -= skipped;
-        }
-    }
-    uint32_t next = 0;
-    if (delimited) {
-        for (; next < claims.count && claims.spans[next].last == position; next++) {
-            claim(origin, claims.spans[next], position, buffer, ends, false, call);
-            head_claimed = true;
-        }
-    }
-    if (!delimited) {
-        for (; next < claims.count; next++) {
-            claim(origin, claims.spans[next], position, buffer, ends, false, call);
-            tail_claimed = true;
-        }
-    }
-    call.jobs.push_back(std::move(own));
-    for (; next < claims.count; next++) {
-        claim(origin, claims.spans[next], position, buffer, ends, false, call);
-        tail_claimed = true;
-    }
-    keep_fragments(origin, position, buffer, ends, delimited && !head_claimed, !tail_claimed);
-    // How long the record has become that is open behind the prefix; every position is passed once.
-    for (uint64_t p = prefix_before + 1; p <= origin.ring.prefix(); p++) {
-        const auto& fragments = origin.outstanding->fragments;
-        const auto found = fragments.find(p);
-        if (p == position ? delimited : found == fragments.end() || found->second.delimited) origin.open_bytes = 0;
-        if (found != fragments.end() && found->second.has_tail) origin.open_bytes += found->second.tail.size + found->second.let_go;
-    }
-}
-
-void StreamEngine::keep_fragments(Origin& origin, uint64_t position, const Held& buffer, const FrameEnds& ends, bool head,
-                                  bool tail) {
-    if (!head && !tail) return;
-    Fragments kept;
-    kept.lost = buffer.lost;
-    kept.delimited = ends.any() || buffer.lost;
-    kept.has_head = head;
-    kept.has_tail = tail;
-    kept.from_start = position == 1 && !kept.delimited;
-    if (head && !buffer.lost) kept.head = OwnedBytes::copy_of(buffer.data, ends.first);
-    if (tail && !buffer.lost) {
-        const size_t begin = ends.any() ? ends.last : 0;
-        // A record that is too long already is only counted on, so that it cannot grow without bound.
-        const bool too_long = !kept.delimited && position == origin.ring.prefix() && origin.open_bytes > options_.max_record_bytes;
-        if (too_long) kept.let_go = buffer.size;
-        else kept.tail = OwnedBytes::copy_of(buffer.data + begin, buffer.size - begin);
-    }
-    counts_.pending_bytes += kept.head.size + kept.tail.size;
-    origin.work().fragments.emplace(position, std::move(kept));
-}
-
-// Takes the pieces of a complete record out of the fragments; those in the buffer at hand are referred to in place.
-void StreamEngine::claim(Origin& origin, const SequenceSpan& span, uint64_t position, const Held& buffer,
-                         const FrameEnds& ends, bool unterminated, Call& call) {
-    Job job;
-    job.origin = &origin;
-    job.position = span.last;
-    job.spanning = true;
-    job.unterminated = unterminated;
-    counts_.spanning++;
-    auto& fragments = origin.outstanding->fragments;
-    auto next = fragments.lower_bound(span.first);
-    for (uint64_t p = span.first; p <= span.last; p++) {
-        size_t size = 0;
-        if (p == position) {
-            const size_t begin = p == span.first && ends.any() ? ends.last : 0;
-            const size_t end = p == span.last && ends.any() ? ends.first : buffer.size;
-            size = end - begin;
-            if (size) job.pieces.emplace_back(buffer.data + begin, size);
-            job.lost |= buffer.lost;
-            job.stream_start |= p == 1 && span.first == 1 && !ends.any() && !buffer.lost;
+    const auto take = [&](std::map<uint64_t, Held>::iterator at) {
+        Held buffer = std::move(at->second);
+        const uint64_t position = at->first;
+        origin.outstanding->held.erase(at);
+        counts_.pending_bytes -= buffer.bytes.size;
+        counts_.pending_buffers--;
+        const Piece piece{buffer.bytes.data.get(), buffer.bytes.size};
+        if (in_order() || origin.preamble_open) {
+            follow(origin, position, piece, buffer.summary, buffer.lost, call);
         } else {
-            while (next->first < p) ++next;  // the buffer at hand has no entry yet
-            Fragments& f = next->second;
-            const bool as_head = p == span.last && !unterminated;
-            OwnedBytes& bytes = as_head ? f.head : f.tail;
-            size = bytes.size + (as_head ? 0 : f.let_go);
-            job.let_go += as_head ? 0 : f.let_go;
-            job.lost |= f.lost;
-            job.stream_start |= p == span.first && f.from_start;
-            counts_.pending_bytes -= bytes.size;
-            if (bytes.size) job.pieces.emplace_back(bytes.data.get(), bytes.size);
-            if (bytes.data) call.owners.push_back(std::move(bytes));
-            bytes = OwnedBytes{};
-            (as_head ? f.has_head : f.has_tail) = false;
-            if (!f.has_head && !f.has_tail) next = fragments.erase(next);
+            extend_run(origin, position, piece, options_.format.framing.ends_anywhere(piece.data, piece.size), buffer.lost, call);
         }
-        if (p < span.last) job.bytes_in_earlier += size;
+        if (buffer.bytes.data) call.owners.push_back(std::move(buffer.bytes));
+    };
+    while (origin.outstanding && !origin.outstanding->held.empty()) {
+        const auto at = origin.outstanding->held.begin();
+        const bool waits = in_order() || origin.preamble_open;
+        if (waits && (at->first != origin.ring.prefix() + 1 || !may_decode(origin, call))) return;
+        call.touch(origin);
+        take(at);
     }
-    if (gated()) {
-        // In order, so the record's last buffer is the one being released, or the last one of all.
-        uint64_t size = 0;
-        for (const auto& piece : job.pieces) size += piece.second;
-        const uint64_t begin = origin.released_bytes - (unterminated ? size : job.bytes_in_earlier);
-        if (begin < origin.preamble_bytes) job.pieces.clear();
-    }
-    call.jobs.push_back(std::move(job));
 }
 
 std::vector<SequenceSpan> StreamEngine::missing(Origin& origin, uint64_t last_position) {
+    constexpr size_t named_most = 16;
     std::vector<SequenceSpan> spans;
-    const auto add = [&](uint64_t first, uint64_t last) {
-        if (first <= last) spans.push_back({sequence_of(first), sequence_of(last)});
-    };
-    if (!gated()) {
-        SequenceSpan found[16];
-        const size_t count = std::min<size_t>(16, origin.ring.holes(found, 16, last_position));
-        spans.assign(found, found + count);
-        for (SequenceSpan& s : spans) s = {sequence_of(s.first), sequence_of(s.last)};
-        return spans;
+    if (!in_order() && !origin.preamble_open) {
+        spans.resize(named_most);
+        spans.resize(std::min(named_most, origin.ring.holes(spans.data(), named_most, last_position)));
+    } else {
+        uint64_t next = origin.ring.prefix() + 1;
+        const auto add = [&](uint64_t first, uint64_t last) {
+            if (first <= last && spans.size() < named_most) spans.push_back({first, last});
+        };
+        if (origin.outstanding)
+            for (const auto& held : origin.outstanding->held) {
+                add(next, held.first - 1);
+                next = held.first + 1;
+            }
+        add(next, last_position);
     }
-    uint64_t next = origin.ring.prefix() + 1;
-    if (origin.outstanding)
-        for (const auto& held : origin.outstanding->held) {
-            if (spans.size() >= 16) return spans;
-            add(next, held.first - 1);
-            next = held.first + 1;
-        }
-    add(next, last_position);
+    for (SequenceSpan& span : spans) span = {sequence_of(span.first), sequence_of(span.last)};
     return spans;
 }
 

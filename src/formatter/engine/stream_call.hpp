@@ -7,38 +7,67 @@
 
 namespace formatter {
 
-// Ordinals of records behind the spanning record that ends in their buffer count from here, until it is known whether
-// that one was a record at all (it may have been a blank line).
+// Ordinals of records behind a spanning record that is parsed by itself count from here, until it is known whether that
+// one was a record at all (it may have been a blank line).
 constexpr uint64_t after_spanning = uint64_t(1) << 63;
 
+struct Piece {
+    const uint8_t* data;
+    size_t size;
+};
+
+// Buffers of one call that follow each other in one origin: admitted one by one, shredded and parsed as one.
+struct StreamEngine::Run {
+    Origin* origin = nullptr;  // null: none open
+    uint64_t first = 0, last = 0;
+    uint64_t prefix_before = 0;
+    bool lost = false;
+    bool delimited = false;
+    size_t first_delimited = 0, last_delimited = 0;  // buffers, counted from `first`
+    uint64_t head_end = 0;     // behind the first record end, in its buffer
+    uint64_t tail_begin = 0;   // behind the last record end, in its buffer
+    uint64_t bytes = 0;
+    std::vector<Piece> buffers;
+    std::vector<SequenceSpan> claims;  // of records that begin or end outside
+};
+
+// A piece of parsing: the records that end in a run, or one record that spans further.
 struct StreamEngine::Job {
     Origin* origin = nullptr;
-    uint64_t position = 0;  // the buffer the records end in
+    Builder* builder = nullptr;
+    uint64_t run_first = 0;
+    uint64_t run_last = 0;
+    uint64_t position = 0;       // spanning: the buffer its record ends in
     bool spanning = false;
+    bool merged = false;         // the spanning record that ends in the run is at the front of `pieces`
     bool stream_start = false;
-    bool completes_buffer = false;  // the builder answers for `position`
-    // own records
-    const uint8_t* data = nullptr;
-    size_t size = 0;
-    size_t offset = 0;  // of `data` in its buffer
-    // a spanning record
-    std::vector<std::pair<const uint8_t*, size_t>> pieces;
-    uint64_t bytes_in_earlier = 0;  // its bytes in buffers before `position`
-    uint64_t let_go = 0;
     bool lost = false;
     bool unterminated = false;
-    // out
-    uint64_t records = 0;
+    std::vector<Piece> pieces;   // contiguous in the stream
+    size_t pieces_before = 0;    // of `pieces`: from buffers before `piece_position`
+    uint64_t piece_position = 0;
+    int64_t offset = 0;          // of the first byte, from the run's start
+    uint64_t let_go = 0;         // bytes of the record that are not there any more
+    uint64_t bytes = 0;          // in pieces
+    uint32_t parts = 0;          // of what the run's tally waits for
+    uint64_t records = 0;        // out
+    bool lead_covered = false;   // and the buffers of the run before `pieces`
+    size_t pieces_covered = 0;   // their buffers have been accounted for in a batch
+    uint64_t bytes_covered = 0;  // the bytes of those
 };
 
 struct StreamEngine::Call {
+    Run run;
     std::vector<Job> jobs;
-    std::vector<Origin*> origins;
+    std::vector<Origin*> origins;    // touched
+    std::vector<Origin*> decoding;   // ordered: those this call decodes, and nobody else meanwhile
     std::vector<std::pair<Origin*, Builder*>> builders;
     std::vector<OwnedBytes> owners;  // of the bytes that jobs refer to
     std::vector<FinishedBatch> batches;
-    std::vector<RowError> errors;    // found while parsing, with their origin
-    std::vector<Origin*> error_origins;
+    std::vector<std::pair<Origin*, RowError>> errors;  // found while parsing
+    std::unique_ptr<uint8_t[]> arena;                  // where small buffers are put together
+    size_t arena_size = 0;
+    size_t admitted = 0, admitted_bytes = 0;           // since the last parse
 
     void touch(Origin& origin) {
         if (origins.empty() || origins.back() != &origin) {
@@ -47,9 +76,10 @@ struct StreamEngine::Call {
             origins.push_back(&origin);
         }
     }
-    void add_error(Origin* origin, RowError&& error) {
-        errors.push_back(std::move(error));
-        error_origins.push_back(origin);
+    bool decodes(const Origin& origin) const {
+        for (const Origin* known : decoding)
+            if (known == &origin) return true;
+        return false;
     }
 };
 

@@ -1,5 +1,7 @@
 // A stream's state as bytes and back: rings, fragments, held buffers, counts, unplaced errors. Open batches are handed
 // out first, so rows are never inside the image.
+#include <algorithm>
+
 #include "engine/state_image.hpp"
 #include "engine/stream_call.hpp"
 
@@ -12,7 +14,9 @@ void write_owned(ImageWriter& out, const OwnedBytes& bytes) { out.bytes(bytes.da
 
 OwnedBytes read_owned(ImageReader& in) {
     const std::string bytes = in.bytes();
-    return OwnedBytes::copy_of(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+    OwnedBytes owned;
+    owned.append(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+    return owned;
 }
 
 void write_error(ImageWriter& out, const RowError& e) {
@@ -39,78 +43,18 @@ RowError read_error(ImageReader& in) {
     return e;
 }
 
-void write_outstanding(ImageWriter& out, const Outstanding& work) {
-    out.number(work.fragments.size());
-    for (const auto& entry : work.fragments) {
-        const Fragments& f = entry.second;
-        out.number(entry.first);
-        out.number(uint64_t(f.has_head) | uint64_t(f.has_tail) << 1 | uint64_t(f.from_start) << 2 |
-                   uint64_t(f.delimited) << 3 | uint64_t(f.lost) << 4);
-        out.number(f.let_go);
-        write_owned(out, f.head);
-        write_owned(out, f.tail);
-    }
-    out.number(work.held.size());
-    for (const auto& entry : work.held) {
-        out.number(entry.first);
-        out.number(entry.second.lost);
-        out.bytes(entry.second.data, entry.second.size);
-    }
-    out.number(work.tallies.size());
-    for (const auto& entry : work.tallies) {
-        out.number(entry.first);
-        out.number(entry.second.bytes);
-        out.number(entry.second.records);
-        out.number(entry.second.span_records);
-        out.number(entry.second.waits);
-    }
-    out.number(work.errors.size());
-    for (const RowError& error : work.errors) write_error(out, error);
+void write_errors(ImageWriter& out, const std::vector<RowError>& errors) {
+    out.number(errors.size());
+    for (const RowError& error : errors) write_error(out, error);
 }
 
-uint64_t read_outstanding(ImageReader& in, Outstanding& work, const Framing& framing) {
-    uint64_t pending = 0;
-    for (uint64_t n = in.number(); n && in.fine(); n--) {
-        const uint64_t position = in.number(), flags = in.number();
-        Fragments f;
-        f.has_head = flags & 1;
-        f.has_tail = flags >> 1 & 1;
-        f.from_start = flags >> 2 & 1;
-        f.delimited = flags >> 3 & 1;
-        f.lost = flags >> 4 & 1;
-        f.let_go = in.number();
-        f.head = read_owned(in);
-        f.tail = read_owned(in);
-        pending += f.head.size + f.tail.size;
-        work.fragments.emplace(position, std::move(f));
-    }
-    for (uint64_t n = in.number(); n && in.fine(); n--) {
-        const uint64_t position = in.number();
-        Held held;
-        held.lost = in.number();
-        held.owned = read_owned(in);
-        held.data = held.owned.data.get();
-        held.size = held.owned.size;
-        held.summary = framing.summarize(held.data, held.size);
-        pending += held.size;
-        work.held.emplace(position, std::move(held));
-    }
-    for (uint64_t n = in.number(); n && in.fine(); n--) {
-        const uint64_t position = in.number();
-        Tally t;
-        t.bytes = in.number();
-        t.records = in.number();
-        t.span_records = in.number();
-        t.waits = uint32_t(in.number());
-        work.tallies.emplace(position, t);
-    }
-    for (uint64_t n = in.number(); n && in.fine(); n--) work.errors.push_back(read_error(in));
-    return pending;
+void read_errors(ImageReader& in, std::vector<RowError>* errors) {
+    for (uint64_t n = in.number(); n && in.fine(); n--) errors->push_back(read_error(in));
 }
 
 void write_state(ImageWriter& out, const ScanState& s) {
     out.number(uint64_t(s.inside) | uint64_t(s.escaped) << 1 | uint64_t(s.in_comment) << 2 |
-               uint64_t(s.at_record_start) << 3 | uint64_t(s.matched) << 8);
+               uint64_t(s.at_record_start) << 3 | uint64_t(s.matched) << 8 | uint64_t(s.mark) << 16);
 }
 
 ScanState read_state(ImageReader& in) {
@@ -121,7 +65,73 @@ ScanState read_state(ImageReader& in) {
     s.in_comment = flags >> 2 & 1;
     s.at_record_start = flags >> 3 & 1;
     s.matched = uint8_t(flags >> 8);
+    s.mark = uint8_t(flags >> 16);
     return s;
+}
+
+void write_outstanding(ImageWriter& out, const Outstanding& work) {
+    out.number(work.tallied);
+    out.number(work.open_bytes);
+    write_state(out, work.preamble.state);
+    out.bytes(work.preamble.line.data(), work.preamble.line.size());
+    out.number(work.preamble.first_line);
+    out.number(work.fragments.size());
+    for (const auto& entry : work.fragments) {
+        const Fragments& f = entry.second;
+        out.number(entry.first);
+        out.number(uint64_t(f.has_head) | uint64_t(f.has_tail) << 1 | uint64_t(f.from_start) << 2 | uint64_t(f.lost) << 3);
+        out.number(f.let_go);
+        write_owned(out, f.head);
+        write_owned(out, f.tail);
+    }
+    out.number(work.held.size());
+    for (const auto& entry : work.held) {
+        out.number(entry.first);
+        out.number(entry.second.lost);
+        write_owned(out, entry.second.bytes);
+    }
+    out.number(work.tallies.size());
+    for (const auto& entry : work.tallies) {
+        const Tally& t = entry.second;
+        for (uint64_t value : {entry.first, t.last, t.bytes, t.records, t.span_records, uint64_t(t.waits)}) out.number(value);
+        write_errors(out, t.errors);
+    }
+}
+
+// The bytes that wait.
+uint64_t read_outstanding(ImageReader& in, Outstanding& work, const Framing& framing) {
+    uint64_t pending = 0;
+    work.tallied = in.number();
+    work.open_bytes = in.number();
+    work.preamble.state = read_state(in);
+    work.preamble.line = in.bytes();
+    work.preamble.first_line = in.number();
+    for (uint64_t n = in.number(); n && in.fine(); n--) {
+        Fragments& f = work.fragments[in.number()];
+        const uint64_t flags = in.number();
+        f.has_head = flags & 1;
+        f.has_tail = flags >> 1 & 1;
+        f.from_start = flags >> 2 & 1;
+        f.lost = flags >> 3 & 1;
+        f.let_go = in.number();
+        f.head = read_owned(in);
+        f.tail = read_owned(in);
+        pending += f.head.size + f.tail.size;
+    }
+    for (uint64_t n = in.number(); n && in.fine(); n--) {
+        Held& held = work.held[in.number()];
+        held.lost = in.number();
+        held.bytes = read_owned(in);
+        held.summary = framing.summarize(held.bytes.data.get(), held.bytes.size);
+        pending += held.bytes.size;
+    }
+    for (uint64_t n = in.number(); n && in.fine(); n--) {
+        Tally& t = work.tallies[in.number()];
+        for (uint64_t* value : {&t.last, &t.bytes, &t.records, &t.span_records}) *value = in.number();
+        t.waits = uint32_t(in.number());
+        read_errors(in, &t.errors);
+    }
+    return pending;
 }
 
 }  // namespace
@@ -139,17 +149,21 @@ std::string StreamEngine::checkpoint(PushResult* result) {
         out.number(count);
     out.number(origins_.size());
     std::string ring;
-    for (const auto& entry : origins_) {
-        const Origin& o = entry.second;
+    for (auto& entry : origins_) {
+        Origin& o = entry.second;
+        const bool folded = !o.outstanding && o.has_tail;
+        if (folded) o.work();
         out.number(o.id);
         ring.resize(o.ring.serialized_size());
         o.ring.serialize(reinterpret_cast<uint8_t*>(&ring[0]));
         out.bytes(ring.data(), ring.size());
-        for (uint64_t value : {o.tallied, o.bytes_before, o.records_before, o.open_bytes, uint64_t(o.finished)})
+        out.bytes(o.header ? o.header->data() : nullptr, o.header ? o.header->size() : 0);
+        for (uint64_t value : {o.bytes_before, o.records_before, uint64_t(o.finished), uint64_t(o.preamble_open)})
             out.number(value);
         write_state(out, o.state);
         out.number(o.outstanding != nullptr);
         if (o.outstanding) write_outstanding(out, *o.outstanding);
+        if (folded) o.fold();
     }
     closed_gate_ = false;
     quiet_.notify_all();
@@ -171,10 +185,17 @@ bool StreamEngine::restore(const std::string& image) {
         if (ShredRing::restore(reinterpret_cast<const uint8_t*>(ring.data()), ring.size(), o.ring) !=
             ShredRing::RestoreStatus::ok)
             return false;
-        for (uint64_t* value : {&o.tallied, &o.bytes_before, &o.records_before, &o.open_bytes}) *value = in.number();
+        const std::string header = in.bytes();
+        if (!header.empty() && options_.format.has_header) use_header(o, header);
+        for (uint64_t* value : {&o.bytes_before, &o.records_before}) *value = in.number();
         o.finished = in.number();
+        o.preamble_open = in.number();
         o.state = read_state(in);
-        if (in.number()) counts_.pending_bytes += read_outstanding(in, o.work(), options_.format.framing);
+        if (!in.number()) continue;
+        Outstanding& work = o.work();
+        counts_.pending_bytes += read_outstanding(in, work, options_.format.framing);
+        counts_.pending_buffers += work.fragments.size() + work.held.size();
+        counts_.pending_buffers -= o.fold();
     }
     return in.at_end();
 }

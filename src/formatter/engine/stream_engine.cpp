@@ -12,6 +12,12 @@ namespace {
 
 constexpr size_t open_builders_most = 64;   // a batch under construction costs its columns: many origins take turns
 constexpr size_t spare_builders_most = 8;
+// A round is admitted, then parsed: long enough to share the work between, short enough for the others at the lock.
+constexpr size_t round_buffers = 4096;
+constexpr size_t round_bytes = 256 << 10;  // looked at for record ends, then parsed while still cached
+constexpr size_t round_origins = 32;
+constexpr size_t spare_arenas_most = 8;
+constexpr size_t spare_arena_bytes_most = 1 << 20;
 constexpr uint64_t text_limit = uint64_t(1) << 30;  // 32-bit offsets end at twice this
 
 int64_t now_ns() {
@@ -35,7 +41,7 @@ StreamEngine::~StreamEngine() {
     for (Builder* builder : spare_builders_) delete builder;
 }
 
-PushResult StreamEngine::push(const PushedBuffer* buffers, size_t count) {
+PushResult StreamEngine::push(const PushedBuffer* buffers, size_t count, bool append) {
     const Framing& framing = options_.format.framing;
     std::vector<uint32_t> order(count);
     for (size_t i = 0; i < count; i++) order[i] = uint32_t(i);
@@ -44,52 +50,88 @@ PushResult StreamEngine::push(const PushedBuffer* buffers, size_t count) {
                                                       : buffers[a].sequence < buffers[b].sequence;
     };
     if (!std::is_sorted(order.begin(), order.end(), before)) std::stable_sort(order.begin(), order.end(), before);
-    std::vector<QuoteSummary> summaries(count);
-    std::vector<FrameEnds> ends(count);
-    for (size_t i = 0; i < count; i++) {
-        const PushedBuffer& b = buffers[order[i]];
-        if (gated()) summaries[i] = framing.summarize(b.data, b.size);
-        else ends[i] = framing.ends_anywhere(b.data, b.size);
-    }
     PushResult result;
     Call call;
-    std::unique_lock<std::mutex> guard(lock_);
-    quiet_.wait(guard, [this] { return !closed_gate_; });
-    for (size_t i = 0; i < count; i++) {
-        const PushStatus status = admit(buffers[order[i]], summaries[i], ends[i], false, call);
-        if (status == PushStatus::duplicate && options_.ignore_duplicates) {
-            counts_.duplicates++;
-        } else if (status != PushStatus::ok) {
-            result.status = status;
-            result.refused = order[i];
-            break;
+    std::vector<QuoteSummary> summaries;
+    std::vector<FrameEnds> ends;
+    std::unique_lock<std::mutex> guard(lock_, std::defer_lock);
+    for (size_t begin = 0; begin < count && result.status == PushStatus::ok;) {
+        size_t end = begin, bytes = 0;
+        while (end < count && end - begin < round_buffers && bytes < round_bytes) bytes += buffers[order[end++]].size;
+        summaries.resize(end - begin);
+        ends.resize(end - begin);
+        for (size_t i = begin; i < end; i++) {
+            const PushedBuffer& b = buffers[order[i]];
+            if (in_order()) summaries[i - begin] = framing.summarize(b.data, b.size);
+            else ends[i - begin] = framing.ends_anywhere(b.data, b.size);
         }
-        result.taken++;
+        guard.lock();
+        quiet_.wait(guard, [this] { return !closed_gate_; });
+        size_t i = begin;
+        for (; i < end; i++) {
+            const PushedBuffer& b = buffers[order[i]];
+            if (call.origins.size() >= round_origins && call.origins.back()->id != b.origin) run(call, guard, &result);
+            PushStatus status = PushStatus::ok;
+            uint64_t position = 0;
+            if (append) {
+                position = next_position(origin_of(b.origin));
+                result.appended = sequence_of(position);
+            } else if (b.sequence == 0) {
+                status = PushStatus::zero;
+            } else if (options_.max_sequence && b.sequence > options_.max_sequence) {
+                status = PushStatus::out_of_range;
+            } else {
+                position = position_of(origin_of(b.origin), b.sequence);
+            }
+            if (status == PushStatus::ok) status = admit(b, position, summaries[i - begin], ends[i - begin], false, call);
+            if (status == PushStatus::duplicate && options_.ignore_duplicates) {
+                counts_.duplicates++;
+            } else if (status != PushStatus::ok) {
+                result.status = status;
+                result.not_taken.assign(order.begin() + long(i), order.end());
+                break;
+            }
+        }
+        run(call, guard, &result);
+        guard.unlock();
+        begin = end;
     }
-    run(call, guard, &result);
     return result;
 }
 
-PushResult StreamEngine::lost(uint64_t origin, uint64_t sequence) {
+PushResult StreamEngine::lost(uint64_t id, uint64_t sequence) {
     PushResult result;
     Call call;
     std::unique_lock<std::mutex> guard(lock_);
     quiet_.wait(guard, [this] { return !closed_gate_; });
-    result.status = admit(PushedBuffer{origin, sequence, nullptr, 0}, QuoteSummary{}, FrameEnds{}, true, call);
+    if (sequence == 0) result.status = PushStatus::zero;
+    else if (options_.max_sequence && sequence > options_.max_sequence) result.status = PushStatus::out_of_range;
+    else
+        result.status = admit(PushedBuffer{id, sequence, nullptr, 0}, position_of(origin_of(id), sequence), QuoteSummary{},
+                              FrameEnds{}, true, call);
     run(call, guard, &result);
     return result;
 }
 
+uint64_t StreamEngine::next_position(const Origin& origin) const {
+    uint64_t highest = origin.ring.highest();
+    if (origin.outstanding && !origin.outstanding->held.empty())
+        highest = std::max(highest, origin.outstanding->held.rbegin()->first);
+    return highest + 1;
+}
+
+// Parses what the call has gathered, without the lock. On return the call is empty again.
 void StreamEngine::run(Call& call, std::unique_lock<std::mutex>& guard, PushResult* result) {
-    if (gated())
-        for (size_t i = 0; i < call.origins.size(); i++) {
-            release_held(*call.origins[i], call);
-            own_held(*call.origins[i]);
-        }
+    close_run(call);
     while (!call.jobs.empty()) {
-        for (const Job& job : call.jobs) {
+        for (Job& job : call.jobs) {
+            job.builder = builder_for(*job.origin, call);
             job.origin->in_flight++;
-            builder_for(*job.origin, call);
+        }
+        if (!call.arena && !spare_arenas_.empty()) {
+            call.arena = std::move(spare_arenas_.back().first);
+            call.arena_size = spare_arenas_.back().second;
+            spare_arenas_.pop_back();
         }
         in_flight_++;
         guard.unlock();
@@ -98,95 +140,31 @@ void StreamEngine::run(Call& call, std::unique_lock<std::mutex>& guard, PushResu
         for (const Job& job : call.jobs) job.origin->in_flight--;
         in_flight_--;
         settle(call, result);
-        quiet_.notify_all();
         call.jobs.clear();
         call.owners.clear();
-        if (!options_.ordered) break;
-        // What other threads brought meanwhile for an origin that this one was decoding.
-        for (size_t i = 0; i < call.origins.size(); i++) {
-            call.origins[i]->busy = false;
-            release_held(*call.origins[i], call);
-        }
+        // What other calls brought meanwhile for an origin that this one was decoding.
+        for (Origin* origin : call.decoding) release_held(*origin, call);
+        close_run(call);
     }
+    for (Origin* origin : call.decoding) origin->busy = false;
+    call.decoding.clear();
+    for (Origin* origin : call.origins) counts_.pending_buffers -= origin->fold();
+    call.origins.clear();
+    if (call.arena && spare_arenas_.size() < spare_arenas_most && call.arena_size <= spare_arena_bytes_most)
+        spare_arenas_.emplace_back(std::move(call.arena), call.arena_size);
+    call.arena.reset();
     flush_idle(false, result);
-}
-
-void StreamEngine::parse(Call& call) {
-    for (Job& job : call.jobs) job.spanning ? parse_spanning(job, call) : parse_own(job, call);
-    for (auto& entry : call.builders) entry.second->decoder->materialize();
-}
-
-void StreamEngine::parse_own(Job& job, Call& call) {
-    Builder& builder = *builder_for(*job.origin, call);
-    RecordDecoder& decoder = *builder.decoder;
-    const uint64_t ordinal = job.position == 1 ? 0 : after_spanning;
-    decoder.place(Place{job.position, int64_t(job.offset), ordinal, job.stream_start});
-    size_t done = 0;
-    while (done < job.size) {
-        const uint64_t room = options_.max_rows > decoder.rows() ? options_.max_rows - decoder.rows() : 0;
-        const size_t used = room ? decoder.index(job.data + done, job.size - done, room) : 0;
-        done += used;
-        if (is_full(builder)) {
-            decoder.materialize();
-            if (is_full(builder)) export_builder(builder, &call.batches);
-        } else if (used == 0) {
-            break;  // the rest is no complete record: a header cut short
-        }
-    }
-    job.records = decoder.records_placed();
-    if (job.completes_buffer) builder.positions.push_back(job.position);
-}
-
-void StreamEngine::parse_spanning(Job& job, Call& call) {
-    size_t size = 0;
-    for (const auto& piece : job.pieces) size += piece.second;
-    if (size == 0) return;
-    OwnedBytes stitched;
-    const uint8_t* bytes = job.pieces[0].first;
-    if (job.pieces.size() > 1) {
-        stitched.data.reset(new uint8_t[size]);
-        stitched.size = size;
-        size_t at = 0;
-        for (const auto& piece : job.pieces) {
-            std::memcpy(stitched.data.get() + at, piece.first, piece.second);
-            at += piece.second;
-        }
-        bytes = stitched.data.get();
-    }
-    const int64_t begin = -int64_t(job.bytes_in_earlier);
-    const bool too_long = size + job.let_go > options_.max_record_bytes;
-    Builder& builder = *builder_for(*job.origin, call);
-    if (job.lost || too_long) {
-        RowError error;
-        error.code = job.lost ? ErrorCode::lost : ErrorCode::record_too_long;
-        error.sequence = job.position;
-        error.byte_offset = begin;
-        error.raw.assign(reinterpret_cast<const char*>(bytes), std::min<size_t>(size, 4096));
-        error.found = error.raw.substr(0, 200);
-        builder.decoder->counters.rejected++;
-        call.add_error(job.origin, std::move(error));
-        job.records = 1;
-        return;
-    }
-    RecordDecoder& decoder = *builder.decoder;
-    if (is_full(builder)) {
-        decoder.materialize();
-        export_builder(builder, &call.batches);
-    }
-    decoder.place(Place{job.position, begin, 0, job.stream_start});
-    if (job.unterminated) decoder.index_unterminated(bytes, size);
-    else decoder.index(bytes, size, options_.max_rows - decoder.rows());
-    job.records = decoder.records_placed();
-    if (stitched.data) call.owners.push_back(std::move(stitched));  // until the builder has materialized
+    quiet_.notify_all();
 }
 
 void StreamEngine::settle(Call& call, PushResult* result) {
-    for (const Job& job : call.jobs)
-        if (!job.unterminated) tally(*job.origin, job);
-    for (size_t i = 0; i < call.errors.size(); i++)
-        call.error_origins[i]->work().errors.push_back(std::move(call.errors[i]));
-    call.errors.clear();
-    call.error_origins.clear();
+    for (const Job& job : call.jobs) {
+        if (job.parts == 0) continue;
+        Tally& t = job.origin->outstanding->tallies[job.run_first];
+        t.records += job.records;
+        if (job.spanning) t.span_records += job.records;
+        t.waits -= job.parts;
+    }
     for (auto& entry : call.builders) {
         RecordDecoder& decoder = *entry.second->decoder;
         add_counters(counts_.decode, decoder.counters);
@@ -196,7 +174,12 @@ void StreamEngine::settle(Call& call, PushResult* result) {
             counts_.values_decoded[i] += decoder.values_decoded[i];
             decoder.values_decoded[i] = 0;
         }
-        for (RowError& error : decoder.errors) entry.first->work().errors.push_back(std::move(error));
+        for (RowError& error : decoder.errors) {
+            Outstanding& work = entry.first->work();
+            auto run = work.tallies.upper_bound(error.sequence);
+            if (run == work.tallies.begin()) work.last_errors.push_back(std::move(error));
+            else (--run)->second.errors.push_back(std::move(error));
+        }
         decoder.errors.clear();
     }
     for (FinishedBatch& batch : call.batches) result->batches.push_back(std::move(batch));
@@ -206,44 +189,27 @@ void StreamEngine::settle(Call& call, PushResult* result) {
     for (Origin* origin : call.origins) place_errors(*origin, result);
 }
 
-void StreamEngine::tally(Origin& origin, const Job& job) {
-    Tally& t = origin.outstanding->tallies[job.position];
-    t.records += job.records;
-    if (job.spanning) t.span_records += job.records;
-    if (t.waits) t.waits--;
-}
-
 // Positions become absolute, and errors certain, in stream order: everything before them has been counted.
 void StreamEngine::place_errors(Origin& origin, PushResult* result) {
     if (!origin.outstanding) return;
     auto& tallies = origin.outstanding->tallies;
-    std::vector<RowError>& errors = origin.outstanding->errors;
-    while (!tallies.empty() && tallies.begin()->first == origin.tallied + 1 && tallies.begin()->second.waits == 0) {
-        const uint64_t position = tallies.begin()->first;
-        const Tally& t = tallies.begin()->second;
-        const size_t placed_before = result->errors.size();
-        for (size_t i = 0; i < errors.size();) {
-            RowError& error = errors[i];
-            if (error.sequence != position) {
-                i++;
-                continue;
-            }
+    uint64_t& tallied = origin.outstanding->tallied;
+    while (!tallies.empty() && tallies.begin()->first == tallied + 1 && tallies.begin()->second.waits == 0) {
+        Tally& t = tallies.begin()->second;
+        for (RowError& error : t.errors) {
             error.byte_offset += int64_t(origin.bytes_before);
             const bool own = error.record & after_spanning;
             error.record = origin.records_before + (error.record & ~after_spanning) + (own ? t.span_records : 0);
-            error.sequence = sequence_of(position);
-            result->errors.push_back({origin.id, std::move(error)});
-            std::swap(errors[i], errors.back());
-            errors.pop_back();
+            error.sequence = sequence_of(error.sequence);
         }
-        std::sort(result->errors.begin() + long(placed_before), result->errors.end(),
-                  [](const PlacedError& a, const PlacedError& b) { return a.error.record < b.error.record; });
+        std::stable_sort(t.errors.begin(), t.errors.end(),
+                         [](const RowError& a, const RowError& b) { return a.record < b.record; });
+        for (RowError& error : t.errors) result->errors.push_back({origin.id, std::move(error)});
         origin.bytes_before += t.bytes;
         origin.records_before += t.records;
-        origin.tallied = position;
+        tallied = t.last;
         tallies.erase(tallies.begin());
     }
-    if (origin.outstanding->empty()) origin.outstanding.reset();
 }
 
 Builder* StreamEngine::builder_for(Origin& origin, Call& call) {
@@ -262,9 +228,13 @@ Builder* StreamEngine::builder_for(Origin& origin, Call& call) {
         builder->format = origin.format;
         builder->decoder = (origin.format ? *origin.format : options_.format).make_decoder();
     }
+    if (builder->format != origin.format) {  // opened before the header had come: it has no rows yet
+        builder->format = origin.format;
+        builder->decoder = origin.format->make_decoder();
+    }
     builder->next = nullptr;
     builder->origin = origin.id;
-    if (builder->positions.empty()) builder->opened_ns = now_ns();
+    if (builder->covered.empty() && options_.max_latency_ns >= 0) builder->opened_ns = now_ns();
     call.builders.emplace_back(&origin, builder);
     return builder;
 }
@@ -276,7 +246,7 @@ bool StreamEngine::is_full(const Builder& builder) const {
 
 void StreamEngine::return_builder(Origin& origin, Builder* builder, PushResult* result) {
     if (is_full(*builder)) export_builder(*builder, &result->batches);
-    if (builder->decoder->rows() == 0 && builder->positions.empty()) return retire_builder(builder);
+    if (builder->decoder->rows() == 0 && builder->covered.empty()) return retire_builder(builder);
     builder->next = origin.builder;
     origin.builder = builder;
     idle_builders_.push_back(builder);
@@ -290,16 +260,23 @@ void StreamEngine::retire_builder(Builder* builder) {
 void StreamEngine::export_builder(Builder& builder, std::vector<FinishedBatch>* out) const {
     FinishedBatch batch;
     batch.origin = builder.origin;
-    std::sort(builder.positions.begin(), builder.positions.end());
+    std::sort(builder.covered.begin(), builder.covered.end(),
+              [](const SequenceSpan& a, const SequenceSpan& b) { return a.first < b.first; });
     uint64_t previous = 0;
-    for (uint64_t position : builder.positions) {
-        const uint64_t sequence = sequence_of(position);
-        if (!batch.spans.empty() && position == previous + 1 && sequence != 1) batch.spans.back().last = sequence;
-        else batch.spans.push_back({sequence, sequence});
-        previous = position;
+    for (SequenceSpan span : builder.covered) {
+        for (uint64_t first = span.first; first <= span.last;) {
+            // A span ends where sequences wrap.
+            uint64_t last = span.last;
+            if (options_.max_sequence) last = std::min(last, first + (options_.max_sequence - sequence_of(first)));
+            const bool joins = !batch.spans.empty() && first == previous + 1 && sequence_of(first) != 1;
+            if (joins) batch.spans.back().last = sequence_of(last);
+            else batch.spans.push_back({sequence_of(first), sequence_of(last)});
+            previous = last;
+            first = last + 1;
+        }
     }
-    builder.positions.clear();
-    builder.opened_ns = now_ns();
+    builder.covered.clear();
+    if (options_.max_latency_ns >= 0) builder.opened_ns = now_ns();
     builder.decoder->export_batch(&batch.array);
     out->push_back(std::move(batch));
 }
@@ -338,19 +315,11 @@ PushResult StreamEngine::finish(uint64_t id, bool use_last, uint64_t last_sequen
     std::unique_lock<std::mutex> guard(lock_);
     Origin& origin = origin_of(id);
     quiet_.wait(guard, [&] { return origin.in_flight == 0 && !closed_gate_; });
-    if (origin.outstanding && !origin.outstanding->held.empty() && origin.outstanding->held.begin()->first == 1 &&
-        !origin.finished && options_.format.has_header && !origin.header_read) {
-        header_known(origin, true, call);  // a header that the end of the stream terminates
-        run(call, guard, &result);
-        quiet_.wait(guard, [&] { return origin.in_flight == 0; });
-    }
     if (origin.finished) {
         result.status = PushStatus::finished;
         return result;
     }
-    uint64_t highest = origin.ring.highest();
-    if (origin.outstanding && !origin.outstanding->held.empty())
-        highest = std::max(highest, origin.outstanding->held.rbegin()->first);
+    const uint64_t highest = next_position(origin) - 1;
     const uint64_t last = use_last ? (last_sequence ? position_of(origin, last_sequence) : 0) : highest;
     if (last < highest) {
         result.status = PushStatus::beyond;
@@ -362,23 +331,24 @@ PushResult StreamEngine::finish(uint64_t id, bool use_last, uint64_t last_sequen
         result.status = PushStatus::hole;
         return result;
     }
+    origin.work();  // unfolded before the ring moves on
     Claims claims{};
     origin.ring.finish(last, claims);
-    for (uint32_t i = 0; i < claims.count; i++)
-        claim(origin, claims.spans[i], 0, Held{}, FrameEnds{}, true, call);
-    for (Job& job : call.jobs) {
-        counts_.spanning--;  // an unterminated last record is not one more that spans
-        job.bytes_in_earlier = job.let_go;
-        for (const auto& piece : job.pieces) job.bytes_in_earlier += piece.second;
+    for (uint32_t i = 0; i < claims.count; i++) {
+        Job job;
+        claim(origin, claims.spans[i], nullptr, true, call, &job);
+        job.offset = -int64_t(job.bytes + job.let_go);
+        if (job.bytes) call.jobs.push_back(std::move(job));
     }
     call.touch(origin);
     origin.finished = true;
+    origin.preamble_open = false;
     run(call, guard, &result);
     // Every buffer has been tallied: what the last record reported is relative to the stream's end.
     if (origin.outstanding) {
-        for (RowError& error : origin.outstanding->errors) {
+        for (RowError& error : origin.outstanding->last_errors) {
             error.byte_offset += int64_t(origin.bytes_before);
-            error.record = origin.records_before + (error.record & ~after_spanning);
+            error.record += origin.records_before;
             error.sequence = sequence_of(last);
             result.errors.push_back({origin.id, std::move(error)});
         }
@@ -400,9 +370,6 @@ StreamCounts StreamEngine::counts() {
     StreamCounts counts = counts_;
     counts.origins = origins_.size();
     counts.open_batches = idle_builders_.size();
-    for (const auto& entry : origins_)
-        if (entry.second.outstanding)
-            counts.pending_buffers += entry.second.outstanding->held.size() + entry.second.outstanding->fragments.size();
     return counts;
 }
 

@@ -1,7 +1,7 @@
 // Raw buffers of many origins, in any order, from any thread, to batches: each record exactly once.
 //
-// A push has three parts. Under the lock: the ring says which spanning records this buffer completed, and their pieces
-// are taken out (a claim). Without the lock: everything claimed and the buffer's own records are parsed. Under the lock
+// A push has three parts. Under the lock: the ring says which spanning records these buffers completed, and their pieces
+// are taken out (a claim). Without the lock: everything claimed and the buffers' own records are parsed. Under the lock
 // again: counts, errors and the builder go back. No thread ever waits for another one's parse.
 #pragma once
 
@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/arrow_abi.hpp"
 #include "engine/origin.hpp"
 
 namespace formatter {
@@ -37,6 +38,8 @@ struct PushedBuffer {
     size_t size;
 };
 
+struct Piece;
+
 struct FinishedBatch {
     uint64_t origin = 0;
     std::vector<SequenceSpan> spans;
@@ -48,12 +51,12 @@ struct PlacedError {
     RowError error;  // byte_offset and record are absolute
 };
 
-enum class PushStatus : uint8_t { ok, duplicate, zero, out_of_range, finished, pending_limit, hole, beyond, unknown_origin };
+enum class PushStatus : uint8_t { ok, duplicate, zero, out_of_range, finished, pending_limit, hole, beyond };
 
 struct PushResult {
     PushStatus status = PushStatus::ok;
-    size_t taken = 0;    // buffers accepted (or ignored as duplicates)
-    size_t refused = 0;  // index of the buffer that the status speaks of
+    std::vector<uint32_t> not_taken;  // indices; the first is the buffer that the status speaks of
+    uint64_t appended = 0;
     std::vector<FinishedBatch> batches;
     std::vector<PlacedError> errors;
     std::vector<SequenceSpan> holes;
@@ -70,11 +73,16 @@ struct StreamCounts {
 struct Builder {
     Builder* next = nullptr;  // another idle one of the same origin
     std::unique_ptr<RecordDecoder> decoder;
-    std::shared_ptr<const RecordFormat> format;  // of an origin with a header of its own
-    std::vector<uint64_t> positions;  // buffers whose rows (or absence of rows) it accounts for
+    const RecordFormat* format = nullptr;  // null: the stream's own
+    std::vector<SequenceSpan> covered;  // positions of the buffers whose rows (or absence of rows) it accounts for
     uint64_t origin = 0;
     int64_t opened_ns = 0;
-    bool full = false;
+
+    void cover(uint64_t first, uint64_t last) {
+        if (first > last) return;
+        if (!covered.empty() && covered.back().last + 1 == first) covered.back().last = last;
+        else covered.push_back({first, last});
+    }
 };
 
 class StreamEngine {
@@ -83,7 +91,8 @@ class StreamEngine {
     ~StreamEngine();
 
     // Several buffers at once are taken in the order of their sequences. On a refusal the buffers before it are taken.
-    PushResult push(const PushedBuffer* buffers, size_t count);
+    // Sequence 0 with `append`: the one behind the highest seen; the result's `appended` says which.
+    PushResult push(const PushedBuffer* buffers, size_t count, bool append = false);
     PushResult lost(uint64_t origin, uint64_t sequence);
     // `last_sequence` 0: the highest seen. `use_last` tells 0 buffers from not given.
     PushResult finish(uint64_t origin, bool use_last, uint64_t last_sequence);
@@ -98,6 +107,7 @@ class StreamEngine {
     bool restore(const std::string& state);
 
   private:
+    struct Run;
     struct Job;
     struct Call;
 
@@ -105,29 +115,38 @@ class StreamEngine {
     Origin& origin_of(uint64_t id);
     uint64_t position_of(const Origin&, uint64_t sequence) const;
     uint64_t sequence_of(uint64_t position) const;
-    // Buffers are followed in order: to know quotes or longer delimiters, to keep order, or to wait for the header.
-    bool gated() const {
-        return options_.ordered || options_.format.has_header || options_.format.framing.needs_prefix();
-    }
-    PushStatus admit(const PushedBuffer&, const QuoteSummary&, const FrameEnds&, bool lost, Call&);
+    uint64_t next_position(const Origin&) const;  // behind the highest seen
+    bool in_order() const { return options_.ordered || options_.format.framing.needs_prefix(); }
+    PushStatus admit(const PushedBuffer&, uint64_t position, const QuoteSummary&, const FrameEnds&, bool lost, Call&);
+    void follow(Origin&, uint64_t position, Piece, const QuoteSummary&, bool lost, Call&);
     void release_held(Origin&, Call&);
-    bool header_known(Origin&, bool ends, Call&);
-    void own_held(Origin&);
-    void shred(Origin&, uint64_t position, const Held&, const FrameEnds&, Call&);
-    void claim(Origin&, const SequenceSpan&, uint64_t position, const Held&, const FrameEnds&, bool unterminated, Call&);
-    void keep_fragments(Origin&, uint64_t position, const Held&, const FrameEnds&, bool head, bool tail);
-    bool waits_for_room(const Origin&, uint64_t position, size_t size) const;
+    bool may_decode(Origin&, Call&) const;
     std::vector<SequenceSpan> missing(Origin&, uint64_t last_position);
 
-    // parsing, without the lock, and settling, under it (stream_engine.cpp)
-    void run(Call&, std::unique_lock<std::mutex>&, PushResult*);
-    void parse(Call&);
-    void parse_own(Job&, Call&);
-    void parse_spanning(Job&, Call&);
-    void settle(Call&, PushResult*);
-    void tally(Origin&, const Job&);
-    void place_errors(Origin&, PushResult*);
+    // shredding, under the lock (stream_shredding.cpp)
+    void extend_run(Origin&, uint64_t position, Piece, const FrameEnds&, bool lost, Call&);
+    void close_run(Call&);
+    void claim(Origin&, const SequenceSpan&, const Run*, bool unterminated, Call&, Job*);
+    void take_fragments(Origin&, uint64_t from, uint64_t to, bool to_head, Job*, Call&);
+    void keep_fragments(Origin&, const Run&, bool head, bool tail);
+    void follow_open_record(Origin&, const Run&);
 
+    // parsing, without the lock (stream_parsing.cpp)
+    void parse(Call&);
+    void parse_run(Job&, Call&);
+    void parse_small_buffers(Job&, Call&);
+    void parse_with_limit(Job&, Call&);
+    void parse_spanning(Job&, Call&);
+    size_t index_all(Job&, const uint8_t* data, size_t size, uint64_t used_before, Call&);
+    void cover_through(Job&, uint64_t used);
+    void too_long_or_lost(const Job&, const uint8_t* bytes, size_t size, int64_t offset, uint64_t record);
+    void name_buffers(Call&);
+
+    // batches, counts and positions, under the lock (stream_engine.cpp)
+    void run(Call&, std::unique_lock<std::mutex>&, PushResult*);
+    void settle(Call&, PushResult*);
+    void place_errors(Origin&, PushResult*);
+    void use_header(Origin&, const std::string& header);
     Builder* builder_for(Origin&, Call&);
     void return_builder(Origin&, Builder*, PushResult*);
     void export_builder(Builder&, std::vector<FinishedBatch>*) const;
@@ -141,6 +160,7 @@ class StreamEngine {
     uint64_t in_flight_ = 0;
     bool closed_gate_ = false;  // a checkpoint waits for quiet
     std::unordered_map<uint64_t, Origin> origins_;
+    std::vector<std::pair<std::unique_ptr<uint8_t[]>, size_t>> spare_arenas_;
     std::map<std::string, std::shared_ptr<const RecordFormat>> formats_;  // by header
     std::list<Builder*> idle_builders_;  // oldest first
     std::vector<Builder*> spare_builders_;

@@ -128,8 +128,10 @@ class BarrierAligner:
             elif channel == "control":
                 raise FlowError(f"aligner: upstream {upstream!r}: data on the control channel; deliver it on 'data'")
             elif item is None:
-                raise FlowError(f"aligner: upstream {upstream!r}: expected a Barrier, an Instant or a batch, found None")
-            if channel == "data" and self._hold_data and (source.held or self._is_blocked(source)):
+                raise FlowError(
+                    f"aligner: upstream {upstream!r}: expected a Barrier, an Instant or a batch, found None"
+                )
+            if channel == "data" and self._hold_data and self._is_blocked(source):
                 self._hold(source, item)
             else:
                 self._pass_on(source, item, channel)
@@ -218,7 +220,7 @@ class BarrierAligner:
                 reached = other.last[channel]
                 if other is not source and other.open and reached is not None and reached > barrier.id:
                     raise FlowError(
-                        f"aligner: upstream {source.name!r}, {barrier}: can never complete, for upstream {other.name!r} "
+                        f"aligner: upstream {source.name!r}, {barrier}: can never complete, for {other.name!r} "
                         f"is at {reached} and has not delivered it"
                     )
         gone = [each.name for each in self._upstreams.values() if not each.open and not each.ended]
@@ -241,8 +243,8 @@ class BarrierAligner:
         rows = _row_count(item)
         if self._held_rows + rows > self._max_held_rows:
             raise BackpressureError(
-                f"aligner: upstream {source.name!r}: {rows} rows more would pass the bound of {self._max_held_rows} rows "
-                f"held behind a barrier; the item was not taken: deliver it again once the others have caught up"
+                f"aligner: upstream {source.name!r}: {rows} more rows would pass the bound of {self._max_held_rows} "
+                f"rows held behind a barrier; the item was not taken: deliver it again once the others have caught up"
             )
         self._held_rows += rows
         source.held.append(item)
@@ -265,9 +267,9 @@ class BarrierAligner:
         while moved:
             moved = False
             for channel in CHANNELS:
-                for number in sorted(self._pending[channel]):
+                for number in list(self._pending[channel]):
                     entry = self._pending[channel][number]
-                    if entry.arrived and not self._missing(entry):
+                    if not self._missing(entry):
                         del self._pending[channel][number]
                         self._emit(entry.barrier, channel)
                         moved = True

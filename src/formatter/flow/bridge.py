@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import pyarrow as pa
 
@@ -20,11 +21,16 @@ from formatter.flow.spill import Recovery, Spill
 CAPACITY = 1024  # slices; deep enough that a thread wakes for a run of them, shallow enough to push back soon
 
 
+NOTHING_RECOVERED = Recovery()
+
+
 @dataclass(frozen=True, slots=True)
 class BridgeStats:
     """Counts in rows, read at one moment: offered == delivered + dropped + spilled_pending + pending."""
 
-    offered: int  # every row sent and decided about; a batch refused with BackpressureError was not taken and is not here
+    offered: (
+        int  # every row sent and decided about; a batch refused with BackpressureError was not taken and is not here
+    )
     delivered: int  # returned by the consumer
     dropped: int  # refused by DropNewest
     spilled_pending: int  # on disk
@@ -36,7 +42,7 @@ class BridgeStats:
     watermarks: int  # delivered
     checkpoints: int  # delivered
     waits: int  # times the producer slept
-    recovery: Recovery = Recovery()  # what the spill directory held, and what was cut off
+    recovery: Recovery = NOTHING_RECOVERED  # what the spill directory held, and what was cut off
 
     @property
     def balanced(self) -> bool:
@@ -64,13 +70,15 @@ class Bridge:
         if not isinstance(policy, BatchPolicy):
             raise OptionError(f"Bridge: policy: expected a BatchPolicy, found {policy!r}")
         if not isinstance(backpressure, Pause | DropNewest | SpillToDisk):
-            raise OptionError(f"Bridge: backpressure: expected Pause, DropNewest or SpillToDisk, found {backpressure!r}")
+            raise OptionError(
+                f"Bridge: backpressure: expected Pause, DropNewest or SpillToDisk, found {backpressure!r}"
+            )
         self.policy = policy
         self.backpressure = backpressure
         self.key = _checked_key(schema, key)
         self._out_schema = schema.append(pa.field(KEY_HASH, pa.uint64(), nullable=False)) if self.key else schema
         spill = Spill(backpressure, self._out_schema) if isinstance(backpressure, SpillToDisk) else None
-        self._recovery = spill.recovery if spill else Recovery()
+        self._recovery = spill.recovery if spill else NOTHING_RECOVERED
         high, low = capacity, capacity - 1
         if isinstance(backpressure, Pause):
             high = max(1, int(capacity * backpressure.high))
@@ -82,7 +90,7 @@ class Bridge:
             low,
             drops=isinstance(backpressure, DropNewest),
             timeout=None if isinstance(backpressure, DropNewest) else backpressure.timeout,
-            add_key=self._with_key_hash if self.key else None,
+            add_key=partial(_with_key_hash, self.key, self._out_schema) if self.key else None,
             spill=spill,
             row_bits=_row_bits(self._out_schema),
             recovered=self._recovery.rows,
@@ -109,9 +117,6 @@ class Bridge:
     def stats(self) -> BridgeStats:
         return BridgeStats(*self._channel.counters(), self._recovery)
 
-    def _with_key_hash(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        return pa.RecordBatch.from_arrays([*batch.columns, key_hashes(batch, self.key)], schema=self._out_schema)
-
 
 class FanOut:
     """One producer for several bridges. A control message reaches all of them or, with an error, none.
@@ -128,7 +133,8 @@ class FanOut:
         """True when every bridge accepted it; bridges that drop count it for themselves."""
         for producer in self._producers:
             producer._wait_until_accepting(batch)
-        return all([producer.send(batch) for producer in self._producers])
+        accepted = [producer.send(batch) for producer in self._producers]  # each is asked, whatever the others say
+        return all(accepted)
 
     def watermark(self, ts: object) -> None:
         self._to_all(Watermark(ts))
@@ -159,6 +165,11 @@ class FanOut:
             raise
         for producer, ticket in prepared:  # cannot fail: every control message finds a place
             producer._commit(ticket)
+
+
+def _with_key_hash(key: tuple[str, ...], schema: pa.Schema, batch: pa.RecordBatch) -> pa.RecordBatch:
+    """A function and no method, so that the channel does not keep the bridge, and with it a dropped end, alive."""
+    return pa.RecordBatch.from_arrays([*batch.columns, key_hashes(batch, key)], schema=schema)
 
 
 def _checked_key(schema: pa.Schema, key: str | Sequence[str] | None) -> tuple[str, ...]:

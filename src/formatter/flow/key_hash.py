@@ -6,7 +6,7 @@ Refuses to know: partitions, what the hash is for.
 Canonical bytes, column after column, each hashed with the hash so far as seed (the first seed is 42); a null leaves the
 hash as it is: bool, 8-, 16- and 32-bit integers and dates as 4 bytes; 64-bit integers and times as 8 (times in
 microseconds, or as they are when in nanoseconds); floats as IEEE bits with one zero and one NaN; decimals of up to 18
-digits as their 8-byte unscaled value, wider ones as the shortest big-endian two's complement; text and binary as they are.
+digits as their 8-byte unscaled value, wider ones as the shortest big-endian two's complement; text and binary as is.
 """
 
 from __future__ import annotations
@@ -28,8 +28,12 @@ LONG_DECIMAL_DIGITS = 18  # what fits 8 bytes, and where Spark changes represent
 def _is_bytes(kind: pa.DataType) -> bool:
     types = pa.types
     return bool(
-        types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
-        or types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind)
+        types.is_string(kind)
+        or types.is_large_string(kind)
+        or types.is_string_view(kind)
+        or types.is_binary(kind)
+        or types.is_large_binary(kind)
+        or types.is_binary_view(kind)
         or types.is_fixed_size_binary(kind)
     )
 
@@ -44,8 +48,14 @@ def check_key_type(name: str, kind: pa.DataType) -> None:
     if types.is_dictionary(kind):
         kind = kind.value_type
     known = (
-        types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind) or types.is_date(kind)
-        or types.is_decimal128(kind) or types.is_null(kind) or _is_bytes(kind) or _is_clock(kind)
+        types.is_boolean(kind)
+        or types.is_integer(kind)
+        or types.is_floating(kind)
+        or types.is_date(kind)
+        or types.is_decimal128(kind)
+        or types.is_null(kind)
+        or _is_bytes(kind)
+        or _is_clock(kind)
     )
     if not known:
         raise SchemaError(f"key column '{name}': type {kind} has no canonical bytes; use a scalar column as key")
@@ -61,10 +71,12 @@ def _floats(array: pa.Array, kind: pa.DataType) -> pa.Array:
 
 
 def _decimals(array: pa.Array, kind: pa.DataType) -> pa.Array:
-    validity, words = array.buffers()
+    words = array.buffers()[1]
     if kind.precision <= LONG_DECIMAL_DIGITS:
         pairs = np.frombuffer(words, dtype="<i8")[2 * array.offset : 2 * (array.offset + len(array))]
-        return pa.array(np.ascontiguousarray(pairs[::2]), mask=np.asarray(array.is_null().to_numpy(zero_copy_only=False)))
+        return pa.array(
+            np.ascontiguousarray(pairs[::2]), mask=np.asarray(array.is_null().to_numpy(zero_copy_only=False))
+        )
     raw = words.to_pybytes()
     shortest = []
     for row in range(array.offset, array.offset + len(array)):

@@ -94,8 +94,10 @@ class SpillToDisk:
         if timeout is not None and (isinstance(timeout, bool) or not timeout >= 0):
             raise OptionError(f"SpillToDisk: timeout: expected seconds from 0, or None to wait, found {timeout!r}")
         for name, value in (
-            ("directory", fspath(directory)), ("max_bytes", max_bytes),
-            ("segment_bytes", segment_bytes), ("timeout", timeout),
+            ("directory", fspath(directory)),
+            ("max_bytes", max_bytes),
+            ("segment_bytes", segment_bytes),
+            ("timeout", timeout),
         ):
             object.__setattr__(self, name, value)
 

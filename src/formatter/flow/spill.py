@@ -27,6 +27,7 @@ from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
+from typing import TypeAlias
 
 import pyarrow as pa
 
@@ -42,7 +43,7 @@ FRAME = struct.Struct("<IIqQ")
 ROWS, WATERMARK, CHECKPOINT, END = range(4)
 NAME = re.compile(r"spill-(\d{12})\.seg")
 
-Message = pa.RecordBatch | Watermark | Checkpoint | None
+Message: TypeAlias = pa.RecordBatch | Watermark | Checkpoint | None
 Token = tuple[int, int]  # segment number and the position after a frame
 
 
@@ -92,7 +93,9 @@ def _control(kind: int, payload: bytes) -> Message:
 
 
 def _has_dictionary(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_dictionary(kind)) or any(_has_dictionary(kind.field(i).type) for i in range(kind.num_fields))
+    return bool(pa.types.is_dictionary(kind)) or any(
+        _has_dictionary(kind.field(i).type) for i in range(kind.num_fields)
+    )
 
 
 class Spill:
@@ -237,7 +240,7 @@ class Spill:
     def close(self) -> None:
         """Close the files; what is not acknowledged stays for a later bridge on the same directory."""
         with self._lock:
-            for segment in list(self._segments):
+            for segment in self._segments:
                 if segment.acknowledged >= segment.size and not segment.frames_left:
                     os.unlink(segment.path)
                 os.close(segment.file)
@@ -283,7 +286,9 @@ class Spill:
     def _recover(self) -> Recovery:
         messages = rows = truncated = 0
         cut_names: list[str] = []
-        found = sorted((int(match[1]), path) for path in self._directory.iterdir() if (match := NAME.fullmatch(path.name)))
+        found = sorted(
+            (int(match[1]), path) for path in self._directory.iterdir() if (match := NAME.fullmatch(path.name))
+        )
         for number, path in found:
             file = os.open(path, os.O_RDWR)
             size = os.fstat(file).st_size
@@ -322,8 +327,10 @@ class Spill:
         schema = pa.ipc.read_schema(pa.py_buffer(schema_bytes))
         if not schema.equals(self._schema):
             os.close(file)
-            raise SchemaError(f"spill: '{path}' was written with the schema [{schema}], this bridge has [{self._schema}]")
-        return HEADER.size + length
+            raise SchemaError(
+                f"spill: '{path}' was written with the schema [{schema}], this bridge has [{self._schema}]"
+            )
+        return HEADER.size + int(length)
 
     def _count(self, file: int, position: int, size: int) -> tuple[int, int, int, int]:
         """Complete frames from a position on, their rows, where the last one ends, and the bytes cut off after it.

@@ -129,16 +129,16 @@ __attribute__((noinline)) static uint32_t cut_run(const FieldRun& run, WordChunk
     const ptrdiff_t to_begin = run.begins - run.ends, stride = ptrdiff_t(run.stride);
     const uint32_t skip = run.skip, past = at + run.rows;
     uint32_t longest = 0;
-    // Loads reach up to 16 bytes before a field's end, and one more for a '\r'. Ends ascend, so only the first rows of a
-    // segment can be too near to the begin of what may be read.
+    // Loads reach up to 16 bytes before a field's end, and one more for a '\r'. Ends ascend, so only the first rows of
+    // a segment can be too near to the begin of what may be read.
     for (; at < past && base + *ends - run.readable_begin < 17; at++, ends += stride) {
-        const uint32_t size = cut_field<beyond_eight, drop_carriage_return, true>(base, run.readable_begin,
-                                                                                 ends[to_begin] + skip, *ends, chunk, at);
+        const uint32_t size = cut_field<beyond_eight, drop_carriage_return, true>(
+            base, run.readable_begin, ends[to_begin] + skip, *ends, chunk, at);
         longest = size > longest ? size : longest;
     }
     for (; at < past; at++, ends += stride) {
-        const uint32_t size = cut_field<beyond_eight, drop_carriage_return, false>(base, nullptr, ends[to_begin] + skip,
-                                                                                   *ends, chunk, at);
+        const uint32_t size = cut_field<beyond_eight, drop_carriage_return, false>(
+            base, nullptr, ends[to_begin] + skip, *ends, chunk, at);
         longest = size > longest ? size : longest;
     }
     return longest;

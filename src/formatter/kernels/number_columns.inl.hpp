@@ -23,8 +23,8 @@ FORMATTER_INLINE void write_marks(ValueMarks& marks, size_t word, uint64_t empty
     marks.odd_count += uint32_t(__builtin_popcountll(odd));
 }
 
-// `Convert` has eight(chunk, row, out) and sixteen(chunk, row, out), which write 64 values and return a bit for each row
-// that was decided, and decide_long(field, value) for fields of more than 16 bytes.
+// `Convert` has eight(chunk, row, out) and sixteen(chunk, row, out), which write 64 values and return a bit for each
+// row that was decided, and decide_long(field, value) for fields of more than 16 bytes.
 template <class Convert>
 FORMATTER_INLINE void decode_words(const FieldView& view, const Convert& convert, uint64_t* out, ValueMarks& marks) {
     RunWalk walk(view);
@@ -84,8 +84,8 @@ FORMATTER_INLINE uint64_t eight_digits_of(uint64_t digits) {
     return uint32_t(((digits & pairs) * 0x000F424000000064 + (digits >> 16 & pairs) * 0x0000271000000001) >> 32);
 }
 
-// Digits of a long field, eight at a time, then one by one; false if one is not a digit. Eighteen at most in all, so that
-// nothing overflows.
+// Digits of a long field, eight at a time, then one by one; false if one is not a digit. Eighteen at most in all, so
+// that nothing overflows.
 FORMATTER_INLINE bool append_digits(const uint8_t* at, const uint8_t* end, uint64_t& number) {
     for (; end - at >= 8; at += 8) {
         const uint64_t digits = load_word(at) ^ zero_digits;
@@ -121,7 +121,8 @@ struct ConvertInteger {
         for (uint32_t i = 0; i < 64; i += lanes::width) {
             const lanes::Words sizes = lanes::load_bytes_as_words(chunk.sizes + row + i);
             const lanes::Words keep_first = lanes::last_bytes_before_eight(sizes), keep_last = lanes::last_bytes(sizes);
-            const SignedWord first = split_sign(lanes::load(chunk.first + row + i), keep_first, first_byte_of(keep_first));
+            const SignedWord first =
+                split_sign(lanes::load(chunk.first + row + i), keep_first, first_byte_of(keep_first));
             const SignedWord last =
                 split_sign(lanes::load(chunk.last + row + i), keep_last, first_byte_of(keep_last, keep_first));
             const lanes::Words wrong = not_digits(first.digits) | not_digits(last.digits);
@@ -194,7 +195,8 @@ struct ConvertFraction {
         for (uint32_t i = 0; i < 64; i += lanes::width) {
             const lanes::Words sizes = lanes::load_bytes_as_words(chunk.sizes + row + i);
             const lanes::Words keep_first = lanes::last_bytes_before_eight(sizes), keep_last = lanes::last_bytes(sizes);
-            const lanes::Words first_word = lanes::load(chunk.first + row + i), last_word = lanes::load(chunk.last + row + i);
+            const lanes::Words first_word = lanes::load(chunk.first + row + i);
+            const lanes::Words last_word = lanes::load(chunk.last + row + i);
             const SignedWord first = split_sign(first_word, keep_first, first_byte_of(keep_first));
             const SignedWord last = split_sign(last_word, keep_last, first_byte_of(keep_last, keep_first));
 

@@ -51,12 +51,13 @@ static void summarize_quotes(const uint8_t* data, size_t size, const CsvBytes& b
     for (size_t offset = 0; offset < size; offset += 64) {
         const QuoteBlocks::Masks masks = blocks.at(offset);
         quotes += popcount(masks.quotes);
-        counts[0] += popcount(masks.ends_outside);
-        counts[1] += popcount(masks.ends_inside);
-        last_masks[0] = masks.ends_outside != 0 ? masks.ends_outside : last_masks[0];
-        last_masks[1] = masks.ends_inside != 0 ? masks.ends_inside : last_masks[1];
-        last_offsets[0] = masks.ends_outside != 0 ? offset : last_offsets[0];
-        last_offsets[1] = masks.ends_inside != 0 ? offset : last_offsets[1];
+        const uint64_t ends[2] = {masks.ends_outside, masks.ends_inside};
+        for (int state = 0; state < 2; state++) {
+            const uint64_t some = -uint64_t(ends[state] != 0);  // by masks: as a branch it would be missed often
+            counts[state] += popcount(ends[state]);
+            last_masks[state] = ends[state] | (last_masks[state] & ~some);
+            last_offsets[state] = (offset & some) | (last_offsets[state] & ~some);
+        }
     }
     const uint64_t none = QuoteSummary::none;
     summary = {quotes, {counts[0], counts[1]}, {none, none}, {none, none}};

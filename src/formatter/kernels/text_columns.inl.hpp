@@ -1,7 +1,7 @@
 // Strings: fields of a column copied one behind the other, outer quotes taken off, doubled ones halved.
 //
-// In: a FieldView. Out: bytes, running end offsets, marks, and whether any byte is beyond ASCII; `out` is where the first
-// field goes, whatever `start_offset` is. Refuses to know whether text is valid: valid_utf8 is asked once per column.
+// In: a FieldView. Out: bytes, running end offsets, marks, and whether any byte is beyond ASCII; `out` is where the
+// first field goes, whatever `start_offset` is. Refuses to know whether text is valid: valid_utf8 is asked for that.
 #pragma once
 
 #include "kernels/field_lanes.inl.hpp"
@@ -90,6 +90,9 @@ FORMATTER_INLINE uint64_t parities(uint64_t bits) {
 
 // The first `size` bytes of a window without those in `drop`; the bytes written.
 FORMATTER_INLINE size_t copy_kept(uint8_t* to, const uint8_t* from, size_t size, uint64_t drop) {
+#ifdef FORMATTER_LANES_COMPRESS
+    return lanes::copy_kept64(to, from, first_rows(size) & ~drop);
+#else
     size_t at = 0, written = 0;
     for (;;) {
         const size_t stop = drop != 0 ? size_t(__builtin_ctzll(drop)) : size;
@@ -99,6 +102,7 @@ FORMATTER_INLINE size_t copy_kept(uint8_t* to, const uint8_t* from, size_t size,
         at = stop + 1;
         drop &= drop - 1;
     }
+#endif
 }
 
 //     found    0 1 1 0 1 1 1 1
@@ -131,7 +135,8 @@ FORMATTER_INLINE size_t copy_until_quote(uint8_t* to, const uint8_t* from, size_
     return at;
 }
 
-// Text whose quotes must come in pairs, of which one stays; or (not `paired`) that must have none. The bytes written, or -1.
+// Text whose quotes must come in pairs, of which one stays; or (not `paired`) that must have none. The bytes written,
+// or -1.
 static ptrdiff_t copy_windows(uint8_t* to, const uint8_t* from, size_t size, bool paired, uint8_t quote,
                               const uint8_t* readable_end) {
     const lanes::Block quotes = lanes::splat_byte(quote);
@@ -184,7 +189,8 @@ struct TextRows {
 // Ends ascend: only the last rows of a segment can be too near to the end of what may be read.
 FORMATTER_INLINE size_t rows_with_margin(const FieldRun& run) {
     size_t rows = run.rows;
-    while (rows != 0 && size_t(run.readable_end - (run.base + run.ends[(rows - 1) * run.stride])) < margin_bytes) rows--;
+    const size_t readable = size_t(run.readable_end - run.base);
+    while (rows != 0 && readable - run.ends[(rows - 1) * run.stride] < margin_bytes) rows--;
     return rows;
 }
 
@@ -252,7 +258,7 @@ static void gather_strings(const FieldView& view, bool quoting, uint8_t quote, i
     bool expect_quotes = false, non_ascii = false;
     marks.empty_count = marks.odd_count = 0;
     // A step is at most the rest of a bitmap word. Fields are copied as if there were no quotes, and what was copied is
-    // searched while it is near; if there are some after all the step is done again, and the next one starts the other way.
+    // searched while it is near; if there are some after all the step is done again, and the next one begins that way.
     while (walk.next(uint32_t(64 - done % 64), run)) {
         if (done == 0 && quoting) {
             const Field field = field_of(run, 0);

@@ -104,7 +104,9 @@ constexpr uint64_t text_word(char a, char b, char c, char d, char e, char f, cha
            | uint64_t(uint8_t(e)) << 32 | uint64_t(uint8_t(f)) << 40 | uint64_t(uint8_t(g)) << 48
            | uint64_t(uint8_t(h)) << 56;
 }
-constexpr uint64_t four_words(uint64_t a, uint64_t b, uint64_t c, uint64_t d) { return a | b << 16 | c << 32 | d << 48; }
+constexpr uint64_t four_words(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
+    return a | b << 16 | c << 32 | d << 48;
+}
 constexpr uint64_t low_half = 0xFFFFFFFF;
 constexpr uint64_t days_before_1970 = 719468;  // since 1 March of year 0
 
@@ -119,7 +121,8 @@ FORMATTER_INLINE CalendarDays calendar_days(lanes::Words year_text, lanes::Words
     using lanes::splat;
     using lanes::Words;
     const Words year_digits = (year_text ^ splat(text_word('0', '0', '0', '0', 0, 0, 0, 0))) & splat(low_half);
-    const Words date_digits = (date_text ^ splat(text_word('0', '-', '0', '0', '-', '0', '0', 0))) & splat(~uint64_t(0) >> 8);
+    const Words date_digits =
+        (date_text ^ splat(text_word('0', '-', '0', '0', '-', '0', '0', 0))) & splat(~uint64_t(0) >> 8);
     const Words not_digits = lanes::over(year_digits, splat(text_word(9, 9, 9, 9, 0, 0, 0, 0)))
                              | lanes::over(date_digits, splat(text_word(9, 0, 9, 9, 0, 9, 9, 0)));
 
@@ -136,7 +139,7 @@ FORMATTER_INLINE CalendarDays calendar_days(lanes::Words year_text, lanes::Words
     const Words days = (lanes::multiply_low_halves(march_year, splat(1461)) >> 2) - century + (century >> 2)
                        + ((lanes::multiply_low_halves(march_month, splat(979)) - splat(2919)) >> 5) + day - splat(1);
 
-    // 31 days if the month's lowest bit is set, the other way round from August on; February has 28, or 29 in leap years.
+    // 31 days if the month's lowest bit is set, the other way round from August on; February has 28, in leap years 29.
     const Words own_century = lanes::multiply_low_halves(year, splat(5243)) >> 19;
     const lanes::Which turn_of_century =
         lanes::is_zero(year - lanes::multiply_low_halves(own_century, splat(100)));

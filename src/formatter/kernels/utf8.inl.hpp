@@ -9,7 +9,7 @@ namespace FORMATTER_ISA {
 
 FORMATTER_INLINE bool is_continuation(uint8_t byte) { return (byte & 0xC0) == 0x80; }
 
-// The size of the character at `at`, or 0 if there is none. Second bytes are bounded so that every character has one form:
+// The size of the character at `at`, or 0 if there is none. Second bytes are bounded so that each has but one form:
 //     E0 A0..BF    ED 80..9F    F0 90..BF    F4 80..8F
 FORMATTER_INLINE size_t utf8_size(const uint8_t* at, size_t left) {
     const uint8_t lead = at[0];
@@ -27,9 +27,9 @@ FORMATTER_INLINE size_t utf8_size(const uint8_t* at, size_t left) {
 
 #ifdef FORMATTER_LANES_LOOK_UP
 
-// Every fault shows in two neighbouring bytes, save where a third or fourth byte is due. Three tables of 16, by the high
-// and the low half of the first byte and the high half of the second, each say which faults they leave open; what all three
-// leave open has happened. (Keiser and Lemire, Validating UTF-8 in less than one instruction per byte.)
+// Every fault shows in two neighbouring bytes, save where a third or fourth byte is due. Three tables of 16, by the
+// high and the low half of the first byte and the high half of the second, each say which faults they leave open; what
+// all three leave open has happened. (Keiser and Lemire, Validating UTF-8 in less than one instruction per byte.)
 namespace utf8_fault {
 constexpr uint8_t missing = 1;            // a lead byte, then no continuation
 constexpr uint8_t stray = 2;              // ASCII, then a continuation
@@ -81,7 +81,7 @@ static bool valid_utf8(const uint8_t* data, size_t size) {
         before = text;
         plain_before = plain;
     }
-    // The rest with zeros behind, of which there is at least one: a character cut off by the end is then a missing byte.
+    // The rest with at least one zero behind: a character cut off by the end is then one whose next byte is missing.
     uint8_t rest[sizeof(Text)] = {};
     __builtin_memcpy(rest, data + at, size - at);
     faults |= utf8_faults(lanes::load_text(rest), before);

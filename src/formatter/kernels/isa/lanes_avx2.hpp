@@ -55,12 +55,16 @@ FORMATTER_INLINE Words last_bytes_before_eight(Words count) {
 
 FORMATTER_INLINE Words equal_bytes(Words a, Words b) { return Words(_mm256_cmpeq_epi8(__m256i(a), __m256i(b))); }
 FORMATTER_INLINE Words over(Words a, Words limits) { return Words(_mm256_subs_epu8(__m256i(a), __m256i(limits))); }
-FORMATTER_INLINE Words over_words(Words a, Words limits) { return Words(_mm256_subs_epu16(__m256i(a), __m256i(limits))); }
+FORMATTER_INLINE Words over_words(Words a, Words limits) {
+    return Words(_mm256_subs_epu16(__m256i(a), __m256i(limits)));
+}
 
 FORMATTER_INLINE Words weigh_bytes(Words a, Words weights) {
     return Words(_mm256_maddubs_epi16(__m256i(a), __m256i(weights)));
 }
-FORMATTER_INLINE Words weigh_words(Words a, Words weights) { return Words(_mm256_madd_epi16(__m256i(a), __m256i(weights))); }
+FORMATTER_INLINE Words weigh_words(Words a, Words weights) {
+    return Words(_mm256_madd_epi16(__m256i(a), __m256i(weights)));
+}
 FORMATTER_INLINE Words multiply_low_halves(Words a, Words b) { return Words(_mm256_mul_epu32(__m256i(a), __m256i(b))); }
 
 FORMATTER_INLINE Words eight_digits(Words digits) {
@@ -88,7 +92,7 @@ FORMATTER_INLINE Words quotient8(Words mantissa, Words through_point) {
 }
 FORMATTER_INLINE Words quotient16(Words mantissa, Words through_point_first, Words through_point_last) {
     const __m256i bytes = _mm256_add_epi64(full_bytes(through_point_first), full_bytes(through_point_last));
-    // One to eight bytes leave eight digits more behind them: bit 3 of bytes - 1 is clear just then, and moves to the sign.
+    // One to eight bytes leave eight digits more behind them: just then bit 3 of bytes - 1, moved to the sign, is 0.
     const __m256i others = _mm256_slli_epi64(_mm256_sub_epi64(bytes, _mm256_set1_epi64x(1)), 60);
     const __m256d eight_more = _mm256_blendv_pd(_mm256_set1_pd(1e8), _mm256_set1_pd(1), _mm256_castsi256_pd(others));
     const __m256d power = _mm256_mul_pd(power_after(bytes), eight_more);

@@ -45,7 +45,9 @@ FORMATTER_INLINE Words last_bytes_before_eight(Words count) {
 
 FORMATTER_INLINE Words equal_bytes(Words a, Words b) { return Words(vceqq_u8(uint8x16_t(a), uint8x16_t(b))); }
 FORMATTER_INLINE Words over(Words a, Words limits) { return Words(vqsubq_u8(uint8x16_t(a), uint8x16_t(limits))); }
-FORMATTER_INLINE Words over_words(Words a, Words limits) { return Words(vqsubq_u16(uint16x8_t(a), uint16x8_t(limits))); }
+FORMATTER_INLINE Words over_words(Words a, Words limits) {
+    return Words(vqsubq_u16(uint16x8_t(a), uint16x8_t(limits)));
+}
 
 FORMATTER_INLINE Words weigh_bytes(Words a, Words weights) {
     const uint8x16_t bytes = uint8x16_t(a), by = uint8x16_t(weights);
@@ -114,7 +116,9 @@ typedef uint8_t Text __attribute__((vector_size(16)));
 
 
 FORMATTER_INLINE Text load_text(const uint8_t* from) { return Text(vld1q_u8(from)); }
-FORMATTER_INLINE Text look_up(const uint8_t* table, Text at) { return Text(vqtbl1q_u8(vld1q_u8(table), uint8x16_t(at))); }
+FORMATTER_INLINE Text look_up(const uint8_t* table, Text at) {
+    return Text(vqtbl1q_u8(vld1q_u8(table), uint8x16_t(at)));
+}
 // The text `bytes` earlier; `before` is the register in front of it.
 template <int bytes>
 FORMATTER_INLINE Text text_moved(Text text, Text before) {

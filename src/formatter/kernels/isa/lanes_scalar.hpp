@@ -43,7 +43,8 @@ FORMATTER_INLINE Words last_bytes_before_eight(Words count) { return count <= 8 
 // 0xFF in each byte of `a` that equals the byte of `b`.
 FORMATTER_INLINE Words equal_bytes(Words a, Words b) {
     const uint64_t difference = a ^ b;
-    const uint64_t zero = ~(((difference & ~high_bits_of_bytes) + ~high_bits_of_bytes) | difference) & high_bits_of_bytes;
+    const uint64_t not_zero = ((difference & ~high_bits_of_bytes) + ~high_bits_of_bytes) | difference;
+    const uint64_t zero = ~not_zero & high_bits_of_bytes;
     return (zero >> 7) * 0xFF;
 }
 
@@ -75,8 +76,8 @@ FORMATTER_INLINE Words multiply_low_halves(Words a, Words b) { return (a & 0xFFF
 // Eight bytes of value 0 to 9, the most significant first in the text, as one number.
 FORMATTER_INLINE Words eight_digits(Words digits) {
     digits = digits * 10 + (digits >> 8);
-    return ((digits & 0x000000FF000000FF) * 0x000F424000000064 + (digits >> 16 & 0x000000FF000000FF) * 0x0000271000000001)
-           >> 32;
+    const uint64_t pairs = 0x000000FF000000FF;
+    return ((digits & pairs) * 0x000F424000000064 + (digits >> 16 & pairs) * 0x0000271000000001) >> 32;
 }
 
 // `through_point` holds 0xFF in every byte up to and with the decimal point, in text order; zero if there is no point.
@@ -94,7 +95,8 @@ FORMATTER_INLINE Words quotient8(Words mantissa, Words through_point) {
 FORMATTER_INLINE Words quotient16(Words mantissa, Words through_point_first, Words through_point_last) {
     static constexpr double powers[17] = {1,   1e15, 1e14, 1e13, 1e12, 1e11, 1e10, 1e9, 1e8,
                                           1e7, 1e6,  1e5,  1e4,  1e3,  1e2,  1e1,  1};
-    return bits_of(double(int64_t(mantissa)) / powers[full_bytes(through_point_first) + full_bytes(through_point_last)]);
+    const size_t bytes = full_bytes(through_point_first) + full_bytes(through_point_last);
+    return bits_of(double(int64_t(mantissa)) / powers[bytes]);
 }
 
 // One bit for each of 64 bytes that is zero.
@@ -118,7 +120,9 @@ FORMATTER_INLINE Block load_block(const uint8_t* from) {
 FORMATTER_INLINE void store_block(uint8_t* to, Block block) { __builtin_memcpy(to, &block, block_bytes); }
 FORMATTER_INLINE Block splat_byte(uint8_t byte) { return byte * low_bits_of_bytes; }
 FORMATTER_INLINE uint64_t one_bit_a_byte(uint64_t high_bits) { return (high_bits >> 7) * 0x0102040810204080 >> 56; }
-FORMATTER_INLINE uint64_t equal_bits(Block a, Block b) { return one_bit_a_byte(equal_bytes(a, b) & high_bits_of_bytes); }
+FORMATTER_INLINE uint64_t equal_bits(Block a, Block b) {
+    return one_bit_a_byte(equal_bytes(a, b) & high_bits_of_bytes);
+}
 FORMATTER_INLINE Block marked_if_equal(Block a, Block b) { return equal_bytes(a, b); }
 FORMATTER_INLINE bool any_marked(Block a) { return a != 0; }
 FORMATTER_INLINE bool any_high_bit(Block a) { return (a & high_bits_of_bytes) != 0; }

@@ -48,10 +48,10 @@ alignas(32) static const uint8_t ones_behind_zeros[32] = {0,    0,    0,    0,  
                                                           0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
 FORMATTER_INLINE Words last_bytes(Words count) {
     const __m128i capped = _mm_min_epu8(__m128i(count), _mm_set1_epi64x(8));
-    const __m128i low = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(ones_behind_zeros + _mm_cvtsi128_si64(capped)));
-    const __m128i high =
-        _mm_loadl_epi64(reinterpret_cast<const __m128i*>(ones_behind_zeros + _mm_extract_epi64(capped, 1)));
-    return Words(_mm_unpacklo_epi64(low, high));
+    const uint8_t* const low = ones_behind_zeros + _mm_cvtsi128_si64(capped);
+    const uint8_t* const high = ones_behind_zeros + _mm_extract_epi64(capped, 1);
+    return Words(_mm_unpacklo_epi64(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(low)),
+                                    _mm_loadl_epi64(reinterpret_cast<const __m128i*>(high))));
 }
 FORMATTER_INLINE Words last_bytes_before_eight(Words count) {
     return last_bytes(Words(_mm_subs_epu8(__m128i(count), _mm_set1_epi64x(8))));
@@ -64,7 +64,9 @@ FORMATTER_INLINE Words over_words(Words a, Words limits) { return Words(_mm_subs
 FORMATTER_INLINE Words weigh_bytes(Words a, Words weights) {
     return Words(_mm_maddubs_epi16(__m128i(a), __m128i(weights)));
 }
-FORMATTER_INLINE Words weigh_words(Words a, Words weights) { return Words(_mm_madd_epi16(__m128i(a), __m128i(weights))); }
+FORMATTER_INLINE Words weigh_words(Words a, Words weights) {
+    return Words(_mm_madd_epi16(__m128i(a), __m128i(weights)));
+}
 FORMATTER_INLINE Words multiply_low_halves(Words a, Words b) { return Words(_mm_mul_epu32(__m128i(a), __m128i(b))); }
 
 FORMATTER_INLINE Words eight_digits(Words digits) {
@@ -118,7 +120,9 @@ FORMATTER_INLINE void store_block(uint8_t* to, Block block) {
 }
 FORMATTER_INLINE Block splat_byte(uint8_t byte) { return Block(_mm_set1_epi8(char(byte))); }
 FORMATTER_INLINE Block marked_if_equal(Block a, Block b) { return Block(_mm_cmpeq_epi8(__m128i(a), __m128i(b))); }
-FORMATTER_INLINE uint64_t equal_bits(Block a, Block b) { return uint32_t(_mm_movemask_epi8(__m128i(marked_if_equal(a, b)))); }
+FORMATTER_INLINE uint64_t equal_bits(Block a, Block b) {
+    return uint32_t(_mm_movemask_epi8(__m128i(marked_if_equal(a, b))));
+}
 FORMATTER_INLINE bool any_marked(Block a) { return !_mm_testz_si128(__m128i(a), __m128i(a)); }
 FORMATTER_INLINE bool any_high_bit(Block a) { return _mm_movemask_epi8(__m128i(a)) != 0; }
 
@@ -138,7 +142,9 @@ template <int bytes>
 FORMATTER_INLINE Text text_moved(Text text, Text before) {
     return Text(_mm_alignr_epi8(__m128i(text), __m128i(before), 16 - bytes));
 }
-FORMATTER_INLINE Text subtract_to_zero(Text a, uint8_t b) { return Text(_mm_subs_epu8(__m128i(a), _mm_set1_epi8(char(b)))); }
+FORMATTER_INLINE Text subtract_to_zero(Text a, uint8_t b) {
+    return Text(_mm_subs_epu8(__m128i(a), _mm_set1_epi8(char(b))));
+}
 FORMATTER_INLINE bool any_byte(Text a) { return !_mm_testz_si128(__m128i(a), __m128i(a)); }
 FORMATTER_INLINE bool any_high_byte(Text a) { return _mm_movemask_epi8(__m128i(a)) != 0; }
 

@@ -1,0 +1,88 @@
+"""What users pass as buffers and sequences, and why one was refused. In: arguments. Out: what the engine takes, errors.
+
+Refuses to know: streams, locks, batches.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from formatter.errors import BackpressureError, OptionError, SequenceError
+
+Origin = int | str
+Numbers = np.ndarray[Any, Any]
+
+
+def checked_sequence(sequence: Any, origin: Origin | None) -> int:
+    if isinstance(sequence, bool) or not hasattr(sequence, "__index__"):
+        raise SequenceError(f"sequence: expected a whole number from 1, found {sequence!r}", origin=origin)
+    number = int(sequence.__index__())
+    if not 1 <= number < 2**64:
+        where = "" if origin is None else f"origin {origin!r}: "
+        raise SequenceError(
+            f"{where}sequence: expected a whole number from 1 to 2**64 - 1, found {number}; "
+            "sequences of an origin count 1, 2, 3, ...",
+            sequence=number,
+            origin=origin,
+        )
+    return number
+
+
+def checked_sequences(sequences: Any, count: int) -> Numbers:
+    if hasattr(sequences, "to_numpy") and not isinstance(sequences, np.ndarray):
+        sequences = sequences.to_numpy(zero_copy_only=False)
+    numbers = np.asarray(sequences)
+    if numbers.shape != (count,):
+        raise OptionError(f"push_many: expected {count} sequences, one a buffer, found shape {numbers.shape}")
+    if numbers.dtype.kind == "O":  # beyond 64 bits, or no numbers at all
+        checked = [checked_sequence(number, None) for number in numbers.tolist()]
+        return np.array(checked, np.uint64)
+    if count and (numbers.dtype.kind not in "iu" or numbers.min() < 1):
+        bad = numbers.min() if numbers.dtype.kind == "i" else numbers[0]
+        raise SequenceError(f"push_many: sequence: expected whole numbers from 1, found {bad.item()!r}")
+    return np.ascontiguousarray(numbers, np.uint64)
+
+
+def as_arrow(buffers: Any) -> pa.Array | None:
+    """One Arrow array of buffers, checked; None if they are something else."""
+    if isinstance(buffers, pa.ChunkedArray):
+        buffers = buffers.combine_chunks() if buffers.num_chunks != 1 else buffers.chunk(0)
+    if not isinstance(buffers, pa.Array):
+        return None
+    if buffers.type not in (pa.binary(), pa.large_binary(), pa.string(), pa.large_string()):
+        raise OptionError(f"push_many: buffers: expected a binary array or a list of bytes, found {buffers.type}")
+    if buffers.null_count:
+        raise OptionError("push_many: buffers: expected no nulls; a buffer that never comes is stream.lost(sequence)")
+    return buffers
+
+
+def refusal(
+    status: str, origin: Origin, sequence: int, holes: list[Any], options: dict[str, Any], not_taken: tuple[int, ...]
+) -> Exception:
+    where = f"origin {origin!r}, sequence {sequence}"
+    if status == "pending_limit":
+        return BackpressureError(
+            f"{where}: {options['max_pending_bytes']} bytes wait for earlier buffers (max_pending_bytes); push those "
+            "first, then this one again",
+            sequence=sequence, origin=origin, not_taken=not_taken,
+        )  # fmt: skip
+    missing = ", ".join(f"{a}" if a == b else f"{a} to {b}" for a, b in holes)
+    limit = options["max_sequence"]
+    text = {
+        "duplicate": f"{where}: this buffer was pushed before; push each once, or set on_duplicate='ignore' for "
+        "redelivery",
+        "out_of_range": f"{where}: expected at most max_sequence={limit}, and less than half of it ahead"
+        if limit
+        else f"{where}: expected one within 67,108,864 of the next missing buffer",
+        "finished": f"{where}: the origin was finished; use another origin or a new stream",
+        "hole": f"origin {origin!r}: finish: buffers {missing} never came; push them, or declare them with "
+        "stream.lost(sequence)",
+        "beyond": f"origin {origin!r}: finish: last_sequence={sequence}, but buffers {missing} came too; finish with "
+        "the last one's",
+    }[status]
+    if holes:
+        sequence = int(holes[0][0])
+    return SequenceError(text, sequence=sequence, origin=origin, not_taken=not_taken)

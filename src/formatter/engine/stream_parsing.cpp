@@ -1,0 +1,223 @@
+// The third part of a push, without the lock: what was admitted and claimed becomes rows in a builder.
+#include <algorithm>
+#include <cstring>
+
+#include "engine/stream_call.hpp"
+
+namespace formatter {
+namespace {
+
+constexpr size_t arena_bytes = 256 << 10;  // a block's bytes, stops and values stay in the second-level cache together
+constexpr size_t raw_most = 4096;          // of a record that is not there as a whole
+
+}  // namespace
+
+void StreamEngine::parse(Call& call) {
+    for (Job& job : call.jobs) job.spanning ? parse_spanning(job, call) : parse_run(job, call);
+    for (auto& entry : call.builders) entry.second->decoder->materialize();
+    name_buffers(call);
+}
+
+void StreamEngine::parse_run(Job& job, Call& call) {
+    Builder& builder = *job.builder;
+    if (job.bytes > options_.max_record_bytes) {
+        parse_with_limit(job, call);
+    } else if (job.bytes) {
+        const uint64_t ordinal = job.merged ? 0 : after_spanning;
+        builder.decoder->place(Place{job.run_first, job.offset, ordinal, job.stream_start});
+        if (job.pieces.size() == 1) index_all(job, job.pieces[0].data, job.bytes, 0, call);
+        else parse_small_buffers(job, call);
+        job.records = builder.decoder->records_placed();
+    }
+    cover_through(job, job.bytes);
+    const uint64_t covered = job.piece_position + (job.pieces.size() - job.pieces_before);
+    if (job.pieces.empty()) builder.cover(job.run_first, job.run_last);
+    else builder.cover(covered, job.run_last);
+}
+
+// Puts small buffers together, so that parsing pays its price per piece once for many of them.
+void StreamEngine::parse_small_buffers(Job& job, Call& call) {
+    RecordDecoder& decoder = *job.builder->decoder;
+    size_t filled = 0;
+    uint64_t used_before = 0;
+    const auto resize_arena = [&](size_t wanted) {
+        std::unique_ptr<uint8_t[]> larger(new uint8_t[wanted]);
+        if (filled) std::memcpy(larger.get(), call.arena.get(), filled);
+        call.arena = std::move(larger);
+        call.arena_size = wanted;
+    };
+    // Rows that wait in the decoder point into the arena.
+    const auto work_off = [&] {
+        const size_t used = index_all(job, call.arena.get(), filled, used_before, call);
+        decoder.materialize();
+        used_before += used;
+        filled -= used;
+        if (filled) std::memmove(call.arena.get(), call.arena.get() + used, filled);
+        return used;
+    };
+    if (!call.arena) resize_arena(arena_bytes);
+    for (const Piece& piece : job.pieces) {
+        for (size_t taken = 0; taken < piece.size;) {
+            if (filled == call.arena_size && work_off() == 0) resize_arena(2 * call.arena_size);  // a long record
+            const size_t more = std::min(piece.size - taken, call.arena_size - filled);
+            std::memcpy(call.arena.get() + filled, piece.data + taken, more);
+            filled += more;
+            taken += more;
+        }
+    }
+    work_off();
+}
+
+// Indexes all complete records of [data, data + size); full batches leave on the way. Returns the bytes used.
+size_t StreamEngine::index_all(Job& job, const uint8_t* data, size_t size, uint64_t used_before, Call& call) {
+    Builder& builder = *job.builder;
+    RecordDecoder& decoder = *builder.decoder;
+    size_t done = 0;
+    while (done < size) {
+        const uint64_t room = options_.max_rows > decoder.rows() ? options_.max_rows - decoder.rows() : 0;
+        const size_t used = room ? decoder.index(data + done, size - done, room) : 0;
+        done += used;
+        if (is_full(builder)) {
+            decoder.materialize();
+            if (!is_full(builder)) continue;  // a filter made room
+            cover_through(job, used_before + done);
+            export_builder(builder, &call.batches);
+        } else if (used == 0) {
+            break;  // the rest is no complete record
+        }
+    }
+    return done;
+}
+
+// A buffer belongs to the batch in which the last of its own records stands.
+void StreamEngine::cover_through(Job& job, uint64_t used) {
+    if (job.pieces.empty()) return;
+    if (!job.lead_covered) job.builder->cover(job.run_first, job.piece_position - 1);
+    job.lead_covered = true;
+    for (; job.pieces_covered < job.pieces.size(); job.pieces_covered++) {
+        const uint64_t end = job.bytes_covered + job.pieces[job.pieces_covered].size;
+        if (end > used) return;
+        job.bytes_covered = end;
+        if (job.pieces_covered < job.pieces_before) continue;
+        const uint64_t position = job.piece_position + (job.pieces_covered - job.pieces_before);
+        job.builder->cover(position, position);
+    }
+}
+
+// The same as parse_run, where a record of these bytes may be longer than the stream allows.
+void StreamEngine::parse_with_limit(Job& job, Call& call) {
+    const Framing& framing = options_.format.framing;
+    RecordDecoder& decoder = *job.builder->decoder;
+    const uint8_t* data = job.pieces[0].data;
+    if (job.pieces.size() > 1) {
+        OwnedBytes whole;
+        for (const Piece& piece : job.pieces) whole.append(piece.data, piece.size);
+        data = whole.data.get();
+        call.owners.push_back(std::move(whole));
+    }
+    const uint64_t base = job.merged ? 0 : after_spanning;
+    size_t begin = 0, at = 0;
+    const auto index_up_to = [&](size_t end) {
+        if (end == begin) return;
+        decoder.place(Place{job.run_first, job.offset + int64_t(begin), base + job.records, job.stream_start && begin == 0});
+        index_all(job, data + begin, end - begin, begin, call);
+        job.records += decoder.records_placed();
+    };
+    while (at < job.bytes) {
+        uint64_t size;
+        if (at == 0 && job.stream_start && options_.format.has_header) {
+            PreambleScan preamble;
+            size = preamble.advance(*framing.csv, data, job.bytes);
+        } else {
+            ScanState state;
+            if (at == 0 && job.stream_start) state.mark = 0;
+            size = framing.record_size(data + at, job.bytes - at, &state);
+        }
+        if (size == FrameEnds::none) break;  // cannot be: a run's own records end where it says
+        if (size - framing.record_end_size() > options_.max_record_bytes) {
+            index_up_to(at);
+            too_long_or_lost(job, data + at, size, job.offset + int64_t(at), base + job.records);
+            job.records++;
+            begin = at + size;
+        }
+        at += size;
+    }
+    index_up_to(job.bytes);
+}
+
+// One record whose pieces stand apart.
+void StreamEngine::parse_spanning(Job& job, Call& call) {
+    Builder& builder = *job.builder;
+    RecordDecoder& decoder = *builder.decoder;
+    if (job.bytes + job.let_go == 0) return;
+    OwnedBytes stitched;
+    const uint8_t* bytes = job.pieces[0].data;
+    if (job.pieces.size() > 1) {
+        stitched.data.reset(new uint8_t[job.bytes]);
+        for (const Piece& piece : job.pieces) {
+            if (piece.size) std::memcpy(stitched.data.get() + stitched.size, piece.data, piece.size);
+            stitched.size += piece.size;
+        }
+        bytes = stitched.data.get();
+    }
+    const uint64_t record_end = job.unterminated ? 0 : options_.format.framing.record_end_size();
+    if (job.lost || job.bytes + job.let_go - std::min(record_end, job.bytes) > options_.max_record_bytes) {
+        too_long_or_lost(job, bytes, job.bytes, job.offset, 0);
+        job.records = 1;
+        return;
+    }
+    if (is_full(builder)) {
+        decoder.materialize();
+        if (is_full(builder)) export_builder(builder, &call.batches);
+    }
+    decoder.place(Place{job.position, job.offset, 0, job.stream_start});
+    if (job.unterminated) decoder.index_unterminated(bytes, job.bytes);
+    else decoder.index(bytes, job.bytes, options_.max_rows - decoder.rows());
+    job.records = decoder.records_placed();
+    if (stitched.data) call.owners.push_back(std::move(stitched));  // until the builder has materialized
+}
+
+void StreamEngine::too_long_or_lost(const Job& job, const uint8_t* bytes, size_t size, int64_t offset, uint64_t record) {
+    RowError error;
+    error.code = job.lost ? ErrorCode::lost : ErrorCode::record_too_long;
+    error.sequence = job.spanning ? job.position : job.run_first;
+    error.byte_offset = offset;
+    error.record = record;
+    // As much as is there for every chunking.
+    const size_t most = job.lost ? raw_most : std::min<size_t>(raw_most, options_.max_record_bytes);
+    error.raw.assign(reinterpret_cast<const char*>(bytes), std::min(size, most));
+    error.found = error.raw.substr(0, 200);
+    job.builder->decoder->counters.rejected++;
+    job.builder->decoder->errors.push_back(std::move(error));
+}
+
+// Errors name the buffer their record ends in; those of a run that was parsed as one know the run's first buffer only.
+void StreamEngine::name_buffers(Call& call) {
+    for (auto& entry : call.builders) {
+        for (RowError& error : entry.second->decoder->errors) {
+            const auto found = std::find_if(call.jobs.begin(), call.jobs.end(), [&](const Job& job) {
+                return job.builder == entry.second && !job.spanning && job.run_first == error.sequence &&
+                       (job.merged || error.record & after_spanning);
+            });
+            if (found == call.jobs.end() || found->run_first == found->run_last) continue;
+            const Job& job = *found;
+            uint64_t skip = uint64_t(error.byte_offset - job.offset);  // from here the record goes on to its end
+            ScanState state;
+            state.at_record_start = error.column < 0;
+            for (size_t i = 0; i < job.pieces.size(); i++) {
+                const Piece& piece = job.pieces[i];
+                if (skip >= piece.size) {
+                    skip -= piece.size;
+                    continue;
+                }
+                const uint64_t end = options_.format.framing.record_size(piece.data + skip, piece.size - skip, &state);
+                skip = 0;
+                if (end == FrameEnds::none) continue;
+                error.sequence = job.piece_position + (i - job.pieces_before);
+                break;
+            }
+        }
+    }
+}
+
+}  // namespace formatter

@@ -1,0 +1,102 @@
+"""Raw buffers through an fm.Stream, pushed from several threads at once.
+
+In: (sequence, buffer) or (sequence, buffer, origin). Out: record batches, and the stream's state between buffers.
+Refuses to know: how buffers are parsed, who asked for the state.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from queue import Empty, Queue
+from typing import TYPE_CHECKING, Any
+
+from formatter._core import Checkpoint, Watermark
+from formatter.errors import FlowError
+from formatter.flow.fan_in import END
+from formatter.flow.stages import Parse
+
+if TYPE_CHECKING:
+    from formatter.stream import Stream
+
+LOOK_AROUND_S = 0.05  # how soon an idle thread notices the end
+BUFFERS_A_THREAD = 4  # waiting; enough to keep a thread busy while its neighbour has the lock
+
+
+class ParsingThreads:
+    def __init__(self, node: Parse, push: Callable[[Any], None], fail: Callable[[BaseException], None]) -> None:
+        self._stream = _stream(node)
+        self._push = push
+        self._fail = fail
+        self._failed = self._ended = False
+        self._queue: Queue[Any] = Queue(node.threads * BUFFERS_A_THREAD)
+        self._one_pushes = threading.Lock()
+        self.threads = [
+            threading.Thread(target=self._work, name=f"formatter parsing {number}", daemon=True)
+            for number in range(node.threads)
+        ]
+
+    def push(self, item: Any) -> None:
+        """Called by one thread, the source's."""
+        if self._failed:
+            raise FlowError("pipeline: parsing has stopped")
+        if item is END:
+            self.settle()
+            self._pass_on(self._stream.finish_all())
+            self._ended = True
+            self._push(END)
+        elif isinstance(item, Watermark | Checkpoint):
+            self.settle()
+            if isinstance(item, Watermark):
+                self._pass_on(self._stream.flush())  # rows the stream still gathers are older than the watermark
+            self._push(item)
+        else:
+            self._queue.put(item)
+
+    def settle(self) -> None:
+        """Wait until every buffer handed in has been pushed and its batches have gone on."""
+        for _ in range(2):
+            if self._failed:
+                raise FlowError("pipeline: parsing has stopped")
+            self._queue.join()
+
+    def stop(self) -> None:
+        """The run is over: what still waits is not parsed, and the threads end."""
+        self._failed = self._ended = True
+
+    def checkpoint(self) -> bytes:
+        return self._stream.checkpoint()
+
+    def _work(self) -> None:
+        while True:
+            try:
+                item = self._queue.get(timeout=LOOK_AROUND_S)
+            except Empty:
+                if self._ended:
+                    return
+                continue
+            try:
+                if not self._failed:
+                    sequence, buffer, *origin = item
+                    batches = self._stream.push(buffer, sequence=sequence, origin=origin[0] if origin else 0)
+                    if batches:
+                        self._pass_on(batches)
+            except BaseException as error:
+                self._failed = True
+                self._fail(error)
+            finally:
+                self._queue.task_done()
+
+    def _pass_on(self, batches: list[Any]) -> None:
+        with self._one_pushes:
+            for batch in batches:
+                self._push(batch.data)
+
+
+def _stream(node: Parse) -> Stream:
+    from formatter.stream import Stream  # it imports the batch policy from here
+
+    if node.state is not None:
+        return Stream.restore(node.format, node.state)
+    columns = None if node.columns is None else list(node.columns)
+    return Stream(node.format, columns=columns, filters=node.filters or None, **node.options)

@@ -1,0 +1,201 @@
+"""What a plan is made of: one frozen node per stage, and the row operators. In: nodes. Out: schemas, filtered batches.
+
+Refuses to know: rewriting, threads, queues. Nodes compare by identity, so one node under two parents is a shared stage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from formatter.errors import FlowError, SchemaError
+from formatter.filters import check_columns, columns_of, normalized
+from formatter.flow.bridge import CAPACITY
+from formatter.flow.key_hash import KEY_HASH
+from formatter.flow.policy import Backpressure, BatchPolicy, Pause
+
+Clauses = list[list[tuple[Any, ...]]]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Node:
+    inputs: tuple[Node, ...]
+
+    def schema(self) -> pa.Schema:
+        return self.inputs[0].schema()
+
+    def label(self) -> str:
+        return type(self).__name__
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Source(Node):
+    """Batches (or raw buffers, when a Parse follows) and watermarks from any iterable, read in a thread of its own."""
+
+    name: str
+    items: Iterable[Any]
+    full_schema: pa.Schema | None
+    columns: tuple[str, ...] | None = None  # what somebody downstream needs; None: all
+    views: tuple[tuple[str, tuple[str, ...]], ...] = ()  # per consumer, when shared
+
+    def schema(self) -> pa.Schema:
+        if self.full_schema is None:
+            raise SchemaError(f"pipeline: source '{self.name}' has no schema; pass schema= or parse its buffers")
+        return narrowed(self.full_schema, self.columns)
+
+    def label(self) -> str:
+        return f"Source {self.name}" + columns_text(self.columns)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Parse(Node):
+    """Raw buffers through an fm.Stream, pushed from `threads` threads; items are (sequence, buffer[, origin])."""
+
+    format: Any
+    threads: int
+    options: dict[str, Any]
+    state: bytes | None = None
+    columns: tuple[str, ...] | None = None
+    filters: Clauses = field(default_factory=list)
+    views: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def schema(self) -> pa.Schema:
+        return narrowed(self.format.schema, self.columns)
+
+    def label(self) -> str:
+        kind = type(self.format).__name__
+        return f"Parse {kind} threads={self.threads}{columns_text(self.columns)}{filters_text(self.filters)}"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Select(Node):
+    columns: tuple[str, ...]
+
+    def schema(self) -> pa.Schema:
+        return pa.schema([self.inputs[0].schema().field(name) for name in self.columns])
+
+    def label(self) -> str:
+        return "Select" + columns_text(self.columns)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Filter(Node):
+    filters: Clauses
+
+    def label(self) -> str:
+        return "Filter" + filters_text(self.filters)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Map(Node):
+    """Any function from batch to batch; it sees every column, and nothing is moved across it."""
+
+    function: Callable[[pa.RecordBatch], pa.RecordBatch]
+    out_schema: pa.Schema
+
+    def schema(self) -> pa.Schema:
+        return self.out_schema
+
+    def label(self) -> str:
+        return f"Map {getattr(self.function, '__name__', 'function')}"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Merge(Node):
+    """Rows of several stages of one schema, in any order; controls aligned by the Barrier the plan puts below."""
+
+    hold_data: bool = True
+    timeout: float | None = None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Aligned(Node):
+    """A fan-in's barrier: a checkpoint passes once all upstreams have delivered it, watermarks by their minimum."""
+
+    upstream_count: int
+    hold_data: bool
+    timeout: float | None
+
+    def label(self) -> str:
+        timeout = "" if self.timeout is None else f" timeout={self.timeout}"
+        return f"Barrier upstream_count={self.upstream_count} hold_data={self.hold_data}{timeout}"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Handover(Node):
+    """A bridge: what is above it runs in another thread than what is below."""
+
+    policy: BatchPolicy = field(default_factory=BatchPolicy)
+    backpressure: Backpressure = field(default_factory=Pause)
+    capacity: int = CAPACITY
+    key: tuple[str, ...] | None = None
+
+    def schema(self) -> pa.Schema:
+        schema = self.inputs[0].schema()
+        return schema.append(pa.field(KEY_HASH, pa.uint64(), nullable=False)) if self.key else schema
+
+    def label(self) -> str:
+        policy = self.policy
+        key = f" key=[{', '.join(self.key)}]" if self.key else ""
+        return (
+            f"Bridge max_rows={policy.max_rows} max_latency_ms={policy.max_latency_ms} capacity={self.capacity} "
+            f"backpressure={type(self.backpressure).__name__}{key}"
+        )
+
+
+def narrowed(schema: pa.Schema, columns: Sequence[str] | None) -> pa.Schema:
+    return schema if columns is None else pa.schema([schema.field(name) for name in columns])
+
+
+def columns_text(columns: Sequence[str] | None) -> str:
+    return "" if columns is None else f" columns=[{', '.join(columns)}]"
+
+
+def filters_text(filters: Clauses) -> str:
+    def clause(name: str, operator: str, value: Any) -> str:
+        return f"{name} {operator}" if operator.startswith("is_") else f"{name} {operator} {value!r}"
+
+    if not filters:
+        return ""
+    return " " + " or ".join(" and ".join(clause(*each) for each in conjunction) for conjunction in filters)
+
+
+def checked_filters(filters: Any, schema: pa.Schema) -> Clauses:
+    clauses = normalized(filters)
+    if not clauses:
+        raise FlowError("pipeline: filter: expected at least one (column, operator, value), found none")
+    check_columns(columns_of(clauses), schema, "filter")
+    return clauses
+
+
+def keep_rows(batch: pa.RecordBatch, filters: Clauses) -> pa.RecordBatch:
+    """The rows for which an OR of ANDs is true (null counts as false, as in SQL)."""
+    mask: pa.Array | None = None
+    for conjunction in filters:
+        holds: pa.Array | None = None
+        for name, operator, value in conjunction:
+            one = _holds(batch.column(name), operator, value)
+            holds = one if holds is None else pc.and_kleene(holds, one)
+        mask = holds if mask is None else pc.or_kleene(mask, holds)
+    return batch if mask is None else batch.filter(mask)
+
+
+_COMPARE = {
+    "==": pc.equal, "!=": pc.not_equal, "<": pc.less, "<=": pc.less_equal, ">": pc.greater, ">=": pc.greater_equal,
+}  # fmt: skip
+
+
+def _holds(column: pa.Array, operator: str, value: Any) -> pa.Array:
+    if operator == "is_null":
+        return pc.is_null(column)
+    if operator == "is_not_null":
+        return pc.is_valid(column)
+    if operator in ("in", "not in"):
+        found = pc.is_in(column, value_set=pa.array([each for each in value if each is not None], column.type))
+        found = pc.if_else(pc.is_valid(column), found, pa.scalar(None, pa.bool_()))
+        return found if operator == "in" else pc.invert(found)
+    return _COMPARE[operator](column, value)

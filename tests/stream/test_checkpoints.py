@@ -1,0 +1,142 @@
+"""What was delivered before a checkpoint and what a restored stream delivers is the whole, exactly; damage is named.
+
+In: streams cut off at random points, a child process killed. Out: a verdict. Refuses to know: the image's layout.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from oracle.stream_inputs import DIALECTS, random_input, tricky_input
+from oracle.stream_runs import multiset, pieces_of, reject_rows, row_tuples, shuffled, whole_read
+
+import formatter as fm
+from formatter.checkpoints import CheckpointError
+
+SCHEMA = pa.schema([("a", pa.int64()), ("b", pa.string()), ("c", pa.float64())])
+KILLED = Path(__file__).parent / "killed_stream.py"
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_a_stream_restored_at_any_point_gives_the_rest_of_the_rows_and_rejects(name):
+    format = fm.Csv(SCHEMA, **DIALECTS[name])
+    for seed in range(12):
+        chance = random.Random(seed)
+        data = tricky_input(DIALECTS[name]) if seed < 4 else random_input(chance, DIALECTS[name])
+        try:
+            whole = whole_read(data, format, "collect")
+        except fm.SchemaError:
+            continue
+        pieces = pieces_of(data, chance.choice([1, 2, 5, 64]))
+        stream = fm.Stream(format, on_error="collect", ordered=seed % 2 == 1, batch=fm.BatchPolicy(max_rows=4))
+        batches, rejects = [], []
+        for index in shuffled(len(pieces), seed):
+            batches += stream.push(pieces[index], sequence=index + 1)
+            if chance.random() < 0.2:
+                rejects += reject_rows(stream.rejects())
+            if chance.random() < 0.2:
+                before = stream.stats
+                stream = fm.Stream.restore(format, stream.checkpoint())
+                after = stream.stats
+                assert (before.pending_bytes, before.records, before.bytes) == (
+                    after.pending_bytes, after.records, after.bytes)  # fmt: skip
+        batches += stream.finish(last_sequence=len(pieces))
+        rejects += reject_rows(stream.rejects())
+        assert multiset(row_tuples(b.data for b in batches)) == whole.rows
+        assert sorted(rejects, key=repr) == sorted(whole.rejects, key=repr)
+        assert sorted(s for b in batches for f, t in b.spans for s in range(f, t + 1)) == list(
+            range(1, len(pieces) + 1)
+        )
+
+
+def test_rows_open_at_a_checkpoint_come_out_of_both_streams():
+    format = fm.Csv(SCHEMA)
+    stream = fm.Stream(format)
+    assert stream.push(b"1,x,2\n3,", sequence=1, origin="o") == []
+    restored = fm.Stream.restore(format, stream.checkpoint())
+    for one in (stream, restored):
+        batches = one.push(b"y,4\n", sequence=2, origin="o") + one.finish_all()
+        assert multiset(row_tuples(b.data for b in batches)) == [(1, "x", "2.0"), (3, "y", "4.0")]
+        assert [b.spans for b in batches] == [((1, 1),), ((2, 2),)]
+        assert {b.origin for b in batches} == {"o"}
+
+
+def test_a_checkpoint_keeps_options_names_numbering_and_duplicates():
+    format = fm.Csv(SCHEMA)
+    stream = fm.Stream(format, columns=["b"], filters=[("a", ">", 1)], on_error="collect", on_duplicate="ignore",
+                       layout="positional", max_sequence=3)  # fmt: skip
+    for text in (b"1,x,2\n", b"2,y,2\nbad,", b"z,1\n", b"3,w,1\n5,v"):
+        stream.append(text, origin=-5)
+    restored = fm.Stream.restore(format, stream.checkpoint())
+    assert restored.append(b",1\n", origin=-5)[0].data["b"].to_pylist() == ["y", "w"]
+    assert restored.push(b",1\n", sequence=2, origin=-5) == []
+    assert restored.stats.duplicates == 1
+    (last,) = restored.finish(origin=-5)
+    assert last.data.to_pydict() == {"a": [None], "b": ["v"], "c": [None]}
+    assert restored.rejects()["code"].to_pylist() == ["invalid"]
+
+
+def test_damaged_cut_and_foreign_checkpoints_are_refused_with_the_reason():
+    format = fm.Csv(SCHEMA)
+    stream = fm.Stream(format)
+    stream.push(b"1,x,2\n3,", sequence=1)
+    state = stream.checkpoint()
+    chance = random.Random(1)
+    for _ in range(200):
+        at = chance.randrange(8, len(state))
+        damaged = state[:at] + bytes([state[at] ^ 1 << chance.randrange(8)]) + state[at + 1 :]
+        with pytest.raises(CheckpointError, match="damaged or cut short"):
+            fm.Stream.restore(format, damaged)
+        with pytest.raises(CheckpointError, match="damaged or cut short"):
+            fm.Stream.restore(format, state[:at])
+    for other in (b"", b"PAR1", state[1:]):
+        with pytest.raises(CheckpointError, match="expected a stream's checkpoint of version 1"):
+            fm.Stream.restore(format, other)
+    with pytest.raises(CheckpointError, match="expected bytes, found str"):
+        fm.Stream.restore(format, "state")
+    with pytest.raises(CheckpointError, match="another schema"):
+        fm.Stream.restore(fm.Csv(pa.schema([("a", pa.int32()), ("b", pa.string()), ("c", pa.float64())])), state)
+    with pytest.raises(CheckpointError, match="delimiter was ',', here it is ';'"):
+        fm.Stream.restore(fm.Csv(SCHEMA, delimiter=";"), state)
+    assert issubclass(CheckpointError, ValueError)
+    assert fm.Stream.restore(format, state).stats.buffers == 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_process_killed_between_checkpoints_and_replayed_gives_every_row_once(tmp_path, seed):
+    """The child appends rows to a file and, with each checkpoint, notes how much of the file counts as delivered."""
+    chance = random.Random(seed)
+    deadline = time.monotonic() + 60
+    kills = 0
+    while not (tmp_path / "done").exists():
+        assert time.monotonic() < deadline
+        child = subprocess.Popen([sys.executable, KILLED, tmp_path, str(seed)], stderr=subprocess.PIPE)
+        try:
+            _, errors = child.communicate(timeout=0.35 + chance.random() * 0.5 if kills < 4 else 60)
+            assert child.returncode == 0, errors.decode()
+        except subprocess.TimeoutExpired:
+            os.kill(child.pid, signal.SIGKILL)
+            child.communicate()
+            kills += 1
+    delivered = []
+    with (tmp_path / "rows").open("rb") as file:
+        while True:
+            try:
+                delivered += pickle.load(file)
+            except EOFError:
+                break
+    sys.path.insert(0, str(KILLED.parent))
+    import killed_stream
+
+    whole = whole_read(killed_stream.data_of(seed), killed_stream.FORMAT)
+    assert multiset(delivered) == whole.rows
+    assert kills

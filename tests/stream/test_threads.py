@@ -1,0 +1,197 @@
+"""Many threads on one stream: every row once, every buffer in one batch's spans, whatever the schedule.
+
+In: buffers shared out to real threads. Out: exact multisets. Refuses to know: speed.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable
+from itertools import chain
+
+import pyarrow as pa
+import pytest
+from oracle.stream_runs import covered, multiset, pieces_of, reject_rows, row_tuples, shuffled, whole_read
+
+import formatter as fm
+
+SCHEMA = pa.schema([("a", pa.int64()), ("b", pa.string())])
+FORMATS = {
+    "quoted": fm.Csv(SCHEMA),
+    "unquoted": fm.Csv(SCHEMA, quote=None),
+    "long delimiter": fm.Csv(SCHEMA, record_delimiter="<e>\n"),
+    "header": fm.Csv(SCHEMA, header=True, quote=None),
+}
+
+
+def input_for(format: fm.Csv, rows: int, seed: int) -> bytes:
+    chance = random.Random(seed)
+    end = str(format.record_delimiter)
+    out = ["a,b" + end] if format.header else []
+    for i in range(rows):
+        text = "x" * chance.choice([0, 1, 5, 30, 200])
+        if format.quote and chance.random() < 0.5:
+            text = f'"{text},{end}""{i}"'
+        out.append(f"{'bad' if i % 97 == 0 else i},{text}{end}")
+    return "".join(out).encode()
+
+
+def in_threads(count: int, work: Callable[[int], None]) -> None:
+    failures: list[BaseException] = []
+
+    def guarded(number: int) -> None:
+        try:
+            work(number)
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=guarded, args=(i,), daemon=True) for i in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive()
+    if failures:
+        raise failures[0]
+
+
+def drive(format: fm.Csv, pieces: list[bytes], threads: int, seed: int, window: int | None, **options: object) -> None:
+    """Threads take the buffers from one shuffled list, one or several at a time; rows must be those of a whole read."""
+    data = b"".join(pieces)
+    stream = fm.Stream(format, on_error="collect", batch=fm.BatchPolicy(max_rows=100), **options)
+    limit = options.get("max_sequence")
+    order = shuffled(len(pieces), seed, window)
+    taking = threading.Lock()
+    batches: list[fm.Batch] = []
+    at, stop = 0, len(order)
+
+    def work(number: int) -> None:
+        nonlocal at
+        chance = random.Random(seed * 100 + number)
+        while True:
+            with taking:
+                part = order[at : min(stop, at + chance.choice([1, 1, 2, 20]))]
+                at += len(part)
+            if not part:
+                return
+            sequences = [i % limit + 1 if limit else i + 1 for i in part]
+            if len(part) == 1:
+                found = stream.push(pieces[part[0]], sequence=sequences[0])
+            else:
+                found = stream.push_many([pieces[i] for i in part], sequences=sequences)
+            with taking:
+                batches.extend(found)
+
+    # No thread may run ahead of another by half a round of the sequences.
+    for end in range(limit // 4, len(order) + limit // 4, limit // 4) if limit else [len(order)]:
+        stop = end
+        in_threads(threads, work)
+    batches += stream.finish()
+    whole = whole_read(data, format, "collect")
+    assert multiset(row_tuples(b.data for b in batches)) == whole.rows
+    assert reject_rows(stream.rejects()) == whole.rejects
+    if limit:
+        times = [len(pieces) // limit + (s < len(pieces) % limit) for s in range(limit)]
+        found = covered(batches)
+        assert [found.count(s + 1) for s in range(limit)] == times
+    else:
+        assert covered(batches) == list(range(1, len(pieces) + 1))
+    stats = stream.stats
+    assert (stats.pending_bytes, stats.pending_buffers, stats.open_batches) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 8])
+@pytest.mark.parametrize("name", FORMATS)
+def test_threads_pushing_shuffled_buffers_give_every_row_once(name, threads):
+    for seed, (size, window) in enumerate([(7, 10), (50, None), (300, 64), (40, 1000)]):
+        pieces = pieces_of(input_for(FORMATS[name], 700, seed), size)
+        drive(FORMATS[name], pieces, threads, seed, window)
+        drive(FORMATS[name], pieces, threads, seed, window, ordered=True)
+
+
+@pytest.mark.parametrize("name", ["quoted", "unquoted"])
+def test_sequences_that_wrap_around_under_threads_give_every_row_once(name):
+    pieces = pieces_of(input_for(FORMATS[name], 1500, 5), 20)
+    drive(FORMATS[name], pieces, 4, 5, 100, max_sequence=1000)
+
+
+@pytest.mark.parametrize("name", ["quoted", "unquoted"])
+def test_a_thread_stalled_with_its_buffer_holds_nobody_up_and_loses_nothing(name):
+    pieces = pieces_of(input_for(FORMATS[name], 4000, 9), 30)
+    stream = fm.Stream(FORMATS[name], on_error="collect")
+    batches: list[fm.Batch] = []
+    guard = threading.Lock()
+    others_done = threading.Event()
+
+    def work(number: int) -> None:
+        mine = range(10, 11) if number == 0 else range(len(pieces))[number - 1 :: 3]
+        if number == 0:
+            time.sleep(1.5)
+            assert others_done.is_set()
+        for index in mine:
+            if index != 10 or number == 0:
+                found = stream.push(pieces[index], sequence=index + 1)
+                with guard:
+                    batches.extend(found)
+        if number and stream.stats.buffers == len(pieces) - 1:
+            others_done.set()
+
+    in_threads(4, work)
+    batches += stream.finish()
+    whole = whole_read(b"".join(pieces), FORMATS[name], "collect")
+    assert multiset(row_tuples(b.data for b in batches)) == whole.rows
+    assert reject_rows(stream.rejects()) == whole.rejects
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_threads_with_many_origins_appending_checkpointing_and_finishing_keep_them_apart(ordered):
+    format = FORMATS["quoted"]
+    inputs = {origin: input_for(format, 150, origin) for origin in range(12)}
+    stream = fm.Stream(format, on_error="collect", ordered=ordered, batch=fm.BatchPolicy(max_rows=20))
+    batches: list[fm.Batch] = []
+    guard = threading.Lock()
+
+    def work(number: int) -> None:
+        if number == 4:
+            for _ in range(20):
+                fm.Stream.restore(format, stream.checkpoint())
+                assert stream.stats.buffers >= 0
+            return
+        found: list[fm.Batch] = []
+        for origin in range(number, 12, 4):
+            for piece in pieces_of(inputs[origin], 41):
+                found += stream.append(piece, origin=origin)
+            found += stream.finish(origin=origin)
+        with guard:
+            batches.extend(found)
+
+    in_threads(5, work)
+    batches += stream.finish_all()
+    for origin, data in inputs.items():
+        mine = [b for b in batches if b.origin == origin]
+        assert multiset(row_tuples(b.data for b in mine)) == whole_read(data, format, "collect").rows
+        assert covered(mine) == list(range(1, len(pieces_of(data, 41)) + 1))
+
+
+def test_one_call_decoding_an_ordered_origin_is_not_joined_by_one_that_decodes_another():
+    """A call that touched a busy origin once freed it for everybody when it was done with its own."""
+    format = FORMATS["unquoted"]
+    data = b"".join(b"%d,%b\n" % (i, b"y" * 50) for i in range(20_000))
+    pieces = pieces_of(data, 3000)
+    stream = fm.Stream(format, ordered=True, batch=fm.BatchPolicy(max_rows=64))
+    results: dict[int, list[fm.Batch]] = {}
+
+    def work(number: int) -> None:
+        found: list[fm.Batch] = []
+        for index in range(number, len(pieces), 4):
+            found += stream.push_many([pieces[index], b"1,x\n"], sequences=[index + 1, index // 4 + 1],
+                                      origins=[0, number + 1])  # fmt: skip
+        results[number] = found
+
+    in_threads(4, work)
+    batches = [b for b in [*chain.from_iterable(results.values()), *stream.finish()] if b.origin == 0]
+    batches.sort(key=lambda b: b.data["a"][0].as_py() if b.num_rows else -1)
+    rows = [value for b in batches for value in b.data["a"].to_pylist()]
+    assert rows == list(range(20_000))
