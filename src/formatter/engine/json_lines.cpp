@@ -11,7 +11,7 @@ constexpr size_t shapes_most = 4;  // alternating shapes that are remembered
 constexpr uint32_t patience = 32;  // misses in a row before learning becomes rare
 constexpr uint32_t now_and_then = 16;  // where keys stand anew in every record, shapes are asked seldom
 constexpr uint32_t rarely = 256;
-constexpr size_t piece_bytes = 16 << 10;  // indexed, then read while bytes and positions are in the first cache
+constexpr size_t piece_bytes = 32 << 10;  // indexed, then read while bytes and positions are in the first cache
 constexpr size_t longest_indexed = 16 << 20;  // a longer slice is one line: its positions are not worth their memory
 
 // Whole lines of about a piece; `end` ends one.

@@ -1,6 +1,7 @@
 #include "engine/json_nested.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace formatter {
 namespace {
@@ -8,6 +9,10 @@ namespace {
 // Of the text itself: what holds it is no JSON either.
 bool is_grammar_error(ErrorCode code) {
     return code == ErrorCode::malformed || code == ErrorCode::unterminated_quote || code == ErrorCode::too_deep;
+}
+
+bool begins_with(const uint8_t* at, const uint8_t* end, const std::string& text) {
+    return !text.empty() && size_t(end - at) >= text.size() && std::memcmp(at, text.data(), text.size()) == 0;
 }
 
 }  // namespace
@@ -118,9 +123,17 @@ Skipped JsonNestedReader::read_structure(JsonBuilder& builder, const uint8_t* at
             Bytes key{};
             at = skip_json_space(at, end);
             const uint8_t* const key_at = at;
-            const Skipped value = read_key(at, end, &key, &scratch);
-            if (value.code != ErrorCode::none) return value;
-            const int found = find_key(members, key, guess);
+            Skipped value{};
+            int found = -1;
+            const bool usual = guess < members.size() && begins_with(at, end, builder.usual_key(guess));
+            if (usual) {
+                found = int(guess);
+                value.at = skip_json_space(at + builder.usual_key(guess).size(), end);
+            } else {
+                value = read_key(at, end, &key, &scratch);
+                if (value.code != ErrorCode::none) return value;
+                found = find_key(members, key, guess);
+            }
             Skipped done{};
             bool wanted = found >= 0;
             if (wanted) {
