@@ -24,8 +24,8 @@ uint64_t StreamEngine::sequence_of(uint64_t position) const {
     return options_.max_sequence && position ? (position - 1) % options_.max_sequence + 1 : position;
 }
 
-PushStatus StreamEngine::admit(const PushedBuffer& buffer, uint64_t position, const QuoteSummary& summary,
-                               const FrameEnds& ends, bool lost, Call& call) {
+PushStatus StreamEngine::admit(const PushedBuffer& buffer, uint64_t position, uint64_t quotes, const FrameEnds& ends,
+                               bool lost, Call& call) {
     Origin& origin = origin_of(buffer.origin);
     const uint64_t prefix = origin.ring.prefix();
     const bool held = origin.outstanding && origin.outstanding->held.count(position);
@@ -46,12 +46,12 @@ PushStatus StreamEngine::admit(const PushedBuffer& buffer, uint64_t position, co
     if (!waits) {
         extend_run(origin, position, Piece{buffer.data, buffer.size}, ends, lost, call);
     } else if (next && may_decode(origin, call)) {
-        follow(origin, position, Piece{buffer.data, buffer.size}, summary, lost, call);
+        follow(origin, position, Piece{buffer.data, buffer.size}, quotes, lost, call);
         release_held(origin, call);
     } else {
         Held& arrived = origin.work().held[position];
         arrived.bytes.append(buffer.data, buffer.size);
-        arrived.summary = summary;
+        arrived.quotes = quotes;
         arrived.lost = lost;
         counts_.pending_bytes += buffer.size;
         counts_.pending_buffers++;
@@ -79,8 +79,7 @@ void StreamEngine::use_header(Origin& origin, const std::string& header) {
 }
 
 // The next buffer in order: its start state is certain.
-void StreamEngine::follow(Origin& origin, uint64_t position, Piece buffer, const QuoteSummary& summary, bool lost,
-                          Call& call) {
+void StreamEngine::follow(Origin& origin, uint64_t position, Piece buffer, uint64_t quotes, bool lost, Call& call) {
     const Framing& framing = options_.format.framing;
     FrameEnds ends;
     if (lost) {
@@ -88,7 +87,7 @@ void StreamEngine::follow(Origin& origin, uint64_t position, Piece buffer, const
         origin.state = ScanState{};
         origin.preamble_open = false;
     } else {
-        ends = framing.ends_after(buffer.data, buffer.size, summary, &origin.state);
+        ends = framing.ends_after(buffer.data, buffer.size, quotes, &origin.state);
     }
     if (origin.preamble_open) {
         // All up to the header's end counts as one record: which of its lines is the header is known only there.
@@ -111,7 +110,7 @@ void StreamEngine::release_held(Origin& origin, Call& call) {
         counts_.pending_buffers--;
         const Piece piece{buffer.bytes.data.get(), buffer.bytes.size};
         if (in_order() || origin.preamble_open) {
-            follow(origin, position, piece, buffer.summary, buffer.lost, call);
+            follow(origin, position, piece, buffer.quotes, buffer.lost, call);
         } else {
             extend_run(origin, position, piece, options_.format.framing.ends_anywhere(piece.data, piece.size),
                        buffer.lost, call);

@@ -124,7 +124,7 @@ uint64_t read_outstanding(ImageReader& in, Outstanding& work, const Framing& fra
         Held& held = work.held[in.number()];
         held.lost = in.number();
         held.bytes = read_owned(in);
-        held.summary = framing.summarize(held.bytes.data.get(), held.bytes.size);
+        held.quotes = framing.count_quotes(held.bytes.data.get(), held.bytes.size);
         pending += held.bytes.size;
     }
     for (uint64_t n = in.number(); n && in.fine(); n--) {

@@ -14,7 +14,7 @@ constexpr size_t open_builders_most = 64;   // a batch under construction costs 
 constexpr size_t spare_builders_most = 8;
 // A round is admitted, then parsed: long enough to share the work between, short enough for the others at the lock.
 constexpr size_t round_buffers = 4096;
-constexpr size_t round_bytes = 256 << 10;  // looked at for record ends, then parsed while still cached
+constexpr size_t round_bytes = 16 << 20;
 constexpr size_t round_origins = 32;
 constexpr size_t spare_arenas_most = 8;
 constexpr size_t spare_arena_bytes_most = 1 << 20;
@@ -53,18 +53,18 @@ PushResult StreamEngine::push(const PushedBuffer* buffers, size_t count, bool ap
     if (!std::is_sorted(order.begin(), order.end(), before)) std::stable_sort(order.begin(), order.end(), before);
     PushResult result;
     Call call;
-    std::vector<QuoteSummary> summaries;
+    std::vector<uint64_t> quotes;
     std::vector<FrameEnds> ends;
     std::unique_lock<std::mutex> guard(lock_, std::defer_lock);
     for (size_t begin = 0; begin < count && result.status == PushStatus::ok;) {
         size_t end = begin, bytes = 0;
         while (end < count && end - begin < round_buffers && bytes < round_bytes) bytes += buffers[order[end++]].size;
-        summaries.resize(end - begin);
+        quotes.resize(end - begin);
         ends.resize(end - begin);
         for (size_t i = begin; i < end; i++) {
             const PushedBuffer& b = buffers[order[i]];
             if (in_order())
-                summaries[i - begin] = framing.summarize(b.data, b.size);
+                quotes[i - begin] = framing.count_quotes(b.data, b.size);
             else
                 ends[i - begin] = framing.ends_anywhere(b.data, b.size);
         }
@@ -86,8 +86,7 @@ PushResult StreamEngine::push(const PushedBuffer* buffers, size_t count, bool ap
             } else {
                 position = position_of(origin_of(b.origin), b.sequence);
             }
-            if (status == PushStatus::ok)
-                status = admit(b, position, summaries[i - begin], ends[i - begin], false, call);
+            if (status == PushStatus::ok) status = admit(b, position, quotes[i - begin], ends[i - begin], false, call);
             if (status == PushStatus::duplicate && options_.ignore_duplicates) {
                 counts_.duplicates++;
             } else if (status != PushStatus::ok) {
@@ -113,8 +112,8 @@ PushResult StreamEngine::lost(uint64_t id, uint64_t sequence) {
     else if (options_.max_sequence && sequence > options_.max_sequence)
         result.status = PushStatus::out_of_range;
     else
-        result.status = admit(PushedBuffer{id, sequence, nullptr, 0}, position_of(origin_of(id), sequence),
-                              QuoteSummary{}, FrameEnds{}, true, call);
+        result.status = admit(PushedBuffer{id, sequence, nullptr, 0}, position_of(origin_of(id), sequence), 0,
+                              FrameEnds{}, true, call);
     run(call, guard, &result);
     return result;
 }
