@@ -33,10 +33,10 @@ struct JsonStructure {
     // Sixteen at most in nearly every block: records hold a position to ten bytes.
     static void write(uint64_t mask, uint32_t base, uint32_t* out) {
         if (__builtin_expect(popcount(mask) > 16, 0)) return write_positions(mask, base, out);
-        alignas(64) static const uint8_t iota[64] = {
-            0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
-            22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
-            44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
+        alignas(64) static const uint8_t iota[64] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                                     16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
+                                                     32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47,
+                                                     48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
         const __m512i packed = _mm512_maskz_compress_epi8(_cvtu64_mask64(mask), _mm512_load_si512(iota));
         const __m512i wide = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(packed));
         _mm512_storeu_si512(out, _mm512_add_epi32(_mm512_set1_epi32(int(base)), wide));
