@@ -13,7 +13,7 @@ from formatter.flow.spill import Spill
 _Error = tuple[str, int, int, int, int, int, bytes, bytes]  # core/batches.pxi: error_tuple
 _PushResult = tuple[  # core/streams.pxi: push_result
     str,
-    int,
+    tuple[int, ...],
     int,
     list[tuple[int, tuple[tuple[int, int], ...], object]],
     list[tuple[int, _Error]],
@@ -40,6 +40,11 @@ class Plan:
     def read_header(self, start: bytes | memoryview) -> tuple[Plan, int, list[str]] | None: ...
     @property
     def splittable(self) -> bool: ...
+
+# ---- json_plans.pxi
+def json_plan(
+    options: dict[str, Any], columns: list[dict[str, Any]], output_columns: int, filters: list[list[dict[str, Any]]]
+) -> Plan: ...
 
 # ---- shredder.pxi
 class SequenceShredder:
@@ -72,6 +77,13 @@ class SequenceShredder:
     def max_sequence(self) -> int | None: ...
     @property
     def on_duplicate(self) -> str: ...
+
+# ---- held_buffers.pxi
+class HeldBuffers: ...
+
+def hold_buffers(
+    values: list[Any], addresses: NDArray[np.uint64], sizes: NDArray[np.uint64], valid: NDArray[np.uint8]
+) -> HeldBuffers: ...
 
 # ---- batches.pxi
 def pool_stats() -> dict[str, int]: ...
@@ -125,15 +137,15 @@ class NativeStream:
         max_latency_ns: int,
     ) -> None: ...
     def push(self, data: object, origin: int, sequence: int, append: bool = False) -> _PushResult: ...
+    def push_list(
+        self, data: list[Any], origins: NDArray[np.uint64] | None, sequences: NDArray[np.uint64]
+    ) -> _PushResult: ...
     def push_many(
         self,
         addresses: NDArray[np.uint64],
         sizes: NDArray[np.uint64],
-        origins: NDArray[np.uint64] | None,
+        origins: NDArray[np.uint64],
         sequences: NDArray[np.uint64],
-    ) -> _PushResult: ...
-    def push_list(
-        self, data: list[Any], origins: NDArray[np.uint64] | None, sequences: NDArray[np.uint64]
     ) -> _PushResult: ...
     def lost(self, origin: int, sequence: int) -> _PushResult: ...
     def finish(self, origin: int, last_sequence: int | None) -> _PushResult: ...

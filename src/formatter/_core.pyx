@@ -8,6 +8,7 @@ include "core/shredder.pxi"           # which buffers complete which records, by
 include "core/native.pxi"          # the engine's C++ names
 include "core/plans.pxi"           # formats and columns, checked, as the engine reads them
 include "core/json_plans.pxi"      # JSON columns, nested ones too, as the engine reads them
+include "core/held_buffers.pxi"    # bytes-like objects to addresses
 include "core/batches.pxi"         # Arrow arrays and errors on their way out
 include "core/ranges.pxi"          # whole inputs, range by range
 include "core/record_arrays.pxi"   # one record per value of an array

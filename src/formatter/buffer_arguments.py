@@ -59,17 +59,6 @@ def as_arrow(buffers: Any) -> pa.Array | None:
     return buffers
 
 
-def addresses_of(buffers: pa.Array) -> tuple[Numbers, Numbers]:
-    """(addresses, sizes); the array keeps them alive."""
-    if len(buffers) == 0:
-        return np.empty(0, np.uint64), np.empty(0, np.uint64)
-    wide = buffers.type in (pa.large_binary(), pa.large_string())
-    _, offsets_buffer, data = buffers.buffers()
-    offsets = np.frombuffer(offsets_buffer, np.int64 if wide else np.int32)
-    offsets = offsets[buffers.offset : buffers.offset + len(buffers) + 1].astype(np.uint64)
-    return offsets[:-1] + np.uint64(data.address if data is not None else 0), np.diff(offsets)
-
-
 def refusal(
     status: str, origin: Origin, sequence: int, holes: list[Any], options: dict[str, Any], not_taken: tuple[int, ...]
 ) -> Exception:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from formatter import _core
 from formatter.errors import OptionError
 
 Numbers = np.ndarray[Any, np.dtype[np.uint64]]
@@ -47,13 +48,7 @@ def _in_arrow(values: pa.Array) -> tuple[Numbers, Numbers, np.ndarray[Any, np.dt
 
 
 def _in_objects(values: list[Any]) -> tuple[Numbers, Numbers, np.ndarray[Any, np.dtype[np.uint8]], Any]:
-    views = []
-    for value in values:
-        if isinstance(value, str):
-            value = value.encode()
-        views.append(np.frombuffer(value, np.uint8) if value is not None and len(value) else np.empty(0, np.uint8))
-    count = len(views)
-    addresses = np.fromiter((view.__array_interface__["data"][0] for view in views), np.uint64, count)
-    sizes = np.fromiter((view.nbytes for view in views), np.uint64, count)
-    valid = np.fromiter((value is not None for value in values), np.uint8, count)
-    return addresses, sizes, valid, views
+    values = [value.encode() if isinstance(value, str) else value for value in values]
+    count = len(values)
+    addresses, sizes, valid = np.empty(count, np.uint64), np.empty(count, np.uint64), np.empty(count, np.uint8)
+    return addresses, sizes, valid, _core.hold_buffers(values, addresses, sizes, valid)

@@ -124,7 +124,9 @@ def node(field: pa.Field, full: pa.DataType, where: str) -> dict[str, Any]:
         described["children"] = [node(kind.value_field, full.value_type, f"{where}[]")]
     elif pa.types.is_map(kind):
         if types.storage_type(kind.key_type) not in (pa.string(), pa.large_string()):
-            raise SchemaError(f"Json: column {where!r}: keys of an object are strings, found {kind}; use map<string, ...>")
+            raise SchemaError(
+                f"Json: column {where!r}: keys of an object are strings, found {kind}; use map<string, ...>"
+            )
         described["kind"] = MAP
         described["children"] = [
             node(kind.key_field, full.key_type, f"{where}.key"),
@@ -158,11 +160,11 @@ def native_plan(
 ) -> Any:
     """`decoded`: the output's fields, then those only the filter needs."""
     full = {field.name: field.type for field in format.schema}
-    columns = []
+    columns: list[dict[str, Any]] = []
     for field in decoded:
         path = [token.encode() for token in format.tokens_of(field.name)]
         columns.append({"node": node(field, full[field.name], field.name), "path": path})
-    wanted = {column["path"][0] for column in columns if column["path"]}
+    wanted = {tokens[0].encode() for tokens in map(format.tokens_of, (field.name for field in decoded)) if tokens}
     known = {tokens[0].encode() for tokens in map(format.tokens_of, full) if tokens}
     options = {
         "ignored_keys": sorted(known - wanted),

@@ -7,7 +7,7 @@ windows of bounded size, decompressed on the way if their suffix or `codec` says
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -57,20 +57,41 @@ class Input:
     def open(self) -> Any:
         raise TypeError("contiguous inputs are not opened")
 
-    def windows(self, size: int) -> Iterator[tuple[memoryview, bool]]:
+    def windows(self, size: int) -> Generator[tuple[memoryview, bool], int, None]:
         """The reader sends back how many bytes of the window it has used; the rest stands first in the next."""
-        carry = b""
+        window = _take_window(size)
+        carried = 0
         with closing(self.open()) as stream:
             last = False
             while not last:
-                window = bytearray(len(carry) + size)
-                window[: len(carry)] = carry
-                filled, last = _fill(stream, memoryview(window), len(carry))
-                view = memoryview(window)[:filled]
-                used = yield view, last
-                carry = bytes(view[used:])
-                # A record longer than the window: look further.
-                size = max(size, 2 * len(carry))
+                if carried > len(window) // 2:  # a record longer than the window: look further
+                    longer = memoryview(bytearray(3 * carried))
+                    longer[:carried] = window[:carried]
+                    window = longer
+                filled, last = _fill(stream, window, carried)
+                used = yield window[:filled], last
+                carried = filled - used
+                window[:carried] = window[used:filled]
+        _give_window(window)
+
+
+# Windows of finished inputs: fresh pages take longer to come by than the bytes in them take to parse.
+_spare_windows: list[memoryview] = []
+SPARE_WINDOWS_MOST = 2
+SPARE_WINDOW_BYTES_MOST = 16 << 20
+
+
+def _take_window(size: int) -> memoryview:
+    try:
+        window = _spare_windows.pop()
+    except IndexError:  # none, or another thread was faster
+        return memoryview(bytearray(size))
+    return window if len(window) == size else memoryview(bytearray(size))
+
+
+def _give_window(window: memoryview) -> None:
+    if len(_spare_windows) < SPARE_WINDOWS_MOST and len(window) <= SPARE_WINDOW_BYTES_MOST:
+        _spare_windows.append(window)
 
 
 class Memory(Input):

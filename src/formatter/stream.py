@@ -18,17 +18,18 @@ from formatter.batch import Batch, NullColumns
 from formatter.buffer_arguments import (
     Numbers,
     Origin,
-    addresses_of,
     as_arrow,
     checked_sequence,
     checked_sequences,
     refusal,
 )
+from formatter.buffers import addresses_of
 from formatter.checkpoints import CheckpointError
 from formatter.errors import FormatError, OptionError
 from formatter.filters import Filters
 from formatter.flow.policy import BatchPolicy
 from formatter.formats import Csv
+from formatter.json_format import Json
 from formatter.plans import make_plan
 
 MAX_RECORD_BYTES = 64 << 20
@@ -63,7 +64,7 @@ class Stream:
 
     def __init__(
         self,
-        format: Csv,
+        format: Csv | Json,
         *,
         columns: Sequence[str] | None = None,
         filters: Filters = None,
@@ -120,7 +121,7 @@ class Stream:
     # -------------------------------------------------------------------------------------------------- properties
 
     @property
-    def format(self) -> Csv:
+    def format(self) -> Csv | Json:
         return self._plan.format
 
     @property
@@ -149,12 +150,12 @@ class Stream:
         `not_taken` has the indices of the others.
         """
         array = as_arrow(buffers)
-        listed = None if array is not None else list(buffers)
-        count = len(buffers if listed is None else listed)
+        listed = [] if array is not None else list(buffers)
+        count = len(listed) if array is None else len(array)
         numbers = checked_sequences(sequences, count)
         ids = self._ids(origins, count)
         if array is not None:
-            addresses, sizes = addresses_of(array)
+            addresses, sizes, _, _ = addresses_of(array)
             result = self._native.push_many(
                 addresses, sizes, np.zeros(count, np.uint64) if ids is None else ids, numbers
             )
@@ -224,7 +225,7 @@ class Stream:
         return checkpoints.pack(options, native, waiting, self.schema)
 
     @classmethod
-    def restore(cls, format: Csv, state: bytes) -> Stream:
+    def restore(cls, format: Csv | Json, state: bytes) -> Stream:
         """A stream that goes on where `state` was taken; buffers pushed since then are to be pushed again."""
         options, native, batches = checkpoints.unpack(state)
         names = options.pop("names")
@@ -234,8 +235,8 @@ class Stream:
                 "checkpoint: it was taken with another schema; restore with the format it was made with"
             )
         for name, value in _dialect_state(format).items():
-            if dialect[name] != value:
-                raise CheckpointError(f"checkpoint: its {name} was {dialect[name]}, here it is {value}")
+            if dialect.get(name) != value:
+                raise CheckpointError(f"checkpoint: its {name} was {dialect.get(name)}, here it is {value}")
         options["batch"] = BatchPolicy(**options["batch"])
         options["filters"] = _as_tuples(options["filters"])
         stream = cls(format, **options)
@@ -353,7 +354,7 @@ def _error_of_state(values: dict[str, Any]) -> FormatError:
     return FormatError(values.pop("message"), **values)
 
 
-def _dialect_state(format: Csv) -> dict[str, str]:
+def _dialect_state(format: Csv | Json) -> dict[str, str]:
     return {f.name: repr(getattr(format, f.name)) for f in fields(format) if f.name != "schema"}
 
 

@@ -82,7 +82,7 @@ def _modes(directory):
     return {
         "pause": flow.Pause(),
         "drop": flow.DropNewest(),
-        "spill": flow.SpillToDisk(directory, max_bytes=1 << 31, segment_bytes=1 << 16),
+        "spill": flow.SpillToDisk(directory, max_bytes=1 << 34, segment_bytes=1 << 20 if SOAK else 1 << 16),
     }
 
 

@@ -13,7 +13,9 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 # A NUL ends a name in the Arrow C interface, so no column can have one.
-names = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6) | st.sampled_from(["id", "a", "b", "c", "value", "long_key_name_17_b"])
+names = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6) | st.sampled_from(
+    ["id", "a", "b", "c", "value", "long_key_name_17_b"]
+)
 texts = st.text(st.characters(codec="utf-8"), max_size=20) | st.text(max_size=60, alphabet='ab"\\/\n\t{}[],: ')
 
 SCALARS: dict[pa.DataType, st.SearchStrategy[Any]] = {
@@ -82,7 +84,10 @@ class Writer:
                 self.random.shuffle(pairs)
             if not isinstance(value, Entries) and self.random.random() < 0.2:
                 pairs.insert(self.random.randrange(len(pairs) + 1), ("no column's name", [{"x": "]}"}, None]))
-            inner = ",".join(f"{self.space()}{self.text(k)}{self.space()}:{self.space()}{self.value(v)}{self.space()}" for k, v in pairs)
+            inner = ",".join(
+                f"{self.space()}{self.text(k)}{self.space()}:{self.space()}{self.value(v)}{self.space()}"
+                for k, v in pairs
+            )
             return "{" + (inner or self.space()) + "}"
         if isinstance(value, list):
             return "[" + (",".join(f"{self.space()}{self.value(v)}{self.space()}" for v in value) or self.space()) + "]"

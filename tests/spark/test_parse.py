@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import warnings
 
@@ -205,3 +206,12 @@ def test_recommended_settings_apply_and_later_ones_win(spark):
         builder = su.configure(type(spark).Builder()).config("spark.sql.execution.arrow.maxBytesPerBatch", "1m")
     assert builder._options["spark.python.unix.domain.socket.enabled"] == "true"
     assert builder._options["spark.sql.execution.arrow.maxBytesPerBatch"] == "1m"
+
+
+def test_nested_json_keeps_its_shape_through_spark(spark):
+    schema = pa.schema([("id", pa.int64()), ("tags", pa.list_(pa.string())), ("geo", pa.struct([("x", pa.float64())]))])
+    lines = [{"id": number, "tags": ["a", "b"][: number % 3], "geo": {"x": number / 2}} for number in range(60)]
+    content = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+    chunks = spark.createDataFrame(chunk_rows({"a": content}, 23), CHUNK_DDL)
+    rows = su.parse(chunks, fm.Json(schema), columns=["geo", "id", "tags"]).orderBy("id").collect()
+    assert [row.asDict(recursive=True) for row in rows] == lines

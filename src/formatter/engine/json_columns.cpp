@@ -35,19 +35,27 @@ void release_array(ArrowArray* array) {
 }  // namespace
 
 JsonBuilder::JsonBuilder(const JsonNodeSpec* spec) : spec_(spec) {
-    for (const JsonNodeSpec& child : spec->children) children_.emplace_back(&child);
+    for (const JsonNodeSpec& child : spec->children) {
+        children_.emplace_back(&child);
+        const std::string& name = child.scalar.name;
+        const bool plain = is_plain_string(Bytes{reinterpret_cast<const uint8_t*>(name.data()), name.size()});
+        usual_keys_.push_back(plain ? '"' + name + "\":" : std::string());
+    }
 }
 
 bool JsonBuilder::has_offsets() const {
     switch (spec_->kind) {
         case JsonKind::scalar: return is_text(spec_->scalar.type);
-        case JsonKind::list: case JsonKind::large_list: case JsonKind::map: return true;
+        case JsonKind::list:
+        case JsonKind::large_list:
+        case JsonKind::map: return true;
         default: return false;
     }
 }
 
 bool JsonBuilder::wide_offsets() const {
-    return spec_->kind == JsonKind::scalar ? has_large_offsets(spec_->scalar.type) : spec_->kind == JsonKind::large_list;
+    return spec_->kind == JsonKind::scalar ? has_large_offsets(spec_->scalar.type)
+                                           : spec_->kind == JsonKind::large_list;
 }
 
 uint64_t JsonBuilder::offset_at(uint64_t i) const {
@@ -66,8 +74,10 @@ uint64_t JsonBuilder::offset_room() const {
 
 uint64_t JsonBuilder::byte_count() const {
     uint64_t bytes = text_bytes_ + length_ / 8;
-    if (has_offsets()) bytes += length_ * (wide_offsets() ? 8 : 4);
-    else if (spec_->kind == JsonKind::scalar) bytes += length_ * value_width(spec_->scalar.type);
+    if (has_offsets())
+        bytes += length_ * (wide_offsets() ? 8 : 4);
+    else if (spec_->kind == JsonKind::scalar)
+        bytes += length_ * value_width(spec_->scalar.type);
     for (const JsonBuilder& child : children_) bytes += child.byte_count();
     return bytes;
 }
@@ -97,8 +107,10 @@ void JsonBuilder::append_validity(bool valid) {
 }
 
 void JsonBuilder::append_offset(uint64_t end) {
-    if (wide_offsets()) values_.as<int64_t>()[length_ + 1] = int64_t(end);
-    else values_.as<int32_t>()[length_ + 1] = int32_t(end);
+    if (wide_offsets())
+        values_.as<int64_t>()[length_ + 1] = int64_t(end);
+    else
+        values_.as<int32_t>()[length_ + 1] = int32_t(end);
 }
 
 void JsonBuilder::append_scalar(const JsonScalar& value) {

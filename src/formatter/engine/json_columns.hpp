@@ -18,6 +18,8 @@ class JsonBuilder {
     uint64_t length() const { return length_; }
     uint64_t byte_count() const;
     JsonBuilder& child(size_t i) { return children_[i]; }
+    // The key of child i as it is usually written, with quotes and colon; empty if it cannot be written plainly.
+    const std::string& usual_key(size_t i) const { return usual_keys_[i]; }
     // Values the text or item offsets still have room for.
     uint64_t offset_room() const;
 
@@ -43,6 +45,7 @@ class JsonBuilder {
 
     const JsonNodeSpec* spec_;
     std::vector<JsonBuilder> children_;
+    std::vector<std::string> usual_keys_;
     PoolBuffer validity_, values_, text_;
     uint64_t length_ = 0;
     uint64_t null_count_ = 0;

@@ -8,6 +8,8 @@ namespace formatter {
 namespace {
 
 constexpr size_t slice_bytes = 256 << 10;  // a block's bytes, stops and values stay in the second-level cache together
+constexpr uint64_t few_rows = 16;  // when so few are asked for, a slice would be indexed for nothing
+constexpr size_t few_rows_bytes = 4 << 10;
 constexpr size_t block_entries = 64 << 10;
 constexpr uint32_t block_rows_most = 2048;
 constexpr size_t index_limit = size_t(1) << 31;  // stops are 32 bit
@@ -69,6 +71,7 @@ JsonDecoder::JsonDecoder(std::shared_ptr<const JsonFormat> format)
             p.column = layout_[p.column].position;
         }
     }
+    leading_zeros_.assign(format_->columns.size(), 0);
     values_decoded.assign(format_->columns.size(), 0);
     text_before_.resize(columns_.size());
     nulls_before_.resize(columns_.size());
@@ -80,44 +83,49 @@ void JsonDecoder::place(const Place& at) {
     records_ = 0;
 }
 
-Place JsonDecoder::here() const { return Place{place_.sequence, place_.byte_offset + int64_t(offset_), place_.record + records_}; }
+Place JsonDecoder::here() const {
+    return Place{place_.sequence, place_.byte_offset + int64_t(offset_), place_.record + records_};
+}
 
-void JsonDecoder::open_segment(const uint8_t* base, const uint8_t* readable_begin, const uint8_t* readable_end) {
-    block_.open_segment(base, readable_begin, readable_end, 1, here());
+void JsonDecoder::open_segment(const uint8_t* base, const Slice& slice) {
+    block_.open_segment(base, slice.readable_begin, slice.readable_end, 1, here());
     segment_base_ = base;
 }
 
+void JsonDecoder::make_room(const uint8_t* line, const Slice& slice) {
+    if (block_.room() == 0)
+        materialize();
+    else if (size_t(line - segment_base_) < index_limit)
+        return;
+    open_segment(line, slice);
+}
+
 size_t JsonDecoder::index(const uint8_t* data, size_t size, uint64_t row_limit) {
-    size_t at = 0;
     const void* last_end = memrchr(data, '\n', size);
     if (!last_end) return 0;
-    const size_t usable = size_t(static_cast<const uint8_t*>(last_end) - data) + 1;
+    const uint8_t* at = data;
+    const uint8_t* const stop = static_cast<const uint8_t*>(last_end) + 1;
     if (place_.stream_start) {
-        if (size >= 3 && std::memcmp(data, "\xEF\xBB\xBF", 3) == 0) at = 3;
-        offset_ += at;
+        if (size >= 3 && std::memcmp(data, "\xEF\xBB\xBF", 3) == 0) at += 3;
+        offset_ += size_t(at - data);
         place_.stream_start = false;
     }
-    while (at < usable && row_limit > 0) {
-        // Works slice by slice: what a block refers to should stay cached until its values are read.
-        size_t slice = std::min(usable - at, slice_bytes);
-        const void* slice_end = slice == usable - at ? data + usable - 1 : memrchr(data + at, '\n', slice);
-        if (!slice_end) slice_end = std::memchr(data + at + slice, '\n', usable - at - slice);
-        slice = size_t(static_cast<const uint8_t*>(slice_end) - data) + 1 - at;
-        const bool utf8_known = kernel_->valid_utf8(data + at, slice);
-        const size_t stop = at + slice;
-        if (block_.room() == 0) materialize();
-        open_segment(data + at, data, data + size);
-        while (at < stop && row_limit > 0) {
-            const uint8_t* line = data + at;
-            const uint8_t* end = static_cast<const uint8_t*>(std::memchr(line, '\n', stop - at));
-            const uint64_t records_before = records_;
-            read_line(line, end, data, data + size, utf8_known);
-            row_limit -= records_ - records_before;
-            at = size_t(end - data) + 1;
+    while (at < stop && row_limit > 0) {
+        // Slice by slice: what a block refers to should stay cached until its values are read.
+        const size_t look = row_limit < few_rows ? few_rows_bytes : slice_bytes;
+        const uint8_t* end = stop;
+        if (size_t(stop - at) > look) {
+            const void* line_end = memrchr(at, '\n', look);
+            if (!line_end) line_end = std::memchr(at + look, '\n', size_t(stop - at) - look);
+            end = static_cast<const uint8_t*>(line_end) + 1;
         }
-        if (at < usable && !block_.empty()) materialize();
+        const Slice slice{at, end, data, data + size, false};
+        if (block_.room() == 0) materialize();
+        open_segment(at, slice);
+        at = read_lines(slice, &row_limit);
+        if (at < stop && !block_.empty()) materialize();
     }
-    return at;
+    return size_t(at - data);
 }
 
 void JsonDecoder::index_unterminated(const uint8_t* data, size_t size) {
@@ -129,60 +137,60 @@ void JsonDecoder::index_unterminated(const uint8_t* data, size_t size) {
     if (place_.stream_start && size >= 3 && std::memcmp(line, "\xEF\xBB\xBF", 3) == 0) mark = 3;
     place_.stream_start = false;
     offset_ += mark;
-    open_segment(line + mark, line, line + size + 1);
-    read_line(line + mark, line + size, line, line + size + 1, false);
+    const Slice slice{line + mark, line + size + 1, line, line + size + 1, false};
+    open_segment(slice.begin, slice);
+    read_line(slice.begin, line + size, slice);
     offset_--;  // the line end that was not there
 }
 
-// Leaves offset_ behind the line.
-void JsonDecoder::read_line(const uint8_t* line, const uint8_t* end, const uint8_t* readable_begin,
-                            const uint8_t* readable_end, bool utf8_known) {
+// By its text. Leaves offset_ behind the line.
+void JsonDecoder::read_line(const uint8_t* line, const uint8_t* end, const Slice& slice) {
     const uint8_t* at = skip_json_space(line, end);
     const size_t line_size = size_t(end - line) + 1;
     if (at == end) {  // a blank line is no record
         offset_ += line_size;
         return;
     }
-    if (block_.room() == 0) {
-        materialize();
-        open_segment(line, readable_begin, readable_end);
-    } else if (size_t(end - segment_base_) >= index_limit) {
-        open_segment(line, readable_begin, readable_end);
-    }
+    make_room(line, slice);
     Skipped done{at, ErrorCode::none};
-    if (line_size > index_limit) done.code = ErrorCode::record_too_long;
-    else if (!utf8_known && !kernel_->valid_utf8(line, size_t(end - line)))
+    if (line_size > index_limit)
+        done.code = ErrorCode::record_too_long;
+    else if (!slice.utf8_known && !kernel_->valid_utf8(line, size_t(end - line)))
         done = {first_bad_utf8(kernel_, line, end), ErrorCode::bad_utf8};
-    else if (*at != '{') done.code = ErrorCode::not_an_object;
-    else if (format_->validate_full) done = check_value(at, end);
+    else if (*at != '{')
+        done.code = ErrorCode::not_an_object;
+    else if (format_->validate_full)
+        done = check_value(at, end);
     if (done.code == ErrorCode::none) done = reader_.read(at, end, spans_.data());
     if (done.code == ErrorCode::none) {
         done.at = skip_json_space(done.at, end);
         if (done.at != end) done.code = ErrorCode::trailing_data;
     }
-    if (done.code != ErrorCode::none) {
+    if (done.code == ErrorCode::none) {
+        write_stops(line, end);
+    } else {
         reject(done.code, done.at, line, end);
         offset_ += line_size;
         records_++;
-        open_segment(end + 1, readable_begin, readable_end);  // ordinals of a segment's rows have no gaps
-        return;
+        open_segment(end + 1, slice);  // ordinals of a segment's rows have no gaps
     }
-    write_stops(block_.next_stops(), segment_base_, line, end);
-    block_.add_rows(1);
-    offset_ += line_size;
-    records_++;
 }
 
-void JsonDecoder::write_stops(uint32_t* out, const uint8_t* base, const uint8_t* line, const uint8_t* end) const {
+// Of the record whose values are in spans_. Counts it.
+void JsonDecoder::write_stops(const uint8_t* line, const uint8_t* end) {
+    uint32_t* out = block_.next_stops();
     for (size_t i = 0; i < spans_.size(); i++, out += 2) {
-        ValueSpan span = spans_[i];
-        if (!span.begin) span = {end, end};
-        else if (layout_[i].quoted && *span.begin == '"' && span.end - span.begin >= 2 && span.end[-1] == '"') span = {span.begin + 1, span.end - 1};
-        out[0] = uint32_t(span.begin - base);
-        out[1] = uint32_t(span.end - base);
+        if (spans_[i].begin) {
+            write_span(out, i, spans_[i].begin, spans_[i].end);
+        } else {
+            out[0] = out[1] = uint32_t(end - segment_base_);
+        }
     }
-    out[0] = uint32_t(line - base);
-    out[1] = uint32_t(end - base);
+    out[0] = uint32_t(line - segment_base_);
+    out[1] = uint32_t(end - segment_base_);
+    block_.add_rows(1);
+    offset_ += size_t(end - line) + 1;
+    records_++;
 }
 
 void JsonDecoder::reject(ErrorCode code, const uint8_t* at, const uint8_t* line, const uint8_t* end) {

@@ -1,8 +1,8 @@
 // JSON records to columns. In: bytes that begin at a record; a record is a line. Out: rows in columns, errors, counters.
 // One decoder belongs to one thread at a time; the format it reads is shared and never written.
 //
-// Two halves: json_decoder.cpp notes where the wanted values of each record stand, json_values.cpp reads them a column
-// at a time. The stops of a row, relative to its segment: begin and end of each column's value, then those of the record.
+// Two halves: json_lines.cpp and json_decoder.cpp note where the wanted values of each record stand, json_values.cpp reads
+// them a column at a time. The stops of a row, relative to its segment: begin and end of each column's value, then those of the record.
 // A value in quotes has its stops inside them if its column expects a string. A missing value has both stops at the line
 // end, where no value can stand.
 #pragma once
@@ -14,6 +14,7 @@
 #include "engine/json_format.hpp"
 #include "engine/json_nested.hpp"
 #include "engine/json_record.hpp"
+#include "engine/json_shapes.hpp"
 #include "engine/record_decoder.hpp"
 #include "engine/row_block.hpp"
 
@@ -35,23 +36,51 @@ class JsonDecoder : public RecordDecoder {
   private:
     struct Layout {  // how a column of the plan is kept
         bool nested = false;
-        bool quoted = false;   // expects a string: stops lie inside its quotes
+        bool quoted = false;  // expects a string: stops lie inside its quotes
         uint32_t position = 0;  // among the flat columns or the nested ones
     };
 
+    struct Slice {  // lines that are being indexed
+        const uint8_t* begin;
+        const uint8_t* end;
+        const uint8_t* readable_begin;
+        const uint8_t* readable_end;
+        bool utf8_known;
+    };
+
+    // json_lines.cpp
+    // Reads the lines of the slice, at most `row_limit` records; returns where it stopped and lowers the limit.
+    const uint8_t* read_lines(const Slice&, uint64_t* row_limit);
+    const uint32_t* read_known_line(const Slice&, const uint8_t* line, const uint32_t* at, const uint32_t* end);
+    bool read_shape(const JsonShape&, const uint8_t* base, const uint32_t* at);
+    void learn_shape(const uint8_t* base, const uint32_t* at, const uint32_t* end);
+    void make_room(const uint8_t* line, const Slice&);
+
     // json_decoder.cpp
-    void read_line(const uint8_t* line, const uint8_t* end, const uint8_t* readable_begin, const uint8_t* readable_end,
-                   bool utf8_known);
-    void write_stops(uint32_t* out, const uint8_t* base, const uint8_t* line, const uint8_t* end) const;
-    void open_segment(const uint8_t* base, const uint8_t* readable_begin, const uint8_t* readable_end);
+    void read_line(const uint8_t* line, const uint8_t* end, const Slice&);
+    void write_stops(const uint8_t* line, const uint8_t* end);
+    void write_span(uint32_t* out, size_t column, const uint8_t* begin, const uint8_t* end) {
+        if (layout_[column].quoted) {
+            if (*begin == '"' && end - begin >= 2 && end[-1] == '"') begin++, end--;
+        } else if (*begin == '0' || *begin == '-') {
+            // No JSON number begins with a zero that another digit follows; the loops over digits do not mind one.
+            const uint8_t* digit = begin + (*begin == '-');
+            leading_zeros_[column] |= *digit == '0' && uint8_t(digit[1] - '0') <= 9;
+        }
+        out[0] = uint32_t(begin - segment_base_);
+        out[1] = uint32_t(end - segment_base_);
+    }
+    void open_segment(const uint8_t* base, const Slice&);
     void reject(ErrorCode, const uint8_t* at, const uint8_t* line, const uint8_t* end);
     Place here() const;
 
     // json_values.cpp
+    void read_block(uint32_t rows);
     void decode_columns(bool filter_columns, bool other_columns);
     void decode_flat(size_t column);
     void decode_fixed(size_t column, const FieldView&, ValueMarks*);
     void decode_text(size_t column);
+    void decode_text_exactly(size_t column);
     void decode_nested(size_t column);
     void read_exactly(size_t column, uint32_t row);
     void mark_leading_zeros(size_t column, ValueMarks*);
@@ -75,6 +104,12 @@ class JsonDecoder : public RecordDecoder {
     JsonNestedReader nested_reader_;
     std::vector<ValueSpan> spans_;
     const uint8_t* segment_base_ = nullptr;
+    std::unique_ptr<uint32_t[]> positions_;
+    size_t positions_room_ = 0;
+    std::vector<JsonShape> shapes_;
+    size_t likely_shape_ = 0;
+    std::vector<uint8_t> leading_zeros_;  // per column: some value of the block has one
+    uint32_t misses_ = 0;  // records in a row that had no known shape
 
     Place place_;
     size_t offset_ = 0;

@@ -1,6 +1,7 @@
 #include "engine/json_nested.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace formatter {
 namespace {
@@ -8,6 +9,10 @@ namespace {
 // Of the text itself: what holds it is no JSON either.
 bool is_grammar_error(ErrorCode code) {
     return code == ErrorCode::malformed || code == ErrorCode::unterminated_quote || code == ErrorCode::too_deep;
+}
+
+bool begins_with(const uint8_t* at, const uint8_t* end, const std::string& text) {
+    return !text.empty() && size_t(end - at) >= text.size() && std::memcmp(at, text.data(), text.size()) == 0;
 }
 
 }  // namespace
@@ -82,17 +87,19 @@ Skipped JsonNestedReader::read_list(JsonBuilder& builder, const uint8_t* at, con
             if (*at++ == ']') break;
         }
     }
-    if (builder.spec().kind == JsonKind::fixed_list && count != builder.spec().list_size) return {begin, ErrorCode::invalid};
+    if (builder.spec().kind == JsonKind::fixed_list && count != builder.spec().list_size)
+        return {begin, ErrorCode::invalid};
     builder.append_nested();
     return {at, ErrorCode::none};
 }
 
 Skipped JsonNestedReader::read_key(const uint8_t* at, const uint8_t* end, Bytes* key, std::string* scratch) {
     if (at == end || *at != '"') return {at, ErrorCode::malformed};
-    const Skipped close = check_string(at + 1, end);
+    bool escapes;
+    const Skipped close = check_string(at + 1, end, &escapes);
     if (close.code != ErrorCode::none) return close;
     *key = Bytes{at + 1, size_t(close.at - at - 1)};
-    if (!is_plain_string(*key)) {
+    if (escapes) {
         const ErrorCode code = unescape(*key, scratch);
         if (code != ErrorCode::none) return {at, code};
         *key = Bytes{reinterpret_cast<const uint8_t*>(scratch->data()), scratch->size()};
@@ -116,9 +123,17 @@ Skipped JsonNestedReader::read_structure(JsonBuilder& builder, const uint8_t* at
             Bytes key{};
             at = skip_json_space(at, end);
             const uint8_t* const key_at = at;
-            const Skipped value = read_key(at, end, &key, &scratch);
-            if (value.code != ErrorCode::none) return value;
-            const int found = find_key(members, key, guess);
+            Skipped value{};
+            int found = -1;
+            const bool usual = guess < members.size() && begins_with(at, end, builder.usual_key(guess));
+            if (usual) {
+                found = int(guess);
+                value.at = skip_json_space(at + builder.usual_key(guess).size(), end);
+            } else {
+                value = read_key(at, end, &key, &scratch);
+                if (value.code != ErrorCode::none) return value;
+                found = find_key(members, key, guess);
+            }
             Skipped done{};
             bool wanted = found >= 0;
             if (wanted) {
@@ -167,9 +182,12 @@ Skipped JsonNestedReader::read_map(JsonBuilder& builder, const uint8_t* at, cons
         if (value.code != ErrorCode::none) return value;
         std::string name(reinterpret_cast<const char*>(key.data), key.size);
         const auto [place, fresh] = seen.emplace(name, entries.size());
-        if (fresh) entries.push_back({std::move(name), value.at});
-        else if (policy_.duplicates == DuplicateKey::error) return {at, ErrorCode::duplicate_key};
-        else if (policy_.duplicates == DuplicateKey::last) entries[place->second].value = value.at;
+        if (fresh)
+            entries.push_back({std::move(name), value.at});
+        else if (policy_.duplicates == DuplicateKey::error)
+            return {at, ErrorCode::duplicate_key};
+        else if (policy_.duplicates == DuplicateKey::last)
+            entries[place->second].value = value.at;
         const Skipped done = skip_value(value.at, end);
         if (done.code != ErrorCode::none) return done;
         if (done.at == end || *done.at == ']') return {done.at, ErrorCode::malformed};

@@ -1,13 +1,30 @@
 #include "engine/json_record.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace formatter {
+namespace {
+
+constexpr size_t few_keys = 24;  // a look at each costs less than a hash
+
+uint64_t head_of(Bytes key) {
+    uint64_t head = 0;
+    if (key.size >= 8)
+        std::memcpy(&head, key.data, 8);
+    else if (key.size) {
+        for (size_t i = 0; i < key.size; i++) head |= uint64_t(key.data[i]) << 8 * i;
+    }
+    return head;
+}
+
+Bytes bytes_of(const std::string& text) { return Bytes{reinterpret_cast<const uint8_t*>(text.data()), text.size()}; }
+
+}  // namespace
 
 JsonRecordReader::JsonRecordReader(const JsonFormat* format) : format_(format), nodes_(1) {
     for (uint32_t column = 0; column < format->columns.size(); column++) {
         uint32_t at = 0;
-        deep_paths_ |= format->columns[column].path.size() != 1;
         for (const std::string& token : format->columns[column].path) {
             uint32_t next = 0;
             for (uint32_t child : nodes_[at].children)
@@ -16,22 +33,41 @@ JsonRecordReader::JsonRecordReader(const JsonFormat* format) : format_(format), 
                 next = uint32_t(nodes_.size());
                 nodes_.emplace_back();
                 nodes_[next].key = token;
+                nodes_[next].escaped_key = !is_plain_string(bytes_of(token));
                 nodes_[at].children.push_back(next);
             }
             at = next;
         }
         nodes_[at].columns.push_back(column);
     }
-    for (Node& node : nodes_)
-        for (uint32_t i = 0; i < node.children.size(); i++) node.by_key.emplace(nodes_[node.children[i]].key, i);
+    for (Node& node : nodes_) {
+        for (uint32_t i = 0; i < node.children.size(); i++) {
+            const std::string& key = nodes_[node.children[i]].key;
+            node.heads.emplace_back(head_of(bytes_of(key)), key.size());
+            if (node.children.size() > few_keys) node.by_key.emplace(key, i);
+        }
+    }
     for (const std::string& key : format->ignored_keys) ignored_.emplace(key, true);
 }
 
 int JsonRecordReader::find(uint32_t node, Bytes key, size_t guess) const {
+    return find(node, key, head_of(key), guess);
+}
+
+int JsonRecordReader::find(uint32_t node, Bytes key, uint64_t head, size_t guess) const {
     const Node& n = nodes_[node];
-    if (guess < n.children.size() && key.equals(nodes_[n.children[guess]].key)) return int(guess);
-    const auto found = n.by_key.find(std::string_view(reinterpret_cast<const char*>(key.data), key.size));
-    return found == n.by_key.end() ? -1 : int(found->second);
+    const std::pair<uint64_t, size_t> wanted(head, key.size);
+    const auto is = [&](size_t i) {
+        return n.heads[i] == wanted && (key.size <= 8 || key.equals(nodes_[n.children[i]].key));
+    };
+    if (guess < n.heads.size() && is(guess)) return int(guess);
+    if (n.children.size() > few_keys) {
+        const auto found = n.by_key.find(std::string_view(reinterpret_cast<const char*>(key.data), key.size));
+        return found == n.by_key.end() ? -1 : int(found->second);
+    }
+    for (size_t i = 0; i < n.heads.size(); i++)
+        if (is(i)) return int(i);
+    return -1;
 }
 
 Skipped JsonRecordReader::read(const uint8_t* at, const uint8_t* end, ValueSpan* spans) {
@@ -56,7 +92,8 @@ Skipped JsonRecordReader::read_object(uint32_t node, const uint8_t* at, const ui
         const uint8_t* const key_at = at;
         if (at == end || *at != '"') return {at, ErrorCode::malformed};
         const Skipped close = check_string(at + 1, end);
-        if (close.code != ErrorCode::none) return {close.code == ErrorCode::unterminated_quote ? at : close.at, close.code};
+        if (close.code != ErrorCode::none)
+            return {close.code == ErrorCode::unterminated_quote ? at : close.at, close.code};
         Bytes key{at + 1, size_t(close.at - at - 1)};
         if (!is_plain_string(key)) {
             const ErrorCode code = unescape(key, &scratch_);

@@ -92,16 +92,19 @@ ErrorCode parse_epoch(Bytes number, const JsonNodeSpec& node, int64_t* out) {
     return ErrorCode::none;
 }
 
-ErrorCode parse_text(const JsonNodeSpec& node, Bytes content, JsonScalar* out) {
+ErrorCode parse_text(const JsonNodeSpec& node, Bytes content, bool escapes, JsonScalar* out) {
     const ColumnSpec& spec = node.scalar;
     std::string& scratch = out->scratch;
-    if (!is_plain_string(content)) {
+    if (escapes) {
         const ErrorCode code = unescape(content, &scratch);
         if (code != ErrorCode::none) return code;
         content = Bytes{reinterpret_cast<const uint8_t*>(scratch.data()), scratch.size()};
     }
     switch (spec.type) {
-        case ColumnType::string: case ColumnType::large_string: case ColumnType::binary: case ColumnType::large_binary: {
+        case ColumnType::string:
+        case ColumnType::large_string:
+        case ColumnType::binary:
+        case ColumnType::large_binary: {
             out->text = content;
             if (spec.encoding == BinaryEncoding::plain) return ErrorCode::none;
             std::string decoded;
@@ -126,9 +129,11 @@ ErrorCode parse_text(const JsonNodeSpec& node, Bytes content, JsonScalar* out) {
 ErrorCode parse_number(const JsonNodeSpec& node, Bytes number, JsonScalar* out) {
     const ColumnSpec& spec = node.scalar;
     switch (spec.type) {
-        case ColumnType::float32: case ColumnType::float64: return parse_float(number, spec.type, '.', &out->real);
+        case ColumnType::float32:
+        case ColumnType::float64: return parse_float(number, spec.type, '.', &out->real);
         case ColumnType::decimal128: return parse_json_decimal(number, spec, &out->wide);
-        case ColumnType::date32: case ColumnType::timestamp: return parse_epoch(number, node, &out->integer);
+        case ColumnType::date32:
+        case ColumnType::timestamp: return parse_epoch(number, node, &out->integer);
         default:
             if (is_text(spec.type) || spec.type == ColumnType::boolean) return ErrorCode::wrong_type;
             return parse_json_integer(number, spec.type, &out->integer);
@@ -149,9 +154,10 @@ Skipped parse_json_scalar(const JsonNodeSpec& node, const uint8_t* at, const uin
         return whole;
     }
     if (*at == '"') {
-        const Skipped close = check_string(at + 1, end);
+        bool escapes;
+        const Skipped close = check_string(at + 1, end, &escapes);
         if (close.code != ErrorCode::none) return close;
-        const ErrorCode code = parse_text(node, Bytes{at + 1, size_t(close.at - at - 1)}, out);
+        const ErrorCode code = parse_text(node, Bytes{at + 1, size_t(close.at - at - 1)}, escapes, out);
         return {code == ErrorCode::none ? close.at + 1 : at, code};
     }
     const uint8_t* behind = at;

@@ -9,6 +9,22 @@ bool is_digit(uint8_t c) { return uint8_t(c - '0') <= 9; }
 
 constexpr uint64_t each_byte = 0x0101010101010101;
 
+// Skips sixteen bytes at a time while none of them is a quote, a backslash, or (if asked for) a control character.
+template <bool controls>
+const uint8_t* skip_plain(const uint8_t* at, const uint8_t* end) {
+    typedef uint8_t Lanes __attribute__((vector_size(16)));
+    typedef uint64_t Pair __attribute__((vector_size(16)));
+    for (; end - at >= 16; at += 16) {
+        Lanes bytes;
+        std::memcpy(&bytes, at, 16);
+        Lanes marks = Lanes(bytes == uint8_t('"')) | Lanes(bytes == uint8_t('\\'));
+        if (controls) marks |= Lanes(bytes < uint8_t(0x20));
+        const Pair any = Pair(marks);
+        if (any[0] | any[1]) break;
+    }
+    return at;
+}
+
 uint64_t load_word(const uint8_t* at) {
     uint64_t word;
     std::memcpy(&word, at, 8);
@@ -88,7 +104,8 @@ const uint8_t* literal_end(const uint8_t* at, const uint8_t* end, const char* wo
 const uint8_t* number_end(const uint8_t* at, const uint8_t* end) {
     if (at < end && *at == '-') at++;
     if (at == end || !is_digit(*at)) return nullptr;
-    if (*at == '0') at++;
+    if (*at == '0')
+        at++;
     else
         while (at < end && is_digit(*at)) at++;
     if (at < end && *at == '.') {
@@ -124,6 +141,7 @@ Skipped check_scalar(const uint8_t* at, const uint8_t* end) {
 
 const uint8_t* find_string_end(const uint8_t* at, const uint8_t* end) {
     while (at < end) {
+        at = skip_plain<false>(at, end);
         if (end - at >= 8) {
             const uint64_t word = load_word(at);
             const uint64_t marks = bytes_equal(word, '"') | bytes_equal(word, '\\');
@@ -149,10 +167,12 @@ Skipped skip_value(const uint8_t* at, const uint8_t* end) {
                 at = close;
                 break;
             }
-            case '{': case '[':
+            case '{':
+            case '[':
                 if (!open.push(*at == '{')) return {at, ErrorCode::too_deep};
                 break;
-            case '}': case ']':
+            case '}':
+            case ']':
                 if (open.depth() == 0) return {at, ErrorCode::none};
                 if (open.in_object() != (*at == '}')) return {at, ErrorCode::malformed};
                 open.pop();
@@ -166,8 +186,10 @@ Skipped skip_value(const uint8_t* at, const uint8_t* end) {
     return {end, open.depth() ? ErrorCode::malformed : ErrorCode::none};
 }
 
-Skipped check_string(const uint8_t* at, const uint8_t* end) {
+Skipped check_string(const uint8_t* at, const uint8_t* end, bool* escapes) {
+    *escapes = false;
     while (at < end) {
+        at = skip_plain<true>(at, end);
         if (end - at >= 8) {
             const uint64_t word = load_word(at);
             const uint64_t marks = bytes_equal(word, '"') | bytes_equal(word, '\\') | control_bytes(word);
@@ -183,6 +205,7 @@ Skipped check_string(const uint8_t* at, const uint8_t* end) {
             at++;
             continue;
         }
+        *escapes = true;
         if (end - at < 2) break;
         if (at[1] == 'u') {
             if (hex_quad(at + 2, end) < 0) return {at, ErrorCode::malformed};
@@ -250,6 +273,7 @@ bool is_json_number(Bytes number) {
 bool is_plain_string(Bytes content) {
     const uint8_t* at = content.data;
     const uint8_t* end = at + content.size;
+    at = skip_plain<true>(at, end);
     for (; end - at >= 8; at += 8) {
         const uint64_t word = load_word(at);
         if (bytes_equal(word, '"') | bytes_equal(word, '\\') | control_bytes(word)) return false;
@@ -265,12 +289,15 @@ ErrorCode unescape(Bytes content, std::string* out) {
     const uint8_t* end = at + content.size;
     while (at < end) {
         const uint8_t* plain = at;
+        at = skip_plain<true>(at, end);
         while (at < end && *at != '\\' && *at >= 0x20 && *at != '"') at++;
         out->append(reinterpret_cast<const char*>(plain), size_t(at - plain));
         if (at == end) break;
         if (*at != '\\' || end - at < 2) return ErrorCode::malformed;
         switch (at[1]) {
-            case '"': case '\\': case '/': out->push_back(char(at[1])); break;
+            case '"':
+            case '\\':
+            case '/': out->push_back(char(at[1])); break;
             case 'b': out->push_back('\b'); break;
             case 'f': out->push_back('\f'); break;
             case 'n': out->push_back('\n'); break;

@@ -35,7 +35,12 @@ Skipped skip_value(const uint8_t* at, const uint8_t* end);
 // The whole grammar of the value that begins at `at`; stops right behind it. Escapes are checked, their meaning is not.
 Skipped check_value(const uint8_t* at, const uint8_t* end);
 // `at` stands behind the opening quote; stops at the closing one. Control characters and unknown escapes are malformed.
-Skipped check_string(const uint8_t* at, const uint8_t* end);
+// `escapes`: whether there is something to unescape.
+Skipped check_string(const uint8_t* at, const uint8_t* end, bool* escapes);
+inline Skipped check_string(const uint8_t* at, const uint8_t* end) {
+    bool escapes;
+    return check_string(at, end, &escapes);
+}
 // -?(0|[1-9][0-9]*)(.[0-9]+)?([eE][+-]?[0-9]+)?  over exactly these bytes.
 bool is_json_number(Bytes);
 

@@ -38,6 +38,38 @@ void narrow_floats(const double* from, float* to, uint32_t rows, ValueMarks* mar
     }
 }
 
+void write_offset(Column* c, bool large, uint64_t at) {
+    if (large)
+        c->values.as<int64_t>()[at] = int64_t(c->text_bytes);
+    else
+        c->values.as<int32_t>()[at] = int32_t(c->text_bytes);
+}
+
+// Copies the content of a string, unless something in it has to be looked at. Reads and writes up to 15 bytes too many.
+bool copy_plain(const uint8_t* from, size_t size, uint8_t* to) {
+    typedef uint8_t Lanes __attribute__((vector_size(16)));
+    typedef uint64_t Pair __attribute__((vector_size(16)));
+    alignas(16) static const uint8_t edge[32] = {255, 255, 255, 255, 255, 255, 255, 255,
+                                                 255, 255, 255, 255, 255, 255, 255, 255};
+    Lanes odd = {};
+    size_t left = size;
+    for (;; from += 16, to += 16, left -= 16) {
+        Lanes bytes, present;
+        std::memcpy(&bytes, from, 16);
+        std::memcpy(to, &bytes, 16);
+        const Lanes marks = Lanes(bytes == uint8_t('"')) | Lanes(bytes == uint8_t('\\')) | Lanes(bytes < uint8_t(0x20));
+        if (left > 16) {
+            odd |= marks;
+            continue;
+        }
+        std::memcpy(&present, edge + 16 - left, 16);
+        odd |= marks & present;
+        break;
+    }
+    const Pair any = Pair(odd);
+    return (any[0] | any[1]) == 0;
+}
+
 // What an epoch number is multiplied with, or 0 if it must be divided.
 int64_t epoch_factor(const JsonNodeSpec& node) {
     const int steps = int(node.scalar.unit) - (int(node.epoch) - int(EpochUnit::second));
@@ -84,8 +116,14 @@ void JsonDecoder::ready_scratch() {
 }
 
 void JsonDecoder::materialize() {
-    uint32_t rows = block_.rows();
+    const uint32_t rows = block_.rows();
     if (rows == 0) return block_.clear();
+    read_block(rows);
+    std::fill(leading_zeros_.begin(), leading_zeros_.end(), 0);
+    block_.clear();
+}
+
+void JsonDecoder::read_block(uint32_t rows) {
     counters.records += rows;
     if (columns_.rows() + rows > reserved_) {
         // Double, so that a batch's columns move a few times only; a small stream stays small.
@@ -110,10 +148,7 @@ void JsonDecoder::materialize() {
         }
         counters.filtered += rows - passed - bad;
         counters.rejected += bad;
-        if (passed == 0) {
-            forget_attempt();
-            return block_.clear();
-        }
+        if (passed == 0) return forget_attempt();
         if (passed < rows) {
             drop_marked(dropped);
             rows = block_.rows();
@@ -133,15 +168,16 @@ void JsonDecoder::materialize() {
     counters.nulled += nulled_ + nested_reader_.nulled;
     counters.rows += rows;
     columns_.commit_rows(rows);
-    block_.clear();
 }
 
 void JsonDecoder::decode_columns(bool filter_columns, bool other_columns) {
     for (size_t i = 0; i < layout_.size(); i++) {
         if (!(is_filter_column_[i] ? filter_columns : other_columns)) continue;
         values_decoded[i] += block_.rows();
-        if (layout_[i].nested) decode_nested(i);
-        else decode_flat(i);
+        if (layout_[i].nested)
+            decode_nested(i);
+        else
+            decode_flat(i);
     }
 }
 
@@ -161,8 +197,8 @@ void JsonDecoder::decode_flat(size_t i) {
     columns_.write_validity(layout_[i].position, columns_.rows(), valid_.data(), rows);
 }
 
-// No JSON number begins with a zero that another digit follows; the loops over digits do not mind one.
 void JsonDecoder::mark_leading_zeros(size_t column, ValueMarks* marks) {
+    if (!leading_zeros_[column]) return;
     uint32_t row = 0;
     const FieldView view = block_.view(int32_t(2 * column), int32_t(2 * column + 1), 0, false);
     for (size_t s = 0; s < view.segment_count; s++) {
@@ -242,28 +278,51 @@ void JsonDecoder::decode_fixed(size_t i, const FieldView& v, ValueMarks* marks) 
 void JsonDecoder::decode_text(size_t i) {
     const ColumnSpec& s = spec(i);
     Column& c = columns_.column(layout_[i].position);
-    const uint64_t first = columns_.rows();
+    const FieldView view = block_.view(int32_t(2 * i), int32_t(2 * i + 1), 0, false);
+    uint64_t bound = 0;
+    for (size_t n = 0; n < view.segment_count; n++) {
+        const uint32_t* stops = view.stops + view.segments[n].first_stop + view.begin_stop;
+        for (uint32_t row = 0; row < view.segments[n].rows; row++, stops += view.stride) bound += stops[1] - stops[0];
+    }
     const bool large = has_large_offsets(s.type);
-    const bool plain = !s.raw && s.encoding == BinaryEncoding::plain;
-    for (uint32_t row = 0; row < block_.rows(); row++) {
-        const RowBlock::Location at = block_.locate(row);
-        const uint8_t* begin = at.segment->base + at.stops[2 * i];
-        const Bytes content{begin, size_t(at.segment->base + at.stops[2 * i + 1] - begin)};
-        if (plain && *begin != '\n' && begin[-1] == '"' && is_plain_string(content)) {
-            scalar_.text = content;
-        } else {
-            scalar_.text = Bytes{nullptr, 0};
-            read_exactly(i, row);
+    const bool fits = large || c.text_bytes + bound <= uint64_t(INT32_MAX);
+    if (s.raw || s.encoding != BinaryEncoding::plain || !fits) return decode_text_exactly(i);
+    c.text.reserve(c.text_bytes + bound + 64, c.text_bytes);
+    uint32_t row = 0;
+    for (size_t n = 0; n < view.segment_count; n++) {
+        const Segment& segment = view.segments[n];
+        const uint32_t* stops = view.stops + segment.first_stop + view.begin_stop;
+        for (uint32_t k = 0; k < segment.rows; k++, row++, stops += view.stride) {
+            const uint8_t* text = segment.base + stops[0];
+            const size_t size = stops[1] - stops[0];
+            uint8_t* const target = c.text.data() + c.text_bytes;
+            // A missing value stands at the line end, behind no quote.
+            if (text[-1] == '"' && size + 16 <= size_t(segment.readable_end - text) && copy_plain(text, size, target)) {
+                c.text_bytes += size;
+            } else {
+                read_exactly(i, row);
+                if (scalar_.text.size) std::memcpy(target, scalar_.text.data, scalar_.text.size);
+                c.text_bytes += scalar_.text.size;
+            }
+            write_offset(&c, large, columns_.rows() + 1 + row);
         }
+    }
+}
+
+void JsonDecoder::decode_text_exactly(size_t i) {
+    Column& c = columns_.column(layout_[i].position);
+    const bool large = has_large_offsets(spec(i).type);
+    for (uint32_t row = 0; row < block_.rows(); row++) {
+        read_exactly(i, row);
         if (!large && c.text_bytes + scalar_.text.size > uint64_t(INT32_MAX)) {
-            value_error(i, row, ErrorCode::overflow, begin, true);
+            const RowBlock::Location at = block_.locate(row);
+            value_error(i, row, ErrorCode::overflow, at.segment->base + at.stops[2 * i], true);
             scalar_.text.size = 0;
         }
         c.text.reserve(c.text_bytes + scalar_.text.size + 64, c.text_bytes);
         if (scalar_.text.size) std::memcpy(c.text.data() + c.text_bytes, scalar_.text.data, scalar_.text.size);
         c.text_bytes += scalar_.text.size;
-        if (large) c.values.as<int64_t>()[first + 1 + row] = int64_t(c.text_bytes);
-        else c.values.as<int32_t>()[first + 1 + row] = int32_t(c.text_bytes);
+        write_offset(&c, large, columns_.rows() + 1 + row);
     }
 }
 
@@ -285,7 +344,8 @@ void JsonDecoder::read_exactly(size_t i, uint32_t row) {
         found = done.at;
         if (code == ErrorCode::none && done.at != end) code = ErrorCode::malformed;
     }
-    if (code == ErrorCode::none && scalar_.null && !node.scalar.nullable) code = ErrorCode::missing_required, found = begin;
+    if (code == ErrorCode::none && scalar_.null && !node.scalar.nullable)
+        code = ErrorCode::missing_required, found = begin;
     const bool usable = code == ErrorCode::none && !scalar_.null;
     if (!text) {
         static const JsonScalar zero;
@@ -294,8 +354,10 @@ void JsonDecoder::read_exactly(size_t i, uint32_t row) {
     } else if (!usable) {
         scalar_.text = Bytes{nullptr, 0};
     }
-    if (code != ErrorCode::none) value_error(i, row, code, found, node.scalar.nullable);
-    else if (scalar_.null) clear_bit(valid_, row);
+    if (code != ErrorCode::none)
+        value_error(i, row, code, found, node.scalar.nullable);
+    else if (scalar_.null)
+        clear_bit(valid_, row);
 }
 
 void JsonDecoder::decode_nested(size_t i) {

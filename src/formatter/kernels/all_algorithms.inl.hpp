@@ -6,6 +6,7 @@
 #include "kernels/kernel.hpp"
 
 #include "kernels/csv_index.inl.hpp"
+#include "kernels/json_index.inl.hpp"
 #include "kernels/text_columns.inl.hpp"
 #include "kernels/number_columns.inl.hpp"
 #include "kernels/time_columns.inl.hpp"
@@ -19,19 +20,11 @@ namespace formatter {
 
 extern const Kernel FORMATTER_JOIN(kernel_, FORMATTER_ISA);
 const Kernel FORMATTER_JOIN(kernel_, FORMATTER_ISA) = {
-    FORMATTER_TEXT(FORMATTER_ISA),
-    FORMATTER_ISA::supported,
-    FORMATTER_ISA::index_csv,
-    FORMATTER_ISA::summarize_quotes,
-    FORMATTER_ISA::count_byte,
-    FORMATTER_ISA::decode_int64,
-    FORMATTER_ISA::decode_float64,
-    FORMATTER_ISA::decode_timestamp,
-    FORMATTER_ISA::decode_date32,
-    FORMATTER_ISA::decode_bool,
-    FORMATTER_ISA::measure_strings,
-    FORMATTER_ISA::gather_strings,
-    FORMATTER_ISA::valid_utf8,
+    FORMATTER_TEXT(FORMATTER_ISA),   FORMATTER_ISA::supported,        FORMATTER_ISA::index_csv,
+    FORMATTER_ISA::summarize_quotes, FORMATTER_ISA::count_byte,       FORMATTER_ISA::decode_int64,
+    FORMATTER_ISA::decode_float64,   FORMATTER_ISA::decode_timestamp, FORMATTER_ISA::decode_date32,
+    FORMATTER_ISA::decode_bool,      FORMATTER_ISA::measure_strings,  FORMATTER_ISA::gather_strings,
+    FORMATTER_ISA::valid_utf8,       FORMATTER_ISA::index_json,
 };
 
 }  // namespace formatter

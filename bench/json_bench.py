@@ -1,0 +1,123 @@
+"""JSON against hand-written C++ on simdjson's On-Demand and against other readers, in one run, one thread, by CPU time.
+
+In: nothing but the machine; `python -m bench.json_bench [megabytes]`. Out: GB/s a contestant, workload and projection.
+The contestant in C++ is compiled on the spot against the simdjson inside the installed pysimdjson. Answers of the Python
+readers are compared with ours before anything is timed. Refuses to know: how anyone reads.
+"""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pyarrow as pa
+
+import formatter as fm
+from bench.json_workloads import WORKLOADS, JsonWorkload
+
+HERE = Path(__file__).parent
+ROUNDS = 7
+
+Reader = Callable[[], pa.Table]
+
+
+def cpu_seconds(read: Reader) -> float:
+    best = float("inf")
+    for _ in range(ROUNDS):
+        start = time.process_time()
+        read()
+        best = min(best, time.process_time() - start)
+    return best
+
+
+def readers(workload: JsonWorkload, data: bytes, path: Path) -> Iterator[tuple[str, Reader]]:
+    flat = workload.name != "tweets"
+    json = fm.Json(workload.schema)
+    few = list(workload.few)
+    yield "formatter all", lambda: fm.read(data, json, threads=1)
+    yield "formatter few", lambda: fm.read(data, json, columns=few, threads=1)
+    strict = fm.Json(workload.schema, validate="full")
+    yield "formatter few, full validation", lambda: fm.read(data, strict, columns=few, threads=1)
+
+    from pyarrow import json as arrow_json
+
+    def by_pyarrow(schema: pa.Schema) -> pa.Table:
+        options = arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
+        return arrow_json.read_json(io.BytesIO(data), arrow_json.ReadOptions(use_threads=False), options)
+
+    yield "pyarrow all", lambda: by_pyarrow(workload.schema)
+    if flat:
+        schema_of_few = pa.schema([workload.schema.field(name) for name in few])
+        yield "pyarrow few", lambda: by_pyarrow(schema_of_few)
+
+    import duckdb
+
+    connection = duckdb.connect()
+    connection.execute("SET threads TO 1")
+    if flat:
+        kinds = {
+            pa.int64(): "BIGINT", pa.int32(): "INTEGER", pa.float64(): "DOUBLE", pa.string(): "VARCHAR", pa.bool_(): "BOOLEAN",
+            pa.timestamp("us"): "TIMESTAMP",
+        }  # fmt: skip
+        named = ", ".join(f"{field.name}: '{kinds[field.type]}'" for field in workload.schema)
+        source = f"read_json('{path}', format='newline_delimited', columns={{{named}}})"
+        yield "duckdb all", lambda: connection.execute(f"SELECT * FROM {source}").to_arrow_table()
+        yield "duckdb few", lambda: connection.execute(f"SELECT {', '.join(few)} FROM {source}").to_arrow_table()
+    else:
+        source = f"read_json('{path}', format='newline_delimited')"
+        yield "duckdb all", lambda: connection.execute(f"SELECT * FROM {source}").to_arrow_table()
+
+
+def on_demand(binary: Path, workload: JsonWorkload, path: Path) -> Iterator[tuple[str, float, int]]:
+    lines = subprocess.run([binary, workload.name, path], check=True, capture_output=True, text=True).stdout
+    for line in lines.splitlines():
+        name, gigabytes, records = line.split()
+        yield f"simdjson {name}", float(gigabytes), int(records)
+
+
+def _check(contestant: str, found: pa.Table, workload: JsonWorkload, rows: int, ours: pa.Table) -> None:
+    if found.num_rows != rows:
+        sys.exit(f"{contestant}: expected {rows} rows, found {found.num_rows}")
+    for name in found.column_names:
+        known = name in ours.column_names and not pa.types.is_nested(ours.schema.field(name).type)
+        if known and not found[name].cast(ours.schema.field(name).type).equals(ours[name]):
+            sys.exit(f"{contestant}: other values in {name!r}")
+
+
+def compiled(folder: Path) -> Path:
+    import simdjson
+
+    package = Path(simdjson.__file__).parent
+    binary = folder / "json_ondemand"
+    sources = [str(HERE / "native" / "json_ondemand.cpp"), str(package / "simdjson.cpp")]
+    subprocess.run(["g++", "-std=c++17", "-O3", "-DNDEBUG", f"-I{package}", *sources, "-o", str(binary)], check=True)
+    return binary
+
+
+def main(megabytes: int) -> None:
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").exists() else None) as name:
+        folder = Path(name)
+        binary = compiled(folder)
+        for workload in WORKLOADS.values():
+            data = workload.make(megabytes << 20, seed=1)
+            path = folder / f"{workload.name}.ndjson"
+            path.write_bytes(data)
+            rows = data.count(b"\n")
+            print(f"{workload.name}: {len(data) >> 20} MiB, {len(data) // rows} bytes a record")
+            ours = fm.read(data, fm.Json(workload.schema))
+            for contestant, gigabytes, records in on_demand(binary, workload, path):
+                if records != rows:
+                    sys.exit(f"{contestant}: expected {rows} records, found {records}")
+                print(f"  {contestant:32} {gigabytes:6.2f} GB/s")
+            for contestant, read in readers(workload, data, path):
+                _check(contestant, read(), workload, rows, ours)
+                print(f"  {contestant:32} {len(data) / cpu_seconds(read) / 1e9:6.2f} GB/s")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 32)

@@ -1,0 +1,111 @@
+// Bytes of JSON lines to the positions of what structures them: { } [ ] : , and line ends, all outside strings.
+//
+//     bytes      { " a \ " , " : 1 } \n       (bit 0 leftmost)
+//     escaped    0 0 0 0 1 0 0 0 0 0 0        the byte behind a backslash that is not escaped itself
+//     quotes     0 1 0 0 0 0 1 0 0 0 0        those not escaped
+//     inside     0 1 1 1 1 1 0 0 0 0 0        prefix xor of quotes, and of the state the block begins in
+//     written    1 0 0 0 0 0 0 1 0 1 1        structure & ~inside
+//
+// A line end inside a string, or a backslash outside one, is no JSON: the index stops before that line, and with the next
+// line it may begin anew. So one bad line never misleads the index about another.
+#pragma once
+
+#include "kernels/kernel.hpp"
+#include "kernels/separator_blocks.inl.hpp"
+
+namespace formatter {
+namespace FORMATTER_ISA {
+
+#ifdef __AVX512VBMI__
+// The seven bytes differ in their low six bits, so a table of 64 finds them all at once: a byte is one of them if the
+// table holds it where its low bits point.
+struct JsonStructure {
+    __m512i table;
+    JsonStructure() {
+        alignas(64) uint8_t bytes[64] = {1};  // no byte with low bits 0 is 1, none with others is 0
+        for (const char* c = "{}[]:,\n"; *c; c++) bytes[*c & 63] = uint8_t(*c);
+        table = _mm512_load_si512(bytes);
+    }
+    uint64_t mask(const Block& block) const {
+        return _cvtmask64_u64(_mm512_cmpeq_epi8_mask(_mm512_permutexvar_epi8(block.bytes, table), block.bytes));
+    }
+    uint64_t beyond_ascii(const Block& block) const { return _cvtmask64_u64(_mm512_movepi8_mask(block.bytes)); }
+    // Sixteen at most in nearly every block: records hold a position to ten bytes.
+    static void write(uint64_t mask, uint32_t base, uint32_t* out) {
+        if (__builtin_expect(popcount(mask) > 16, 0)) return write_positions(mask, base, out);
+        alignas(64) static const uint8_t iota[64] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                                     16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
+                                                     32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47,
+                                                     48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
+        const __m512i packed = _mm512_maskz_compress_epi8(_cvtu64_mask64(mask), _mm512_load_si512(iota));
+        const __m512i wide = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(packed));
+        _mm512_storeu_si512(out, _mm512_add_epi32(_mm512_set1_epi32(int(base)), wide));
+    }
+};
+#else
+struct JsonStructure {
+    Needle open_object = make_needle('{'), close_object = make_needle('}'), open_array = make_needle('[');
+    Needle close_array = make_needle(']'), colon = make_needle(':'), comma = make_needle(','),
+           line_end = make_needle('\n');
+    uint64_t mask(const Block& block) const {
+        return equal_mask(block, open_object) | equal_mask(block, close_object) | equal_mask(block, open_array) |
+               equal_mask(block, close_array) | equal_mask(block, colon) | equal_mask(block, comma) |
+               equal_mask(block, line_end);
+    }
+    uint64_t beyond_ascii(const Block&) const { return 1; }  // not known as cheaply here
+    static void write(uint64_t mask, uint32_t base, uint32_t* out) { write_positions(mask, base, out); }
+};
+#endif
+
+// The bytes behind unescaped backslashes; `carry` is whether the block's first byte is one, and becomes the next block's.
+static inline uint64_t escaped_bytes(uint64_t backslashes, uint64_t& carry) {
+    uint64_t escaped = carry;
+    backslashes &= ~carry;
+    carry = 0;
+    while (backslashes) {
+        const unsigned at = trailing_zeros(backslashes);
+        if (at == 63) {
+            carry = 1;
+            break;
+        }
+        escaped |= uint64_t(2) << at;
+        backslashes &= ~(uint64_t(3) << at);
+    }
+    return escaped;
+}
+
+static void index_json(const uint8_t* data, size_t size, JsonIndex& index) {
+    const JsonStructure structure;
+    const Needle backslash = make_needle('\\'), quote = make_needle('"'), line_end = make_needle('\n');
+    uint32_t* out = index.positions;
+    uint64_t inside = 0, carry = 0, beyond_ascii = 0;
+    index.stopped = false;
+    for (size_t offset = 0; offset < size; offset += 64) {
+        uint64_t present = ~uint64_t(0);
+        const Block block =
+            size - offset >= 64 ? load_block(data + offset) : load_tail(data + offset, size - offset, present);
+        beyond_ascii |= structure.beyond_ascii(block);
+        const uint64_t backslashes = equal_mask(block, backslash);
+        uint64_t quotes = equal_mask(block, quote);
+        if (__builtin_expect((backslashes | carry) != 0, 0)) quotes &= ~escaped_bytes(backslashes, carry);
+        const uint64_t strings = prefix_xor(quotes) ^ inside;
+        inside = uint64_t(int64_t(strings) >> 63);
+        uint64_t found = structure.mask(block) & ~strings & present;
+        const uint64_t bad = ((equal_mask(block, line_end) & strings) | (backslashes & ~strings)) & present;
+        if (__builtin_expect(bad != 0, 0)) {
+            found &= (bad & (0 - bad)) - 1;
+            write_positions(found, uint32_t(offset), out);
+            out += popcount(found);
+            while (out > index.positions && data[out[-1]] != '\n') out--;
+            index.stopped = true;
+            break;
+        }
+        structure.write(found, uint32_t(offset), out);
+        out += popcount(found);
+    }
+    index.ascii = beyond_ascii == 0;
+    index.count = size_t(out - index.positions);
+}
+
+}  // namespace FORMATTER_ISA
+}  // namespace formatter
