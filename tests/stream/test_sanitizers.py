@@ -13,7 +13,7 @@ import pytest
 HERE = Path(__file__).parent
 PACKAGE = HERE.parent.parent / "src" / "formatter"
 COMPILER = shutil.which("g++") or shutil.which("clang++") or "g++"
-SOURCES = ["stream_*.cpp", "shred_ring*.cpp", "origin.cpp", "framing.cpp", "csv_structure.cpp"]
+SOURCES = ["stream_*.cpp", "shred_ring*.cpp", "origin.cpp", "framing.cpp", "csv_structure.cpp", "buffer_pool.cpp"]
 RECORDS = "40000" if "FORMATTER_SOAK_SECONDS" in os.environ else "2000"
 
 

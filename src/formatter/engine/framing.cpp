@@ -5,8 +5,8 @@
 namespace formatter {
 namespace {
 
-// The first record end at or behind `from` that is outside quotes, given whether `from` is inside. Near by, in data that
-// is what it seems: so it is found by hops from one record end to the next.
+// The first record end outside quotes, given whether the bytes begin inside. It is near by, in data that is what it
+// seems: so it is found by hops from one record end to the next.
 uint64_t first_end_outside(const Framing& framing, const uint8_t* data, size_t size, bool inside) {
     for (size_t from = 0; from < size;) {
         const void* found = std::memchr(data + from, framing.record_end, size - from);

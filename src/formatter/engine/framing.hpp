@@ -47,7 +47,7 @@ struct Framing {
     bool needs_prefix() const { return kind != FramingKind::stateless; }
     FrameEnds ends_anywhere(const uint8_t* data, size_t size) const;
     QuoteSummary summarize(const uint8_t* data, size_t size) const;
-    // What has to be known of a buffer for those behind it, as long as its own start state is not: quotes, if they matter.
+    // What has to be known of a buffer for those behind it while its own start state is not: quotes, if they matter.
     uint64_t count_quotes(const uint8_t* data, size_t size) const;
     // The state is that at the buffer's start, and on return that at its end.
     FrameEnds ends_after(const uint8_t* data, size_t size, uint64_t quotes, ScanState*) const;

@@ -45,7 +45,7 @@ struct Fragments {
     uint64_t let_go = 0;      // bytes behind `tail` that are not kept, of a record that is too long anyway
 };
 
-// A buffer that came before its start state was certain. Its bytes are ours: the caller's are free when the call returns.
+// A buffer that came before its start state was certain. Its bytes are ours: the caller's are free after the call.
 struct Held {
     OwnedBytes bytes;
     uint64_t quotes = 0;

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "engine/buffer_pool.hpp"
 #include "engine/stream_engine.hpp"
 
 namespace formatter {
@@ -54,6 +55,7 @@ struct StreamEngine::Job {
     bool lead_covered = false;   // and the buffers of the run before `pieces`
     size_t pieces_covered = 0;   // their buffers have been accounted for in a batch
     uint64_t bytes_covered = 0;  // the bytes of those
+    uint64_t bytes_exported = 0;  // of this job in batches that left on the way
 };
 
 struct StreamEngine::Call {
@@ -65,8 +67,7 @@ struct StreamEngine::Call {
     std::vector<OwnedBytes> owners;  // of the bytes that jobs refer to
     std::vector<FinishedBatch> batches;
     std::vector<std::pair<Origin*, RowError>> errors;  // found while parsing
-    std::unique_ptr<uint8_t[]> arena;                  // where small buffers are put together
-    size_t arena_size = 0;
+    PoolBuffer arena;                                  // where small buffers are put together
     size_t admitted = 0, admitted_bytes = 0;           // since the last parse
 
     void touch(Origin& origin) {

@@ -11,13 +11,12 @@ namespace formatter {
 namespace {
 
 constexpr size_t open_builders_most = 64;   // a batch under construction costs its columns: many origins take turns
+constexpr size_t large_builders_most = 4;
 constexpr size_t spare_builders_most = 8;
 // A round is admitted, then parsed: long enough to share the work between, short enough for the others at the lock.
 constexpr size_t round_buffers = 4096;
-constexpr size_t round_bytes = 16 << 20;
+constexpr size_t round_bytes = 256 << 10;  // what was counted is still in the cache when it is parsed
 constexpr size_t round_origins = 32;
-constexpr size_t spare_arenas_most = 8;
-constexpr size_t spare_arena_bytes_most = 1 << 20;
 constexpr uint64_t text_limit = uint64_t(1) << 30;  // 32-bit offsets end at twice this
 
 int64_t now_ns() {
@@ -133,11 +132,6 @@ void StreamEngine::run(Call& call, std::unique_lock<std::mutex>& guard, PushResu
             job.builder = builder_for(*job.origin, call);
             job.origin->in_flight++;
         }
-        if (!call.arena && !spare_arenas_.empty()) {
-            call.arena = std::move(spare_arenas_.back().first);
-            call.arena_size = spare_arenas_.back().second;
-            spare_arenas_.pop_back();
-        }
         in_flight_++;
         guard.unlock();
         parse(call);
@@ -155,9 +149,6 @@ void StreamEngine::run(Call& call, std::unique_lock<std::mutex>& guard, PushResu
     call.decoding.clear();
     for (Origin* origin : call.origins) counts_.pending_buffers -= origin->fold();
     call.origins.clear();
-    if (call.arena && spare_arenas_.size() < spare_arenas_most && call.arena_size <= spare_arena_bytes_most)
-        spare_arenas_.emplace_back(std::move(call.arena), call.arena_size);
-    call.arena.reset();
     flush_idle(false, result);
     quiet_.notify_all();
 }
@@ -242,6 +233,12 @@ Builder* StreamEngine::builder_for(Origin& origin, Call& call) {
     builder->next = nullptr;
     builder->origin = origin.id;
     if (builder->covered.empty() && options_.max_latency_ns >= 0) builder->opened_ns = now_ns();
+    // Few batches are open: room for a full one is made at once. With many it would be too much memory.
+    builder->large = idle_builders_.size() < large_builders_most;
+    if (builder->covered.empty() && builder->decoder->rows() == 0) {
+        builder->bytes = 0;
+        if (builder->large) builder->decoder->expect(typical_bytes_);
+    }
     call.builders.emplace_back(&origin, builder);
     return builder;
 }
@@ -252,7 +249,11 @@ bool StreamEngine::is_full(const Builder& builder) const {
 }
 
 void StreamEngine::return_builder(Origin& origin, Builder* builder, PushResult* result) {
-    if (is_full(*builder)) export_builder(*builder, &result->batches);
+    if (builder->full_bytes) typical_bytes_ = builder->full_bytes;
+    if (is_full(*builder)) {
+        typical_bytes_ = builder->bytes;
+        export_builder(*builder, &result->batches);
+    }
     if (builder->decoder->rows() == 0 && builder->covered.empty()) return retire_builder(builder);
     builder->next = origin.builder;
     origin.builder = builder;

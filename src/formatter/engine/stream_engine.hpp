@@ -1,7 +1,7 @@
 // Raw buffers of many origins, in any order, from any thread, to batches: each record exactly once.
 //
-// A push has three parts. Under the lock: the ring says which spanning records these buffers completed, and their pieces
-// are taken out (a claim). Without the lock: everything claimed and the buffers' own records are parsed. Under the lock
+// A push has three parts. Under the lock: the ring says which spanning records these buffers completed, and takes
+// their pieces out (a claim). Without the lock: everything claimed and the buffers' own records are parsed. Under the lock
 // again: counts, errors and the builder go back. No thread ever waits for another one's parse.
 #pragma once
 
@@ -76,6 +76,9 @@ struct Builder {
     const RecordFormat* format = nullptr;  // null: the stream's own
     std::vector<SequenceSpan> covered;  // positions of the buffers whose rows (or absence of rows) it accounts for
     uint64_t origin = 0;
+    uint64_t bytes = 0;  // of input since it was opened
+    uint64_t full_bytes = 0;  // of input in the last full batch
+    bool large = false;  // few are open: this one may make room for a full batch at once
     int64_t opened_ns = 0;
 
     void cover(uint64_t first, uint64_t last) {
@@ -162,10 +165,10 @@ class StreamEngine {
     uint64_t in_flight_ = 0;
     bool closed_gate_ = false;  // a checkpoint waits for quiet
     std::unordered_map<uint64_t, Origin> origins_;
-    std::vector<std::pair<std::unique_ptr<uint8_t[]>, size_t>> spare_arenas_;
     std::map<std::string, std::shared_ptr<const RecordFormat>> formats_;  // by header
     std::list<Builder*> idle_builders_;  // oldest first
     std::vector<Builder*> spare_builders_;
+    uint64_t typical_bytes_ = 0;  // of input in a full batch
     StreamCounts counts_;
 };
 

@@ -15,7 +15,10 @@ constexpr size_t raw_most = 4096;  // of a record that is not there as a whole
 }  // namespace
 
 void StreamEngine::parse(Call& call) {
-    for (Job& job : call.jobs) job.spanning ? parse_spanning(job, call) : parse_run(job, call);
+    for (Job& job : call.jobs) {
+        job.spanning ? parse_spanning(job, call) : parse_run(job, call);
+        job.builder->bytes += job.bytes - job.bytes_exported;
+    }
     for (auto& entry : call.builders) entry.second->decoder->materialize();
     name_buffers(call);
 }
@@ -49,7 +52,7 @@ void StreamEngine::parse_pieces(Job& job, Call& call) {
     size_t begin = 0, filled = 0;  // of the arena: what is not indexed yet
     uint64_t used = 0;
     const auto index_arena = [&] {
-        const size_t more = index_all(job, call.arena.get() + begin, filled - begin, used, call);
+        const size_t more = index_all(job, call.arena.data() + begin, filled - begin, used, call);
         begin += more;
         used += more;
     };
@@ -57,22 +60,16 @@ void StreamEngine::parse_pieces(Job& job, Call& call) {
         index_arena();
         decoder.materialize();
         filled -= begin;
-        if (2 * filled > call.arena_size || !call.arena) {  // a long record, or the first time
-            const size_t wanted = std::max(arena_bytes, 2 * call.arena_size);
-            std::unique_ptr<uint8_t[]> larger(new uint8_t[wanted]);
-            if (filled) std::memcpy(larger.get(), call.arena.get() + begin, filled);
-            call.arena = std::move(larger);
-            call.arena_size = wanted;
-        } else if (filled) {
-            std::memmove(call.arena.get(), call.arena.get() + begin, filled);
-        }
+        if (filled) std::memmove(call.arena.data(), call.arena.data() + begin, filled);
+        const bool long_record = 2 * filled > call.arena.capacity();
+        call.arena.reserve(long_record ? 2 * call.arena.capacity() : arena_bytes, filled);
         begin = 0;
     };
     const auto append = [&](const uint8_t* data, size_t size) {
         while (size) {
-            if (filled == call.arena_size) make_room();
-            const size_t more = std::min(size, call.arena_size - filled);
-            std::memcpy(call.arena.get() + filled, data, more);
+            if (filled == call.arena.capacity()) make_room();
+            const size_t more = std::min(size, call.arena.capacity() - filled);
+            std::memcpy(call.arena.data() + filled, data, more);
             filled += more;
             data += more;
             size -= more;
@@ -114,6 +111,11 @@ size_t StreamEngine::index_all(Job& job, const uint8_t* data, size_t size, uint6
             if (!is_full(builder)) continue;  // a filter made room
             cover_through(job, used_before + done);
             export_builder(builder, &call.batches);
+            // Room for the next one, which will be alike, is made at once.
+            builder.full_bytes = builder.bytes + (used_before + done - job.bytes_exported);
+            builder.bytes = 0;
+            job.bytes_exported = used_before + done;
+            if (builder.large) decoder.expect(builder.full_bytes);
         } else if (used == 0) {
             break;  // the rest is no complete record
         }

@@ -89,7 +89,7 @@ void StreamEngine::close_run(Call& call) {
     }
     own.parts = uint32_t(has_own) + uint32_t(own.merged);
     if (run.delimited && !run.lost) {
-        // From the run's first byte if the spanning record is with it or the stream begins here, else behind that record.
+        // From the run's first byte if the spanning record is with it or the stream begins here, else behind it.
         const bool whole = own.merged || starts_stream;
         size_t index = whole ? 0 : run.first_delimited;
         if (!own.merged) {

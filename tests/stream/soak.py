@@ -1,0 +1,76 @@
+"""Random schedules for as long as wanted: `python tests/stream/soak.py [seconds] [seed]`, 600 seconds by default.
+
+In: a time and a seed. Out: how many runs agreed, or the first that did not, with its seed. Refuses to know: speed.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+from pathlib import Path
+
+import pyarrow as pa
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+from oracle.stream_inputs import DIALECTS, random_input  # noqa: E402
+from oracle.stream_runs import departure, pieces_at, pieces_of, shuffled, streamed, whole_read  # noqa: E402
+from test_threads import FORMATS, drive, input_for  # noqa: E402
+
+import formatter as fm  # noqa: E402
+
+SCHEMA = pa.schema([("a", pa.int64()), ("b", pa.string()), ("c", pa.float64())])
+
+
+def one_thread(seed: int) -> str | None:
+    chance = random.Random(seed)
+    name = chance.choice(list(DIALECTS))
+    data, format = random_input(chance, DIALECTS[name]), fm.Csv(SCHEMA, **DIALECTS[name])
+    on_error = chance.choice(["raise", "null", "skip", "collect"])
+    try:
+        whole = whole_read(data, format, on_error)
+    except fm.SchemaError:
+        return None
+    cuts = sorted(chance.randrange(len(data) + 1) for _ in range(chance.randrange(12)))
+    pieces = (
+        pieces_at(data, cuts) if chance.random() < 0.5 else pieces_of(data, chance.choice([1, 2, 3, 7, 63, 64, 65]))
+    )
+    order = shuffled(len(pieces), seed, chance.choice([None, 3, 64]))
+    many, ordered = chance.choice([None, 1, 3, 100]), chance.random() < 0.3
+    policy = fm.BatchPolicy(max_rows=chance.choice([1, 3, 1000]))
+    return departure(
+        streamed(pieces, format, order, on_error, many=many, ordered=ordered, batch=policy), whole, len(pieces)
+    )
+
+
+def many_threads(seed: int) -> None:
+    chance = random.Random(seed)
+    format = FORMATS[chance.choice(list(FORMATS))]
+    pieces = pieces_of(input_for(format, chance.randrange(1, 3000), seed), chance.choice([3, 7, 64, 500, 4096]))
+    options = {"max_sequence": 4000} if chance.random() < 0.2 else {"ordered": chance.random() < 0.3}
+    # What wraps may not run ahead by half a round.
+    window = chance.choice([1, 64]) if "max_sequence" in options else chance.choice([None, 1, 64, 3000])
+    drive(format, pieces, chance.randrange(1, 9), seed, window, **options)
+
+
+def main() -> None:
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 600
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else time.time_ns()
+    end, runs = time.monotonic() + seconds, 0
+    while time.monotonic() < end:
+        for _ in range(200):
+            if found := one_thread(seed):
+                raise SystemExit(f"seed {seed}: {found}")
+            seed, runs = seed + 1, runs + 1
+        try:
+            many_threads(seed)
+        except AssertionError as error:
+            raise SystemExit(f"seed {seed}, threads: {error}") from error
+        seed, runs = seed + 1, runs + 1
+    print(f"{runs} schedules, every row once, every position certain")
+
+
+if __name__ == "__main__":
+    main()
