@@ -66,8 +66,10 @@ int64_t micros(std::string_view s) {  // YYYY-MM-DDTHH:MM:SS
 
 template <bool ordered>
 auto field(ondemand::object& o, std::string_view key) {
-    if constexpr (ordered) return o.find_field(key);
-    else return o.find_field_unordered(key);
+    if constexpr (ordered)
+        return o.find_field(key);
+    else
+        return o.find_field_unordered(key);
 }
 
 template <bool ordered>
@@ -83,8 +85,10 @@ void all_flat(ondemand::object o, Columns& c) {
     c.score.push_back(double(field<ordered>(o, "score")));
     c.country.add(std::string_view(field<ordered>(o, "country")));
     ondemand::value referrer = field<ordered>(o, "referrer");
-    if (referrer.is_null()) c.referrer.add_null();
-    else c.referrer.add(std::string_view(referrer));
+    if (referrer.is_null())
+        c.referrer.add_null();
+    else
+        c.referrer.add(std::string_view(referrer));
     c.latency.push_back(int64_t(field<ordered>(o, "latency_ms")));
 }
 

@@ -79,7 +79,9 @@ def _checked_paths(paths: Paths, schema: pa.Schema) -> tuple[tuple[str, str], ..
         raise OptionError(f"Json: paths: expected a dict of column to JSON pointer, found {paths!r}") from None
     for column, pointer in pairs.items():
         if not isinstance(column, str) or schema.get_field_index(column) < 0:
-            raise SchemaError(f"Json: paths: no column {column!r}; the schema has {', '.join(map(repr, schema.names[:20]))}")
+            raise SchemaError(
+                f"Json: paths: no column {column!r}; the schema has {', '.join(map(repr, schema.names[:20]))}"
+            )
         if not isinstance(pointer, str) or (pointer and not pointer.startswith("/")):
             raise OptionError(f"Json: paths: {column!r}: expected a JSON pointer like '/user/id', found {pointer!r}")
     return tuple(sorted(pairs.items()))

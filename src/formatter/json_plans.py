@@ -124,7 +124,9 @@ def node(field: pa.Field, full: pa.DataType, where: str) -> dict[str, Any]:
         described["children"] = [node(kind.value_field, full.value_type, f"{where}[]")]
     elif pa.types.is_map(kind):
         if types.storage_type(kind.key_type) not in (pa.string(), pa.large_string()):
-            raise SchemaError(f"Json: column {where!r}: keys of an object are strings, found {kind}; use map<string, ...>")
+            raise SchemaError(
+                f"Json: column {where!r}: keys of an object are strings, found {kind}; use map<string, ...>"
+            )
         described["kind"] = MAP
         described["children"] = [
             node(kind.key_field, full.key_type, f"{where}.key"),

@@ -90,7 +90,8 @@ def make_plan(
         out_fields = [schema.field(name) for name in names]
         decoded = out_fields + [schema.field(name) for name in filter_names if name not in names]
         specs = [
-            types.column_description(field, schema_index=schema.get_field_index(field.name), owner="Csv") for field in decoded
+            types.column_description(field, schema_index=schema.get_field_index(field.name), owner="Csv")
+            for field in decoded
         ]
         described = filters.described(clauses, specs, schema)
         dialect = csv_dialect(format, on_error) | {"note_nulled": note_nulled}
@@ -115,7 +116,9 @@ def _filterable(fields: Sequence[pa.Field], filter_names: Sequence[str]) -> list
     for field in fields:
         code = types.type_code(types.storage_type(field.type))
         if code is None and field.name in filter_names:
-            raise OptionError(f"filters: {field.name!r} is {field.type}: only values that are not nested can be compared")
+            raise OptionError(
+                f"filters: {field.name!r} is {field.type}: only values that are not nested can be compared"
+            )
         columns.append({"name": field.name, "type": code})
     return columns
 

@@ -22,7 +22,9 @@ from formatter.formats import Csv, as_bytes
 from formatter.plans import DecodePlan, Format, make_plan
 from formatter.sources import Input, Source, inputs
 
-RANGE_BYTES = 4 << 20  # large enough that a wrong guess and a task switch cost little, small enough to keep threads busy
+RANGE_BYTES = (
+    4 << 20
+)  # large enough that a wrong guess and a task switch cost little, small enough to keep threads busy
 WINDOW_BYTES = 8 << 20  # per thread, for inputs that are read rather than looked at in place
 ROWS_PER_BATCH = 65_536
 BYTES_PER_BATCH = 64 << 20
@@ -171,7 +173,9 @@ class _Reading:
             return
         errors.sort(key=lambda e: e[4])
         for error in errors:
-            described = diagnostics.describe(error, self.plan.format, self.plan.native.column_names, record_base=self.records)
+            described = diagnostics.describe(
+                error, self.plan.format, self.plan.native.column_names, record_base=self.records
+            )
             if self.plan.on_error == "raise" or diagnostics.always_raised(error[0]):
                 raise described
             self.found.append((described, error[7]))
@@ -211,5 +215,3 @@ def _in_order(items: list[int], work: Callable[[int], Any], threads: int) -> Ite
         finally:
             for _, future in pending:
                 future.cancel()
-
-

@@ -8,6 +8,6 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "csv"))
 
-from kernel_fixture import kernel  # noqa: E402  (the path above is needed first)
+from kernel_fixture import kernel
 
 __all__ = ["kernel"]

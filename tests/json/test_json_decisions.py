@@ -49,7 +49,8 @@ REFUSED = [
     ("1e400", pa.float64(), "overflow"), ('"1.5"', pa.float64(), "wrong_type"), ("1.005", pa.decimal128(10, 2), "precision"),
     ("123", pa.decimal128(2, 0), "overflow"), ("5", pa.string(), "wrong_type"), ("true", pa.string(), "wrong_type"),
     ("{}", pa.string(), "wrong_type"), ("1", pa.bool_(), "wrong_type"), ('"true"', pa.bool_(), "wrong_type"),
-    ("1700000000", pa.timestamp("s"), "wrong_type"), ('"soon"', pa.timestamp("s"), "invalid"), ("{}", pa.list_(pa.int8()), "wrong_type"),
+    ("1700000000", pa.timestamp("s"), "wrong_type"), ('"soon"', pa.timestamp("s"), "invalid"),
+    ("{}", pa.list_(pa.int8()), "wrong_type"),
     ("[]", pa.struct([("a", pa.int8())]), "wrong_type"), ("[1]", pa.list_(pa.int8(), 2), "invalid"),
     ('"\\ud800"', pa.string(), "bad_utf8"), ('"\\ud800\\u0041"', pa.string(), "bad_utf8"),
     ("01", pa.int64(), "malformed"), ("-01.5", pa.float64(), "malformed"), ("+1", pa.int64(), "malformed"),
@@ -157,7 +158,9 @@ def test_blank_lines_byte_order_mark_and_carriage_returns_are_no_records():
 
 
 def test_pointers_reach_into_objects_and_arrays():
-    schema = pa.schema([("b", pa.int64()), ("c", pa.string()), ("whole", pa.struct([("k", pa.int64())])), ("t", pa.int64())])
+    schema = pa.schema(
+        [("b", pa.int64()), ("c", pa.string()), ("whole", pa.struct([("k", pa.int64())])), ("t", pa.int64())]
+    )
     format = fm.Json(schema, paths={"b": "/a/1/b", "c": "/x~1y/m~0n", "whole": ""})
     data = b'{"a":[0,{"b":5}],"x/y":{"m~n":"z"},"k":7,"t":1}\n{"a":{"b":1},"x/y":3}\n{"a":[]}\n'
     assert fm.read(data, format).to_pylist() == [
@@ -169,7 +172,8 @@ def test_pointers_reach_into_objects_and_arrays():
 
 def test_a_projection_keeps_only_the_named_parts_of_nested_columns():
     item = pa.struct([("sku", pa.string()), ("price", pa.float64())])
-    schema = pa.schema([("id", pa.int64()), ("user", pa.struct([("id", pa.int64()), ("name", pa.string())])), ("items", pa.list_(item))])
+    user = pa.struct([("id", pa.int64()), ("name", pa.string())])
+    schema = pa.schema([("id", pa.int64()), ("user", user), ("items", pa.list_(item))])
     data = b'{"id":1,"user":{"id":2,"name":5},"items":[{"sku":5,"price":1.5},null]}\n'
     table = fm.read(data, fm.Json(schema), columns=["items[].price", "user.id"])
     assert table.to_pylist() == [{"items": [{"price": 1.5}, None], "user": {"id": 2}}]

@@ -65,7 +65,17 @@ def test_cuts_and_arrival_order_change_nothing(drawn, size, rng):
     assert rows_of(batches, schema) == fm.read(data, fm.Json(schema), threads=1).to_pylist()
 
 
-BAD = [b'{"a":x}', b"[]", b'{"a":1}}', b'{"a":"\xff"}', b'{"a":1.5}', b'{"b":"', b'{"a":1', b'{"b":{"c":"x"}}', b"nonsense"]
+BAD = [
+    b'{"a":x}',
+    b"[]",
+    b'{"a":1}}',
+    b'{"a":"\xff"}',
+    b'{"a":1.5}',
+    b'{"b":"',
+    b'{"a":1',
+    b'{"b":{"c":"x"}}',
+    b"nonsense",
+]
 GOOD = [b'{"a":1,"b":{"c":2}}', b'{"b":null,"a":3}', b"{}", b'{"a": 4 }\r', b""]
 MIXED = pa.schema([("a", pa.int64()), ("b", pa.struct([("c", pa.int8())]))])
 
@@ -95,10 +105,13 @@ def test_bad_records_and_their_positions_do_not_depend_on_the_cuts(lines, cuts, 
 
 def test_every_kernel_gives_the_same_table(kernel):
     rng = random.Random(5)
-    schema = pa.schema([("i", pa.int32()), ("f", pa.float64()), ("s", pa.string()), ("t", pa.timestamp("us")), ("b", pa.bool_())])
+    schema = pa.schema(
+        [("i", pa.int32()), ("f", pa.float64()), ("s", pa.string()), ("t", pa.timestamp("us")), ("b", pa.bool_())]
+    )
     lines, expected = [], []
     for n in range(3000):
-        row = {"i": rng.choice([None, n, -n]), "f": rng.choice([None, rng.random(), n * 1e10]), "b": rng.choice([True, False, None])}
+        row = {"i": rng.choice([None, n, -n]), "f": rng.choice([None, rng.random(), n * 1e10])}
+        row["b"] = rng.choice([True, False, None])
         row["s"] = rng.choice([None, "", "x" * rng.randrange(90), 'q"\\é', "é" * rng.randrange(40)])
         row["t"] = None
         lines.append(Writer(rng).line({k: v for k, v in row.items() if v is not None or rng.random() < 0.5}))
@@ -109,7 +122,9 @@ def test_every_kernel_gives_the_same_table(kernel):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_threads_and_large_inputs_change_nothing(threads):
     schema = pa.schema([("id", pa.int64()), ("tags", pa.list_(pa.string()))])
-    data = b"".join(b'{"id": %d, "tags": ["t%d", null], "pad": "%s"}\n' % (i, i, b"p" * (i % 300)) for i in range(60_000))
+    data = b"".join(
+        b'{"id": %d, "tags": ["t%d", null], "pad": "%s"}\n' % (i, i, b"p" * (i % 300)) for i in range(60_000)
+    )
     table = fm.read(data, fm.Json(schema), threads=threads)
     assert table["id"].to_pylist() == list(range(60_000))
     assert table["tags"].to_pylist()[-1] == ["t59999", None]

@@ -46,13 +46,16 @@ JsonBuilder::JsonBuilder(const JsonNodeSpec* spec) : spec_(spec) {
 bool JsonBuilder::has_offsets() const {
     switch (spec_->kind) {
         case JsonKind::scalar: return is_text(spec_->scalar.type);
-        case JsonKind::list: case JsonKind::large_list: case JsonKind::map: return true;
+        case JsonKind::list:
+        case JsonKind::large_list:
+        case JsonKind::map: return true;
         default: return false;
     }
 }
 
 bool JsonBuilder::wide_offsets() const {
-    return spec_->kind == JsonKind::scalar ? has_large_offsets(spec_->scalar.type) : spec_->kind == JsonKind::large_list;
+    return spec_->kind == JsonKind::scalar ? has_large_offsets(spec_->scalar.type)
+                                           : spec_->kind == JsonKind::large_list;
 }
 
 uint64_t JsonBuilder::offset_at(uint64_t i) const {
@@ -71,8 +74,10 @@ uint64_t JsonBuilder::offset_room() const {
 
 uint64_t JsonBuilder::byte_count() const {
     uint64_t bytes = text_bytes_ + length_ / 8;
-    if (has_offsets()) bytes += length_ * (wide_offsets() ? 8 : 4);
-    else if (spec_->kind == JsonKind::scalar) bytes += length_ * value_width(spec_->scalar.type);
+    if (has_offsets())
+        bytes += length_ * (wide_offsets() ? 8 : 4);
+    else if (spec_->kind == JsonKind::scalar)
+        bytes += length_ * value_width(spec_->scalar.type);
     for (const JsonBuilder& child : children_) bytes += child.byte_count();
     return bytes;
 }
@@ -102,8 +107,10 @@ void JsonBuilder::append_validity(bool valid) {
 }
 
 void JsonBuilder::append_offset(uint64_t end) {
-    if (wide_offsets()) values_.as<int64_t>()[length_ + 1] = int64_t(end);
-    else values_.as<int32_t>()[length_ + 1] = int32_t(end);
+    if (wide_offsets())
+        values_.as<int64_t>()[length_ + 1] = int64_t(end);
+    else
+        values_.as<int32_t>()[length_ + 1] = int32_t(end);
 }
 
 void JsonBuilder::append_scalar(const JsonScalar& value) {

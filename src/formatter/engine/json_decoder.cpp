@@ -8,7 +8,7 @@ namespace formatter {
 namespace {
 
 constexpr size_t slice_bytes = 256 << 10;  // a block's bytes, stops and values stay in the second-level cache together
-constexpr uint64_t few_rows = 16;           // when so few are asked for, a slice would be indexed for nothing
+constexpr uint64_t few_rows = 16;  // when so few are asked for, a slice would be indexed for nothing
 constexpr size_t few_rows_bytes = 4 << 10;
 constexpr size_t block_entries = 64 << 10;
 constexpr uint32_t block_rows_most = 2048;
@@ -83,7 +83,9 @@ void JsonDecoder::place(const Place& at) {
     records_ = 0;
 }
 
-Place JsonDecoder::here() const { return Place{place_.sequence, place_.byte_offset + int64_t(offset_), place_.record + records_}; }
+Place JsonDecoder::here() const {
+    return Place{place_.sequence, place_.byte_offset + int64_t(offset_), place_.record + records_};
+}
 
 void JsonDecoder::open_segment(const uint8_t* base, const Slice& slice) {
     block_.open_segment(base, slice.readable_begin, slice.readable_end, 1, here());
@@ -91,8 +93,10 @@ void JsonDecoder::open_segment(const uint8_t* base, const Slice& slice) {
 }
 
 void JsonDecoder::make_room(const uint8_t* line, const Slice& slice) {
-    if (block_.room() == 0) materialize();
-    else if (size_t(line - segment_base_) < index_limit) return;
+    if (block_.room() == 0)
+        materialize();
+    else if (size_t(line - segment_base_) < index_limit)
+        return;
     open_segment(line, slice);
 }
 
@@ -149,11 +153,14 @@ void JsonDecoder::read_line(const uint8_t* line, const uint8_t* end, const Slice
     }
     make_room(line, slice);
     Skipped done{at, ErrorCode::none};
-    if (line_size > index_limit) done.code = ErrorCode::record_too_long;
+    if (line_size > index_limit)
+        done.code = ErrorCode::record_too_long;
     else if (!slice.utf8_known && !kernel_->valid_utf8(line, size_t(end - line)))
         done = {first_bad_utf8(kernel_, line, end), ErrorCode::bad_utf8};
-    else if (*at != '{') done.code = ErrorCode::not_an_object;
-    else if (format_->validate_full) done = check_value(at, end);
+    else if (*at != '{')
+        done.code = ErrorCode::not_an_object;
+    else if (format_->validate_full)
+        done = check_value(at, end);
     if (done.code == ErrorCode::none) done = reader_.read(at, end, spans_.data());
     if (done.code == ErrorCode::none) {
         done.at = skip_json_space(done.at, end);

@@ -36,7 +36,7 @@ class JsonDecoder : public RecordDecoder {
   private:
     struct Layout {  // how a column of the plan is kept
         bool nested = false;
-        bool quoted = false;   // expects a string: stops lie inside its quotes
+        bool quoted = false;  // expects a string: stops lie inside its quotes
         uint32_t position = 0;  // among the flat columns or the nested ones
     };
 

@@ -7,11 +7,11 @@
 namespace formatter {
 namespace {
 
-constexpr size_t shapes_most = 4;             // alternating shapes that are remembered
-constexpr uint32_t patience = 32;             // misses in a row before learning becomes rare
-constexpr uint32_t now_and_then = 16;         // where keys stand anew in every record, shapes are asked seldom
+constexpr size_t shapes_most = 4;  // alternating shapes that are remembered
+constexpr uint32_t patience = 32;  // misses in a row before learning becomes rare
+constexpr uint32_t now_and_then = 16;  // where keys stand anew in every record, shapes are asked seldom
 constexpr uint32_t rarely = 256;
-constexpr size_t piece_bytes = 32 << 10;      // indexed, then read while bytes and positions are in the first cache
+constexpr size_t piece_bytes = 32 << 10;  // indexed, then read while bytes and positions are in the first cache
 constexpr size_t longest_indexed = 16 << 20;  // a longer slice is one line: its positions are not worth their memory
 
 // Whole lines of about a piece; `end` ends one.
@@ -60,8 +60,7 @@ const uint8_t* JsonDecoder::read_lines(const Slice& slice, uint64_t* row_limit) 
                 continue;
             }
             by_text(indexed);
-            while (*at++ < size_t(line - base) - 1) {
-            }
+            while (*at++ < size_t(line - base) - 1) {}
         }
         if (index.stopped && at == end && *row_limit > 0) by_text(slice);
     }
@@ -69,7 +68,8 @@ const uint8_t* JsonDecoder::read_lines(const Slice& slice, uint64_t* row_limit) 
 }
 
 // The record at `line`, whose structure begins at `at`. Returns what follows its line end, or null if its text must decide.
-const uint32_t* JsonDecoder::read_known_line(const Slice& slice, const uint8_t* line, const uint32_t* at, const uint32_t* end) {
+const uint32_t* JsonDecoder::read_known_line(const Slice& slice, const uint8_t* line, const uint32_t* at,
+                                             const uint32_t* end) {
     const uint8_t* const base = slice.begin;
     if (base[*at] != '{') return nullptr;
     const auto in_order = [&](const uint8_t* line_end) {
@@ -79,7 +79,8 @@ const uint32_t* JsonDecoder::read_known_line(const Slice& slice, const uint8_t* 
     make_room(line, slice);
     const bool hopeless = misses_ >= patience && misses_ % now_and_then != 0;
     if (!hopeless && size_t(line - slice.readable_begin) >= JsonShape::probe_reach) {
-        for (size_t tried = 0, i = likely_shape_; tried < shapes_.size(); tried++, i = i + 1 < shapes_.size() ? i + 1 : 0) {
+        for (size_t tried = 0, i = likely_shape_; tried < shapes_.size();
+             tried++, i = i + 1 < shapes_.size() ? i + 1 : 0) {
             const JsonShape& shape = shapes_[i];
             if (size_t(end - at) < shape.structure_size() || !shape.matches(base, at, uint32_t(line - base))) continue;
             if (!in_order(base + at[shape.structure_size() - 1]) || !read_shape(shape, base, at)) return nullptr;

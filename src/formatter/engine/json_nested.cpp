@@ -87,7 +87,8 @@ Skipped JsonNestedReader::read_list(JsonBuilder& builder, const uint8_t* at, con
             if (*at++ == ']') break;
         }
     }
-    if (builder.spec().kind == JsonKind::fixed_list && count != builder.spec().list_size) return {begin, ErrorCode::invalid};
+    if (builder.spec().kind == JsonKind::fixed_list && count != builder.spec().list_size)
+        return {begin, ErrorCode::invalid};
     builder.append_nested();
     return {at, ErrorCode::none};
 }
@@ -181,9 +182,12 @@ Skipped JsonNestedReader::read_map(JsonBuilder& builder, const uint8_t* at, cons
         if (value.code != ErrorCode::none) return value;
         std::string name(reinterpret_cast<const char*>(key.data), key.size);
         const auto [place, fresh] = seen.emplace(name, entries.size());
-        if (fresh) entries.push_back({std::move(name), value.at});
-        else if (policy_.duplicates == DuplicateKey::error) return {at, ErrorCode::duplicate_key};
-        else if (policy_.duplicates == DuplicateKey::last) entries[place->second].value = value.at;
+        if (fresh)
+            entries.push_back({std::move(name), value.at});
+        else if (policy_.duplicates == DuplicateKey::error)
+            return {at, ErrorCode::duplicate_key};
+        else if (policy_.duplicates == DuplicateKey::last)
+            entries[place->second].value = value.at;
         const Skipped done = skip_value(value.at, end);
         if (done.code != ErrorCode::none) return done;
         if (done.at == end || *done.at == ']') return {done.at, ErrorCode::malformed};

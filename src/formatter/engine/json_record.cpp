@@ -10,7 +10,8 @@ constexpr size_t few_keys = 24;  // a look at each costs less than a hash
 
 uint64_t head_of(Bytes key) {
     uint64_t head = 0;
-    if (key.size >= 8) std::memcpy(&head, key.data, 8);
+    if (key.size >= 8)
+        std::memcpy(&head, key.data, 8);
     else if (key.size) {
         for (size_t i = 0; i < key.size; i++) head |= uint64_t(key.data[i]) << 8 * i;
     }
@@ -49,7 +50,9 @@ JsonRecordReader::JsonRecordReader(const JsonFormat* format) : format_(format), 
     for (const std::string& key : format->ignored_keys) ignored_.emplace(key, true);
 }
 
-int JsonRecordReader::find(uint32_t node, Bytes key, size_t guess) const { return find(node, key, head_of(key), guess); }
+int JsonRecordReader::find(uint32_t node, Bytes key, size_t guess) const {
+    return find(node, key, head_of(key), guess);
+}
 
 int JsonRecordReader::find(uint32_t node, Bytes key, uint64_t head, size_t guess) const {
     const Node& n = nodes_[node];
@@ -89,7 +92,8 @@ Skipped JsonRecordReader::read_object(uint32_t node, const uint8_t* at, const ui
         const uint8_t* const key_at = at;
         if (at == end || *at != '"') return {at, ErrorCode::malformed};
         const Skipped close = check_string(at + 1, end);
-        if (close.code != ErrorCode::none) return {close.code == ErrorCode::unterminated_quote ? at : close.at, close.code};
+        if (close.code != ErrorCode::none)
+            return {close.code == ErrorCode::unterminated_quote ? at : close.at, close.code};
         Bytes key{at + 1, size_t(close.at - at - 1)};
         if (!is_plain_string(key)) {
             const ErrorCode code = unescape(key, &scratch_);

@@ -101,7 +101,10 @@ ErrorCode parse_text(const JsonNodeSpec& node, Bytes content, bool escapes, Json
         content = Bytes{reinterpret_cast<const uint8_t*>(scratch.data()), scratch.size()};
     }
     switch (spec.type) {
-        case ColumnType::string: case ColumnType::large_string: case ColumnType::binary: case ColumnType::large_binary: {
+        case ColumnType::string:
+        case ColumnType::large_string:
+        case ColumnType::binary:
+        case ColumnType::large_binary: {
             out->text = content;
             if (spec.encoding == BinaryEncoding::plain) return ErrorCode::none;
             std::string decoded;
@@ -126,9 +129,11 @@ ErrorCode parse_text(const JsonNodeSpec& node, Bytes content, bool escapes, Json
 ErrorCode parse_number(const JsonNodeSpec& node, Bytes number, JsonScalar* out) {
     const ColumnSpec& spec = node.scalar;
     switch (spec.type) {
-        case ColumnType::float32: case ColumnType::float64: return parse_float(number, spec.type, '.', &out->real);
+        case ColumnType::float32:
+        case ColumnType::float64: return parse_float(number, spec.type, '.', &out->real);
         case ColumnType::decimal128: return parse_json_decimal(number, spec, &out->wide);
-        case ColumnType::date32: case ColumnType::timestamp: return parse_epoch(number, node, &out->integer);
+        case ColumnType::date32:
+        case ColumnType::timestamp: return parse_epoch(number, node, &out->integer);
         default:
             if (is_text(spec.type) || spec.type == ColumnType::boolean) return ErrorCode::wrong_type;
             return parse_json_integer(number, spec.type, &out->integer);

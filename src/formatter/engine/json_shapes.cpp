@@ -4,7 +4,8 @@
 
 namespace formatter {
 
-bool JsonShape::learn(const uint8_t* base, const uint32_t* positions, size_t count, const ValueSpan* spans, size_t columns) {
+bool JsonShape::learn(const uint8_t* base, const uint32_t* positions, size_t count, const ValueSpan* spans,
+                      size_t columns) {
     count_ = 0;
     probes_.clear();
     colons_.assign(columns, -1);

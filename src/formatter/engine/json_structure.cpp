@@ -12,7 +12,8 @@ namespace {
 bool plain_bytes(uint64_t word) {
     constexpr uint64_t each = ~uint64_t(0) / 255, high = each << 7;
     const uint64_t quote = word ^ each * '"', backslash = word ^ each * '\\';
-    return ((((quote - each) & ~quote) | ((backslash - each) & ~backslash) | ((word - each * 0x20) & ~word)) & high) == 0;
+    return ((((quote - each) & ~quote) | ((backslash - each) & ~backslash) | ((word - each * 0x20) & ~word)) & high) ==
+           0;
 }
 
 }  // namespace
@@ -68,7 +69,8 @@ bool JsonRecordReader::read_members(uint32_t node, Structure& s, ValueSpan* span
         if (s.readable_end - key.data >= 8) {
             std::memcpy(&head, key.data, 8);
             if (key.size < 8) head &= (uint64_t(1) << 8 * key.size) - 1;
-            plain_head = key.size <= 8 && plain_bytes(key.size < 8 ? head | ~uint64_t(0) / 255 * ' ' << 8 * key.size : head);
+            plain_head =
+                key.size <= 8 && plain_bytes(key.size < 8 ? head | ~uint64_t(0) / 255 * ' ' << 8 * key.size : head);
         } else {
             for (size_t i = 0; i < key.size && i < 8; i++) head |= uint64_t(key.data[i]) << 8 * i;
         }

@@ -104,7 +104,8 @@ const uint8_t* literal_end(const uint8_t* at, const uint8_t* end, const char* wo
 const uint8_t* number_end(const uint8_t* at, const uint8_t* end) {
     if (at < end && *at == '-') at++;
     if (at == end || !is_digit(*at)) return nullptr;
-    if (*at == '0') at++;
+    if (*at == '0')
+        at++;
     else
         while (at < end && is_digit(*at)) at++;
     if (at < end && *at == '.') {
@@ -166,10 +167,12 @@ Skipped skip_value(const uint8_t* at, const uint8_t* end) {
                 at = close;
                 break;
             }
-            case '{': case '[':
+            case '{':
+            case '[':
                 if (!open.push(*at == '{')) return {at, ErrorCode::too_deep};
                 break;
-            case '}': case ']':
+            case '}':
+            case ']':
                 if (open.depth() == 0) return {at, ErrorCode::none};
                 if (open.in_object() != (*at == '}')) return {at, ErrorCode::malformed};
                 open.pop();
@@ -292,7 +295,9 @@ ErrorCode unescape(Bytes content, std::string* out) {
         if (at == end) break;
         if (*at != '\\' || end - at < 2) return ErrorCode::malformed;
         switch (at[1]) {
-            case '"': case '\\': case '/': out->push_back(char(at[1])); break;
+            case '"':
+            case '\\':
+            case '/': out->push_back(char(at[1])); break;
             case 'b': out->push_back('\b'); break;
             case 'f': out->push_back('\f'); break;
             case 'n': out->push_back('\n'); break;

@@ -39,15 +39,18 @@ void narrow_floats(const double* from, float* to, uint32_t rows, ValueMarks* mar
 }
 
 void write_offset(Column* c, bool large, uint64_t at) {
-    if (large) c->values.as<int64_t>()[at] = int64_t(c->text_bytes);
-    else c->values.as<int32_t>()[at] = int32_t(c->text_bytes);
+    if (large)
+        c->values.as<int64_t>()[at] = int64_t(c->text_bytes);
+    else
+        c->values.as<int32_t>()[at] = int32_t(c->text_bytes);
 }
 
 // Copies the content of a string, unless something in it has to be looked at. Reads and writes up to 15 bytes too many.
 bool copy_plain(const uint8_t* from, size_t size, uint8_t* to) {
     typedef uint8_t Lanes __attribute__((vector_size(16)));
     typedef uint64_t Pair __attribute__((vector_size(16)));
-    alignas(16) static const uint8_t edge[32] = {255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
+    alignas(16) static const uint8_t edge[32] = {255, 255, 255, 255, 255, 255, 255, 255,
+                                                 255, 255, 255, 255, 255, 255, 255, 255};
     Lanes odd = {};
     size_t left = size;
     for (;; from += 16, to += 16, left -= 16) {
@@ -171,8 +174,10 @@ void JsonDecoder::decode_columns(bool filter_columns, bool other_columns) {
     for (size_t i = 0; i < layout_.size(); i++) {
         if (!(is_filter_column_[i] ? filter_columns : other_columns)) continue;
         values_decoded[i] += block_.rows();
-        if (layout_[i].nested) decode_nested(i);
-        else decode_flat(i);
+        if (layout_[i].nested)
+            decode_nested(i);
+        else
+            decode_flat(i);
     }
 }
 
@@ -339,7 +344,8 @@ void JsonDecoder::read_exactly(size_t i, uint32_t row) {
         found = done.at;
         if (code == ErrorCode::none && done.at != end) code = ErrorCode::malformed;
     }
-    if (code == ErrorCode::none && scalar_.null && !node.scalar.nullable) code = ErrorCode::missing_required, found = begin;
+    if (code == ErrorCode::none && scalar_.null && !node.scalar.nullable)
+        code = ErrorCode::missing_required, found = begin;
     const bool usable = code == ErrorCode::none && !scalar_.null;
     if (!text) {
         static const JsonScalar zero;
@@ -348,8 +354,10 @@ void JsonDecoder::read_exactly(size_t i, uint32_t row) {
     } else if (!usable) {
         scalar_.text = Bytes{nullptr, 0};
     }
-    if (code != ErrorCode::none) value_error(i, row, code, found, node.scalar.nullable);
-    else if (scalar_.null) clear_bit(valid_, row);
+    if (code != ErrorCode::none)
+        value_error(i, row, code, found, node.scalar.nullable);
+    else if (scalar_.null)
+        clear_bit(valid_, row);
 }
 
 void JsonDecoder::decode_nested(size_t i) {

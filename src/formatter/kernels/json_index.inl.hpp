@@ -33,10 +33,10 @@ struct JsonStructure {
     // Sixteen at most in nearly every block: records hold a position to ten bytes.
     static void write(uint64_t mask, uint32_t base, uint32_t* out) {
         if (__builtin_expect(popcount(mask) > 16, 0)) return write_positions(mask, base, out);
-        alignas(64) static const uint8_t iota[64] = {
-            0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
-            22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
-            44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
+        alignas(64) static const uint8_t iota[64] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                                     16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
+                                                     32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47,
+                                                     48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
         const __m512i packed = _mm512_maskz_compress_epi8(_cvtu64_mask64(mask), _mm512_load_si512(iota));
         const __m512i wide = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(packed));
         _mm512_storeu_si512(out, _mm512_add_epi32(_mm512_set1_epi32(int(base)), wide));
@@ -45,7 +45,8 @@ struct JsonStructure {
 #else
 struct JsonStructure {
     Needle open_object = make_needle('{'), close_object = make_needle('}'), open_array = make_needle('[');
-    Needle close_array = make_needle(']'), colon = make_needle(':'), comma = make_needle(','), line_end = make_needle('\n');
+    Needle close_array = make_needle(']'), colon = make_needle(':'), comma = make_needle(','),
+           line_end = make_needle('\n');
     uint64_t mask(const Block& block) const {
         return equal_mask(block, open_object) | equal_mask(block, close_object) | equal_mask(block, open_array) |
                equal_mask(block, close_array) | equal_mask(block, colon) | equal_mask(block, comma) |
@@ -81,7 +82,8 @@ static void index_json(const uint8_t* data, size_t size, JsonIndex& index) {
     index.stopped = false;
     for (size_t offset = 0; offset < size; offset += 64) {
         uint64_t present = ~uint64_t(0);
-        const Block block = size - offset >= 64 ? load_block(data + offset) : load_tail(data + offset, size - offset, present);
+        const Block block =
+            size - offset >= 64 ? load_block(data + offset) : load_tail(data + offset, size - offset, present);
         beyond_ascii |= structure.beyond_ascii(block);
         const uint64_t backslashes = equal_mask(block, backslash);
         uint64_t quotes = equal_mask(block, quote);
