@@ -1,7 +1,8 @@
 """Rows of raw chunks as Spark hands them to a task, checked.
 
 In: record batches with an origin, a sequence and a payload column, found by name. Out: (origin, sequence, payload)
-values, and the columns that ride along. Refuses nulls and unknown names; knows nothing of formats.
+values one by one or in runs of an origin, and the columns that ride along. Refuses nulls and unknown names; knows
+nothing of formats.
 """
 
 from __future__ import annotations
@@ -37,6 +38,20 @@ class ChunkColumns:
 
     def rows(self, batch: pa.RecordBatch) -> Iterator[tuple[int | str, int, pa.Buffer]]:
         """Chunks of a batch, in its order. Payloads are views: they live as long as the batch."""
+        origins, sequences, payloads = self._checked(batch)
+        yield from zip(origins.to_pylist(), sequences.to_pylist(), map(_view_payload, payloads), strict=True)
+
+    def runs(self, batch: pa.RecordBatch) -> Iterator[tuple[int | str, int, Any, pa.Array]]:
+        """(origin, first row, sequences, payloads) of each run of neighbouring chunks of one origin."""
+        origins, sequences, payloads = self._checked(batch)
+        numbers, names = sequences.to_numpy(), origins.to_pylist()
+        start = 0
+        for end in range(1, len(names) + 1):
+            if end == len(names) or names[end] != names[start]:
+                yield names[start], start, numbers[start:end], payloads.slice(start, end - start)
+                start = end
+
+    def _checked(self, batch: pa.RecordBatch) -> tuple[pa.Array, pa.Array, pa.Array]:
         self.require(batch.schema.names)
         origins, sequences, payloads = (batch.column(name) for name in self.names)
         for name, column in zip(self.names, (origins, sequences, payloads), strict=True):
@@ -49,7 +64,7 @@ class ChunkColumns:
                     expected="a value",
                     found="null",
                 )
-        yield from zip(origins.to_pylist(), sequences.to_pylist(), map(_view_payload, payloads), strict=True)
+        return origins, sequences, payloads
 
 
 def _view_payload(value: Any) -> pa.Buffer:

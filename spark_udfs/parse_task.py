@@ -90,13 +90,14 @@ class ParseTask:
         riding = RidingColumns(self.keep)
         before: int | str | None = None
         for batch in batches:
-            for row, (origin, sequence, payload) in enumerate(self.names.rows(batch)):
+            for origin, first_row, sequences, payloads in self.names.runs(batch):
                 if self.arrival == "grouped" and before is not None and origin != before:
                     yield from self._output_of(stream.finish(origin=before), riding)
                     riding.forget(before)
                 before = origin
-                riding.learn(origin, batch, row)
-                yield from self._output_of(stream.push(payload, sequence=sequence, origin=origin), riding)
+                for row in range(first_row, first_row + len(payloads)) if self.keep else ():
+                    riding.learn(origin, batch, row)
+                yield from self._output_of(stream.push_many(payloads, sequences=sequences, origins=origin), riding)
         yield from self._output_of(stream.finish_all(), riding)
 
     def _aligned(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

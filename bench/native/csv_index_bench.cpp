@@ -163,9 +163,7 @@ int main(int argc, char** argv) {
     std::printf("\n%-24s", "count byte");
     volatile uint64_t sink;
     for (const CsvIndexPart* part : parts)
-        std::printf("%9.2f", best_gbps(data.size(), repeats, [&] {
-                        sink = part->count_byte(at, data.size(), '\n');
-                    }));
+        std::printf("%9.2f", best_gbps(data.size(), repeats, [&] { sink = part->count_byte(at, data.size(), '\n'); }));
     (void)sink;
     std::printf("\n");
     return 0;

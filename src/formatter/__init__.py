@@ -17,11 +17,14 @@ from formatter.flow import (
     BarrierAligner,
     BatchPolicy,
     Bridge,
+    BridgeStats,
+    Cancelled,
     DropNewest,
     FanOut,
     Instant,
     Pause,
     SpillToDisk,
+    pipeline,
 )
 from formatter.formats import Csv
 from formatter.infer import InferenceWarning, infer
@@ -40,6 +43,8 @@ __all__ = [
     "Batch",
     "BatchPolicy",
     "Bridge",
+    "BridgeStats",
+    "Cancelled",
     "Checkpoint",
     "CheckpointError",
     "Csv",
@@ -70,6 +75,7 @@ __all__ = [
     "parse_records",
     "parse_records_with_errors",
     "parse_values",
+    "pipeline",
     "read",
 ]
 

@@ -7,7 +7,7 @@ windows of bounded size, decompressed on the way if their suffix or `codec` says
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -57,7 +57,7 @@ class Input:
     def open(self) -> Any:
         raise TypeError("contiguous inputs are not opened")
 
-    def windows(self, size: int) -> Iterator[tuple[memoryview, bool]]:
+    def windows(self, size: int) -> Generator[tuple[memoryview, bool], int, None]:
         """The reader sends back how many bytes of the window it has used; the rest stands first in the next."""
         window = _take_window(size)
         carried = 0

@@ -30,7 +30,7 @@ struct Random {
 
 // Memory between two pages that may not be touched.
 class GuardedMemory {
-public:
+  public:
     explicit GuardedMemory(size_t size) : size_((size + page - 1) / page * page) {
         void* all = mmap(nullptr, size_ + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (all == MAP_FAILED) std::abort();
@@ -40,7 +40,7 @@ public:
     uint8_t* at_begin() { return bytes_; }
     uint8_t* at_end(size_t size) { return bytes_ + size_ - size; }
 
-private:
+  private:
     static constexpr size_t page = 65536;  // a multiple of every page size in use
     size_t size_;
     uint8_t* bytes_;
@@ -102,15 +102,17 @@ QuoteSummary summarize_byte_by_byte(const std::string& data, const CsvBytes& byt
                        uint32_t stop_count) {
     std::printf("%s: %s differs: %zu bytes, %u fields, %u stops\n", name, what, data.size(), fields, stop_count);
     for (size_t i = 0; i < data.size() && i < 400; i++) {
-        if (data[i] >= ' ' && data[i] <= '~') std::putchar(data[i]);
-        else std::printf("\\x%02x", uint8_t(data[i]));
+        if (data[i] >= ' ' && data[i] <= '~')
+            std::putchar(data[i]);
+        else
+            std::printf("\\x%02x", uint8_t(data[i]));
     }
     std::putchar('\n');
     std::exit(1);
 }
 
 class Check {
-public:
+  public:
     explicit Check(uint64_t seed) : random_{seed}, input_(1 << 17), stops_(1 << 20) {}
 
     void round() {
@@ -162,7 +164,7 @@ public:
     uint64_t rows = 0;
     uint64_t ends_met[3] = {};
 
-private:
+  private:
     const char* compare(decltype(Kernel::index_csv) index_csv, const uint8_t* input, size_t size, const CsvBytes& bytes,
                         const StopPlan& plan, uint32_t capacity_rows, const Expected& expected) {
         const uint32_t sentinel = 0xabcdef01;

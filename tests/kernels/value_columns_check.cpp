@@ -16,10 +16,19 @@
 namespace formatter {
 extern const Kernel CHECK_JOIN(values_, FORMATTER_ISA);
 const Kernel CHECK_JOIN(values_, FORMATTER_ISA) = {
-    CHECK_TEXT(FORMATTER_ISA), nullptr, nullptr, nullptr, nullptr,
-    FORMATTER_ISA::decode_int64, FORMATTER_ISA::decode_float64, FORMATTER_ISA::decode_timestamp,
-    FORMATTER_ISA::decode_date32, FORMATTER_ISA::decode_bool, FORMATTER_ISA::measure_strings,
-    FORMATTER_ISA::gather_strings, FORMATTER_ISA::valid_utf8,
+    CHECK_TEXT(FORMATTER_ISA),
+    nullptr,
+    nullptr,
+    nullptr,
+    nullptr,
+    FORMATTER_ISA::decode_int64,
+    FORMATTER_ISA::decode_float64,
+    FORMATTER_ISA::decode_timestamp,
+    FORMATTER_ISA::decode_date32,
+    FORMATTER_ISA::decode_bool,
+    FORMATTER_ISA::measure_strings,
+    FORMATTER_ISA::gather_strings,
+    FORMATTER_ISA::valid_utf8,
 };
 }  // namespace formatter
 
@@ -94,7 +103,7 @@ struct Layout {
             add_segment(fields, first, rows, stride, end_stop, skip, carriage_returns);
             first += rows;
         }
-        view = {segments.data(), segments.size(), stops.data(), stride, end_stop - 1, end_stop, skip,
+        view = {segments.data(),         segments.size(), stops.data(), stride, end_stop - 1, end_stop, skip,
                 uint32_t(fields.size()), carriage_returns};
     }
 
@@ -172,10 +181,9 @@ static void check_values(const char* what, const Fields& fields, const std::vect
 
 static void check_numbers(const Fields& fields, bool carriage_returns) {
     const Layout layout(fields, carriage_returns);
-    check_values<int64_t>("int64", fields, expectations(fields, int64_oracle),
-                          [&](const Kernel& kernel, int64_t* out, ValueMarks& marks) {
-                              kernel.decode_int64(layout.view, out, marks);
-                          });
+    check_values<int64_t>(
+        "int64", fields, expectations(fields, int64_oracle),
+        [&](const Kernel& kernel, int64_t* out, ValueMarks& marks) { kernel.decode_int64(layout.view, out, marks); });
     for (const char point : {'.', ','})
         check_values<uint64_t>(
             "float64", fields,
@@ -186,10 +194,9 @@ static void check_numbers(const Fields& fields, bool carriage_returns) {
 }
 
 static void check_dates(const FieldView& view, const Fields& fields) {
-    check_values<int32_t>("date32", fields, expectations(fields, date_oracle),
-                          [&](const Kernel& kernel, int32_t* out, ValueMarks& marks) {
-                              kernel.decode_date32(view, out, marks);
-                          });
+    check_values<int32_t>(
+        "date32", fields, expectations(fields, date_oracle),
+        [&](const Kernel& kernel, int32_t* out, ValueMarks& marks) { kernel.decode_date32(view, out, marks); });
 }
 
 static void check_times(const Fields& fields, bool carriage_returns) {

@@ -45,8 +45,8 @@ static std::string date_field() {
 static std::string time_field() {
     std::string text = date_field();
     if (one_in(6)) return one_in(10) ? text + "Z" : text;
-    text += (one_in(2) ? "T" : " ") + two_digits(one_in(40) ? below(100) : below(24)) + ":"
-            + two_digits(one_in(40) ? below(100) : below(60)) + ":" + two_digits(one_in(40) ? below(100) : below(60));
+    text += (one_in(2) ? "T" : " ") + two_digits(one_in(40) ? below(100) : below(24)) + ":" +
+            two_digits(one_in(40) ? below(100) : below(60)) + ":" + two_digits(one_in(40) ? below(100) : below(60));
     if (one_in(100)) text = (one_in(2) ? "1677-09-21T00:12:4" : "2262-04-11T23:47:1") + random_digits(1);
     if (one_in(2)) text += "." + random_digits(below(one_in(3) ? 4 : 11)) + std::string(one_in(2) ? 0 : below(8), '0');
     if (one_in(3)) text += "Z";
@@ -92,7 +92,7 @@ static Fields without_carriage_returns(Fields fields) {
 
 static std::string utf8_text(size_t size) {
     static const char* const characters[] = {
-        "\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEE\x80\x80",
+        "\xC2\x80",     "\xDF\xBF",         "\xE0\xA0\x80",     "\xED\x9F\xBF", "\xEE\x80\x80",
         "\xEF\xBF\xBF", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF", "\xE2\x82\xAC", "z"};
     const size_t rarity = 1 + below(40);
     std::string text;

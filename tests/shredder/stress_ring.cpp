@@ -74,9 +74,8 @@ bool run(const Schedule& schedule, unsigned threads, bool stall) {
             if (stall && me == 0 && turn == 3) std::this_thread::sleep_for(std::chrono::milliseconds(300));
             size_t span_count, taken;
             ShredRing::Status status;
-            const bool tried =
-                turn % 2 == 0 && shared.try_process_many(sequences.data(), delimited.data(), count, false, spans.data(),
-                                                         span_count, taken, status);
+            const bool tried = turn % 2 == 0 && shared.try_process_many(sequences.data(), delimited.data(), count,
+                                                                        false, spans.data(), span_count, taken, status);
             if (!tried)
                 status = shared.process_many(sequences.data(), delimited.data(), count, false, spans.data(), span_count,
                                              taken);

@@ -23,8 +23,8 @@ class LineDecoder : public RecordDecoder {
     void place(const Place& at) override { place_ = at, records_ = 0; }
     size_t index(const uint8_t* data, size_t size, uint64_t row_limit) override {
         size_t done = 0;
-        for (const uint8_t* end; row_limit && (end = static_cast<const uint8_t*>(memchr(data + done, '\n', size - done)));
-             row_limit--) {
+        for (const uint8_t* end;
+             row_limit && (end = static_cast<const uint8_t*>(memchr(data + done, '\n', size - done))); row_limit--) {
             waiting_.push_back({data + done, size_t(end - data) - done});
             records_++;
             done = size_t(end - data) + 1;

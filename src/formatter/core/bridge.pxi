@@ -179,8 +179,8 @@ cdef class Producer:
         cdef int64_t now = steady_now_ns()
         cdef int64_t until = min(deadline, now + NAP_NS)
         if channel.consuming.is_mine():
-            raise BackpressureError("bridge: it is full, and its consumer belongs to this very thread, which cannot wait "
-                                    "for itself; consume first, use another thread, or another backpressure")
+            raise BackpressureError("bridge: it is full, and its consumer belongs to this very thread, which cannot "
+                                    "wait for itself; consume first, use another thread, or another backpressure")
         if now >= deadline:
             wanted = f"room in the spill (max_bytes={channel.spill.max_bytes})" if on_disk else "a place"
             raise BackpressureError(f"bridge: waited {channel.timeout} s for {wanted} and the consumer made none; the "

@@ -21,5 +21,6 @@ def parse_record_array(Plan plan, const uint64_t[::1] addresses, const uint64_t[
     cdef int64_t[::1] row_view = rows
     for i in range(count):
         row_view[i] = result.row_of_value[i]
-    errors = [(result.value_of_error[j], error_tuple(result.errors[j])) for j in range(<Py_ssize_t>result.errors.size())]
+    cdef size_t j
+    errors = [(result.value_of_error[j], error_tuple(result.errors[j])) for j in range(result.errors.size())]
     return take_array(&result.batch), rows, errors

@@ -45,6 +45,7 @@ cdef extern from "engine/locked_shred_ring.hpp" namespace "formatter" nogil:
         size_t heap_bytes()
         size_t serialized_size()
         void serialize(uint8_t* out, uint8_t owner_byte)
+
         @staticmethod
         ShredRestoreStatus restore(const uint8_t* data, size_t size, ShredRing& ring, uint8_t* owner_byte)
     cdef cppclass LockedShredRing:

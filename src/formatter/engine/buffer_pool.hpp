@@ -10,9 +10,9 @@
 namespace formatter {
 
 struct PoolStats {
-    uint64_t live_bytes;    // handed out and not yet returned
+    uint64_t live_bytes;  // handed out and not yet returned
     uint64_t live_blocks;
-    uint64_t idle_bytes;    // kept warm for reuse
+    uint64_t idle_bytes;  // kept warm for reuse
     uint64_t fresh_blocks;  // allocated since the start: stays flat when reuse works
 };
 

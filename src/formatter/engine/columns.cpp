@@ -6,10 +6,18 @@ namespace formatter {
 
 uint32_t value_width(ColumnType type) {
     switch (type) {
-        case ColumnType::int8: case ColumnType::uint8: return 1;
-        case ColumnType::int16: case ColumnType::uint16: return 2;
-        case ColumnType::int32: case ColumnType::uint32: case ColumnType::float32: case ColumnType::date32: return 4;
-        case ColumnType::int64: case ColumnType::uint64: case ColumnType::float64: case ColumnType::timestamp: return 8;
+        case ColumnType::int8:
+        case ColumnType::uint8: return 1;
+        case ColumnType::int16:
+        case ColumnType::uint16: return 2;
+        case ColumnType::int32:
+        case ColumnType::uint32:
+        case ColumnType::float32:
+        case ColumnType::date32: return 4;
+        case ColumnType::int64:
+        case ColumnType::uint64:
+        case ColumnType::float64:
+        case ColumnType::timestamp: return 8;
         case ColumnType::decimal128: return 16;
         default: return 0;
     }
@@ -44,7 +52,8 @@ void copy_bits(uint8_t* target, uint64_t at, const uint64_t* source, uint32_t co
 
 uint64_t ColumnSet::byte_count() const {
     uint64_t bytes = 0;
-    for (size_t i = 0; i < columns_.size(); i++) bytes += fixed_bytes((*specs_)[i].type, rows_) + columns_[i].text_bytes;
+    for (size_t i = 0; i < columns_.size(); i++)
+        bytes += fixed_bytes((*specs_)[i].type, rows_) + columns_[i].text_bytes;
     return bytes;
 }
 

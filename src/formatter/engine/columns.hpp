@@ -13,9 +13,24 @@
 namespace formatter {
 
 enum class ColumnType : uint8_t {
-    int8, int16, int32, int64, uint8, uint16, uint32, uint64,
-    float32, float64, decimal128, boolean, date32, timestamp,
-    string, large_string, binary, large_binary,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    float32,
+    float64,
+    decimal128,
+    boolean,
+    date32,
+    timestamp,
+    string,
+    large_string,
+    binary,
+    large_binary,
 };
 
 enum class BinaryEncoding : uint8_t { plain, base64, hex };

@@ -7,7 +7,7 @@
 namespace formatter {
 namespace {
 
-constexpr size_t slice_bytes = 256 << 10;   // a block's bytes, stops and values stay in the second-level cache together
+constexpr size_t slice_bytes = 256 << 10;  // a block's bytes, stops and values stay in the second-level cache together
 constexpr size_t block_entries = 64 << 10;
 constexpr uint32_t block_rows_most = 2048;
 constexpr size_t index_limit = size_t(1) << 31;  // stops are 32 bit
@@ -53,8 +53,8 @@ CsvDecoder::CsvDecoder(std::shared_ptr<const CsvFormat> format)
     for (const ColumnSpec& column : format_->columns) {
         const bool first = column.field == 0;
         const uint32_t skip = uint32_t(first ? format_->record_end.size() : format_->delimiter.size());
-        access_.push_back({first ? -1 : ordinal(column.field - 1), ordinal(column.field), skip,
-                           column.field + 1 == format_->fields});
+        access_.push_back(
+            {first ? -1 : ordinal(column.field - 1), ordinal(column.field), skip, column.field + 1 == format_->fields});
         // Non-empty null markers reach the exact path by themselves where no value looks like them.
         bool scan = false;
         for (const std::string& token : format_->nulls) {
@@ -111,14 +111,18 @@ size_t CsvDecoder::index(const uint8_t* data, size_t size, uint64_t row_limit) {
     size_t at = 0;
     if (!skip_preamble(data, size, &at)) return 0;
     if (format_->unreadable) return size;
-    const size_t used = plain_ ? index_plain(data + at, size - at, row_limit) : index_general(data + at, size - at, row_limit);
+    const size_t used =
+        plain_ ? index_plain(data + at, size - at, row_limit) : index_general(data + at, size - at, row_limit);
     return at + used;
 }
 
-Place CsvDecoder::here() const { return Place{place_.sequence, place_.byte_offset + int64_t(offset_), place_.record + records_}; }
+Place CsvDecoder::here() const {
+    return Place{place_.sequence, place_.byte_offset + int64_t(offset_), place_.record + records_};
+}
 
 size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_limit) {
-    const CsvBytes bytes{uint8_t(format_->delimiter[0]), uint8_t(format_->record_end[0]), format_->quote, format_->quoting};
+    const CsvBytes bytes{uint8_t(format_->delimiter[0]), uint8_t(format_->record_end[0]), format_->quote,
+                         format_->quoting};
     const StopPlan plan{format_->fields, uint32_t(stops_.size()), stops_.data()};
     RecordShape shape;
     size_t at = 0, slice = slice_bytes;
@@ -149,7 +153,7 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
             continue;
         }
         if (window == size - at + result.consumed || window == index_limit) break;  // the rest is an incomplete record
-        slice = result.consumed ? slice_bytes : slice * 2;                          // longer than a slice: look further
+        slice = result.consumed ? slice_bytes : slice * 2;  // longer than a slice: look further
         // A block's bytes should stay cached until its values are read.
         if (result.consumed && !block_.empty()) materialize();
     }
@@ -196,11 +200,12 @@ void CsvDecoder::write_stops(uint32_t* out, const RecordShape& shape) const {
     for (size_t i = 0; i < stops_.size(); i++) out[i] = shape.separators[stops_[i]];
 }
 
-void CsvDecoder::add_record(const uint8_t* data, const RecordShape& shape, const Place& at, const uint8_t* readable_begin,
-                            const uint8_t* readable_end) {
+void CsvDecoder::add_record(const uint8_t* data, const RecordShape& shape, const Place& at,
+                            const uint8_t* readable_begin, const uint8_t* readable_end) {
     if (shape.separators.size() != format_->fields) return add_irregular(data, shape, at);
     if (block_.room() == 0) materialize();
-    write_stops(block_.open_segment(data, readable_begin, readable_end, uint32_t(format_->record_end.size()), at), shape);
+    write_stops(block_.open_segment(data, readable_begin, readable_end, uint32_t(format_->record_end.size()), at),
+                shape);
     block_.add_rows(1);
 }
 
@@ -230,15 +235,17 @@ void CsvDecoder::add_irregular(const uint8_t* data, const RecordShape& shape, co
     std::memcpy(original, data, content);
     RecordShape regular;
     if (!split_record(*format_, kept, rewritten.size(), &regular) || regular.separators.size() != wanted)
-        return structural_error(count < wanted ? ErrorCode::too_few_fields : ErrorCode::too_many_fields, data, content, at,
-                                count);
+        return structural_error(count < wanted ? ErrorCode::too_few_fields : ErrorCode::too_many_fields, data, content,
+                                at, count);
     block_.rewritten.push_back({block_.rows(), count, original, content});
     if (lenient) counters.nulled += count < wanted ? wanted - count : 0;
-    write_stops(block_.open_segment(kept, kept, kept + rewritten.size(), uint32_t(format_->record_end.size()), at), regular);
+    write_stops(block_.open_segment(kept, kept, kept + rewritten.size(), uint32_t(format_->record_end.size()), at),
+                regular);
     block_.add_rows(1);
 }
 
-void CsvDecoder::structural_error(ErrorCode code, const uint8_t* data, size_t size, const Place& at, uint32_t found_fields) {
+void CsvDecoder::structural_error(ErrorCode code, const uint8_t* data, size_t size, const Place& at,
+                                  uint32_t found_fields) {
     counters.rejected++;
     if (format_->on_error == OnError::skip) return;
     RowError error;

@@ -186,13 +186,15 @@ void CsvDecoder::decode_fixed(size_t i, const FieldView& v) {
     ValueMarks marks{empty_.data(), odd_.data(), 0, 0};
     switch (spec.type) {
         case ColumnType::int64: kernel_->decode_int64(v, c.values.as<int64_t>() + at, marks); break;
-        case ColumnType::float64: kernel_->decode_float64(v, format_->decimal_point, c.values.as<double>() + at, marks); break;
+        case ColumnType::float64:
+            kernel_->decode_float64(v, format_->decimal_point, c.values.as<double>() + at, marks);
+            break;
         case ColumnType::timestamp: kernel_->decode_timestamp(v, spec.unit, c.values.as<int64_t>() + at, marks); break;
         case ColumnType::date32: kernel_->decode_date32(v, c.values.as<int32_t>() + at, marks); break;
         case ColumnType::boolean: {
             uint64_t* bits = reinterpret_cast<uint64_t*>(wide_.data());
-            kernel_->decode_bool(v, true_tokens_.data(), true_tokens_.size(), false_tokens_.data(), false_tokens_.size(), bits,
-                                 marks);
+            kernel_->decode_bool(v, true_tokens_.data(), true_tokens_.size(), false_tokens_.data(),
+                                 false_tokens_.size(), bits, marks);
             copy_bits(c.values.data(), at, bits, rows);
             break;
         }
@@ -218,11 +220,21 @@ void CsvDecoder::decode_fixed(size_t i, const FieldView& v) {
             uint32_t more = 0;
             switch (spec.type) {
                 case ColumnType::int8: more = narrow(wide_.data(), c.values.as<int8_t>() + at, rows, marks.odd); break;
-                case ColumnType::int16: more = narrow(wide_.data(), c.values.as<int16_t>() + at, rows, marks.odd); break;
-                case ColumnType::int32: more = narrow(wide_.data(), c.values.as<int32_t>() + at, rows, marks.odd); break;
-                case ColumnType::uint8: more = narrow(wide_.data(), c.values.as<uint8_t>() + at, rows, marks.odd); break;
-                case ColumnType::uint16: more = narrow(wide_.data(), c.values.as<uint16_t>() + at, rows, marks.odd); break;
-                case ColumnType::uint32: more = narrow(wide_.data(), c.values.as<uint32_t>() + at, rows, marks.odd); break;
+                case ColumnType::int16:
+                    more = narrow(wide_.data(), c.values.as<int16_t>() + at, rows, marks.odd);
+                    break;
+                case ColumnType::int32:
+                    more = narrow(wide_.data(), c.values.as<int32_t>() + at, rows, marks.odd);
+                    break;
+                case ColumnType::uint8:
+                    more = narrow(wide_.data(), c.values.as<uint8_t>() + at, rows, marks.odd);
+                    break;
+                case ColumnType::uint16:
+                    more = narrow(wide_.data(), c.values.as<uint16_t>() + at, rows, marks.odd);
+                    break;
+                case ColumnType::uint32:
+                    more = narrow(wide_.data(), c.values.as<uint32_t>() + at, rows, marks.odd);
+                    break;
                 default:
                     for (uint32_t r = 0; r < rows; r++) {
                         c.values.as<int64_t>()[at + r] = wide_[r];
@@ -258,8 +270,8 @@ void CsvDecoder::decode_text(size_t i, const FieldView& v) {
         c.text_bytes = uint64_t(offsets[v.rows - 1]);
     } else {
         int32_t* offsets = c.values.as<int32_t>() + at + 1;
-        kernel_->gather_strings(v, format_->quoting, format_->quote, int32_t(before), offsets, c.text.data() + before, sums,
-                                marks);
+        kernel_->gather_strings(v, format_->quoting, format_->quote, int32_t(before), offsets, c.text.data() + before,
+                                sums, marks);
         c.text_bytes = uint64_t(offsets[v.rows - 1]);
     }
     empty_count_ = marks.empty_count;
@@ -303,7 +315,8 @@ void CsvDecoder::decode_text_exactly(size_t i, const FieldView& v) {
             empty_count_++;
         }
         if (keep && spec.encoding != BinaryEncoding::plain && !spec.raw) {
-            const ErrorCode code = spec.encoding == BinaryEncoding::hex ? decode_hex(content, &decoded_) : decode_base64(content, &decoded_);
+            const ErrorCode code = spec.encoding == BinaryEncoding::hex ? decode_hex(content, &decoded_)
+                                                                        : decode_base64(content, &decoded_);
             if (code != ErrorCode::none) value_error(i, row, code, content), decoded_.clear();
             content = Bytes{reinterpret_cast<const uint8_t*>(decoded_.data()), decoded_.size()};
         }
@@ -313,8 +326,10 @@ void CsvDecoder::decode_text_exactly(size_t i, const FieldView& v) {
             c.text_bytes += content.size;
             for (size_t k = 0; k < content.size && !non_ascii; k++) non_ascii = content.data[k] >= 0x80;
         }
-        if (has_large_offsets(spec.type)) c.values.as<int64_t>()[at + 1 + row] = int64_t(c.text_bytes);
-        else c.values.as<int32_t>()[at + 1 + row] = int32_t(c.text_bytes);
+        if (has_large_offsets(spec.type))
+            c.values.as<int64_t>()[at + 1 + row] = int64_t(c.text_bytes);
+        else
+            c.values.as<int32_t>()[at + 1 + row] = int32_t(c.text_bytes);
     }
     if (non_ascii && (spec.type == ColumnType::string || spec.type == ColumnType::large_string)) check_utf8(i, before);
     finish_marks(i, v);
@@ -350,8 +365,10 @@ bool CsvDecoder::is_null_token(Bytes field) const {
 }
 
 void CsvDecoder::null_or_error(size_t column, uint32_t row, Bytes found) {
-    if (columns_.specs()[column].nullable) clear_bit(valid_, row);
-    else value_error(column, row, ErrorCode::missing_required, found);
+    if (columns_.specs()[column].nullable)
+        clear_bit(valid_, row);
+    else
+        value_error(column, row, ErrorCode::missing_required, found);
 }
 
 // In: empty_, odd_ of a column's rows, and valid_ for text (all ones for the rest). Out: its validity.
@@ -392,7 +409,8 @@ void CsvDecoder::resolve(size_t i, uint32_t row, Bytes raw) {
     Bytes content{};
     const Quoting quoting = field_content(*format_, raw, &scratch_, &content);
     if (quoting == Quoting::malformed) return value_error(i, row, ErrorCode::stray_quote, raw);
-    if (quoting == Quoting::none ? is_null_token(trimmed(*format_, raw)) : content.size == 0 && format_->empty_is_null())
+    if (quoting == Quoting::none ? is_null_token(trimmed(*format_, raw))
+                                 : content.size == 0 && format_->empty_is_null())
         return null_or_error(i, row, raw);
     const ErrorCode code = is_text(spec.type) ? ErrorCode::stray_quote : parse_value(i, content, row);
     if (code != ErrorCode::none) value_error(i, row, code, raw);
@@ -409,8 +427,10 @@ ErrorCode CsvDecoder::parse_value(size_t i, Bytes content, uint32_t row) {
         case ColumnType::float32:
         case ColumnType::float64:
             code = parse_float(content, spec.type, format_->decimal_point, &real);
-            if (spec.type == ColumnType::float32) c.values.as<float>()[at] = float(real);
-            else c.values.as<double>()[at] = real;
+            if (spec.type == ColumnType::float32)
+                c.values.as<float>()[at] = float(real);
+            else
+                c.values.as<double>()[at] = real;
             return code;
         case ColumnType::decimal128: {
             __int128 exact = 0;

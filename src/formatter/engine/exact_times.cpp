@@ -51,8 +51,8 @@ int64_t days_from_civil(int64_t y, int m, int d) {
 
 ErrorCode to_unit(const Civil& c, TimeUnit unit, int64_t* out) {
     if (!valid(c)) return ErrorCode::invalid;
-    const int64_t seconds = days_from_civil(c.year, c.month, c.day) * 86400 + c.hour * 3600 + c.minute * 60 + c.second -
-                            c.offset_seconds;
+    const int64_t seconds =
+        days_from_civil(c.year, c.month, c.day) * 86400 + c.hour * 3600 + c.minute * 60 + c.second - c.offset_seconds;
     static const int64_t per_second[] = {1, 1000, 1000000, 1000000000};
     const int64_t scale = per_second[static_cast<int>(unit)];
     const int64_t grain = 1000000000 / scale;
@@ -66,8 +66,10 @@ ErrorCode to_unit(const Civil& c, TimeUnit unit, int64_t* out) {
 void fraction(Reader& r, Civil* c) {
     int64_t unit = 100000000;
     for (; r.at < r.end && uint8_t(*r.at - '0') <= 9; r.at++) {
-        if (unit) c->nanos += (*r.at - '0') * unit;
-        else c->inexact |= *r.at != '0';
+        if (unit)
+            c->nanos += (*r.at - '0') * unit;
+        else
+            c->inexact |= *r.at != '0';
         unit /= 10;
     }
 }
@@ -89,12 +91,13 @@ bool zone(Reader& r, Civil* c) {
 }
 
 bool iso_date(Reader& r, Civil* c) {
-    return r.number(4, 4, &c->year) && r.take('-') && r.number(2, 2, &c->month) && r.take('-') && r.number(2, 2, &c->day);
+    return r.number(4, 4, &c->year) && r.take('-') && r.number(2, 2, &c->month) && r.take('-') &&
+           r.number(2, 2, &c->day);
 }
 
 bool month_name(Reader& r, bool full, int* month) {
-    static const char* const names[] = {"january", "february", "march", "april", "may", "june",
-                                        "july", "august", "september", "october", "november", "december"};
+    static const char* const names[] = {"january", "february", "march",     "april",   "may",      "june",
+                                        "july",    "august",   "september", "october", "november", "december"};
     for (int m = 0; m < 12; m++) {
         const size_t length = full ? std::strlen(names[m]) : 3;
         if (size_t(r.end - r.at) < length) continue;
@@ -121,7 +124,8 @@ bool by_format(Reader& r, const std::string& format, Civil* c) {
                 break;
             case 'm': ok = r.number(1, 2, &c->month); break;
             case 'd': ok = r.number(1, 2, &c->day); break;
-            case 'H': case 'I': ok = r.number(1, 2, &c->hour); break;
+            case 'H':
+            case 'I': ok = r.number(1, 2, &c->hour); break;
             case 'M': ok = r.number(1, 2, &c->minute); break;
             case 'S': ok = r.number(1, 2, &c->second); break;
             case 'f': {

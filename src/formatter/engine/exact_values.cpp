@@ -91,8 +91,10 @@ ErrorCode parse_float(Bytes field, ColumnType type, uint8_t decimal_point, doubl
         const uint8_t c = at[i];
         if (is_digit(c)) {
             digits++;
-            if (!nonzero && c != '0') nonzero = true;
-            else if (!nonzero && point) magnitude--;
+            if (!nonzero && c != '0')
+                nonzero = true;
+            else if (!nonzero && point)
+                magnitude--;
             if (nonzero && !point) magnitude++;
             text[i] = char(c);
         } else if (c == decimal_point && !point) {

@@ -3,6 +3,36 @@
 #include <cstring>
 
 namespace formatter {
+namespace {
+
+// The first record end at or behind `from` that is outside quotes, given whether `from` is inside. Near by, in data that
+// is what it seems: so it is found by hops from one record end to the next.
+uint64_t first_end_outside(const Framing& framing, const uint8_t* data, size_t size, bool inside) {
+    for (size_t from = 0; from < size;) {
+        const void* found = std::memchr(data + from, framing.record_end, size - from);
+        if (!found) break;
+        const size_t end = size_t(static_cast<const uint8_t*>(found) - data);
+        inside ^= framing.kernel->count_byte(data + from, end - from, framing.quote) & 1;
+        if (!inside) return end + 1;
+        from = end + 1;
+    }
+    return FrameEnds::none;
+}
+
+// The last one, given whether the bytes end inside.
+uint64_t last_end_outside(const Framing& framing, const uint8_t* data, size_t size, bool inside) {
+    while (size) {
+        const void* found = memrchr(data, framing.record_end, size);
+        if (!found) break;
+        const size_t end = size_t(static_cast<const uint8_t*>(found) - data);
+        inside ^= framing.kernel->count_byte(data + end, size - end, framing.quote) & 1;
+        if (!inside) return end + 1;
+        size = end;
+    }
+    return FrameEnds::none;
+}
+
+}  // namespace
 
 FrameEnds Framing::ends_anywhere(const uint8_t* data, size_t size) const {
     FrameEnds ends;
@@ -16,29 +46,24 @@ FrameEnds Framing::ends_anywhere(const uint8_t* data, size_t size) const {
 
 QuoteSummary Framing::summarize(const uint8_t* data, size_t size) const {
     QuoteSummary summary{};
-    if (kind != FramingKind::parity) return summary;
-    if (size == 0 || !std::memchr(data, quote, size)) {  // much of the world's data has no quotes: one fast look says so
-        const FrameEnds ends = ends_anywhere(data, size);
-        const uint64_t none = QuoteSummary::none;
-        summary.first_end[0] = ends.any() ? ends.first - 1 : none;
-        summary.last_end[0] = ends.any() ? ends.last - 1 : none;
-        summary.first_end[1] = summary.last_end[1] = none;
-        return summary;
-    }
-    kernel->summarize_quotes(data, size, CsvBytes{0, record_end, quote, true}, summary);
+    if (kind == FramingKind::parity)
+        kernel->summarize_quotes(data, size, CsvBytes{0, record_end, quote, true}, summary);
     return summary;
 }
 
-FrameEnds Framing::ends_after(const uint8_t* data, size_t size, const QuoteSummary& summary, ScanState* state) const {
+uint64_t Framing::count_quotes(const uint8_t* data, size_t size) const {
+    return kind == FramingKind::parity && size ? kernel->count_byte(data, size, quote) : 0;
+}
+
+FrameEnds Framing::ends_after(const uint8_t* data, size_t size, uint64_t quotes, ScanState* state) const {
     FrameEnds ends;
     if (kind == FramingKind::stateless) return ends_anywhere(data, size);
     if (kind == FramingKind::parity) {
-        const int inside = state->inside;
-        if (summary.first_end[inside] != QuoteSummary::none) {
-            ends.first = summary.first_end[inside] + 1;
-            ends.last = summary.last_end[inside] + 1;
-        }
-        state->inside ^= summary.quotes & 1;
+        const bool inside = state->inside;
+        state->inside ^= quotes & 1;
+        if (quotes == 0) return inside ? ends : ends_anywhere(data, size);
+        ends.first = first_end_outside(*this, data, size, inside);
+        if (ends.any()) ends.last = last_end_outside(*this, data, size, state->inside);
         return ends;
     }
     const BufferScan scan = scan_buffer(*csv, data, size, state);

@@ -15,9 +15,9 @@ namespace formatter {
 
 // How much of the past a buffer's framing depends on.
 enum class FramingKind : uint8_t {
-    stateless,   // the record-end byte always ends a record: buffers can be used in any order at once
-    parity,      // it does outside quotes: a summary per buffer composes by XOR, so only the prefix has to be known
-    scanned,     // longer delimiters, escapes, comments: buffers are followed in order
+    stateless,  // the record-end byte always ends a record: buffers can be used in any order at once
+    parity,  // it does outside quotes: quote counts compose by XOR, so only those of the prefix have to be known
+    scanned,  // longer delimiters, escapes, comments: buffers are followed in order
 };
 
 struct FrameEnds {  // positions behind the record ends, `none` if the buffer has no record end
@@ -47,8 +47,10 @@ struct Framing {
     bool needs_prefix() const { return kind != FramingKind::stateless; }
     FrameEnds ends_anywhere(const uint8_t* data, size_t size) const;
     QuoteSummary summarize(const uint8_t* data, size_t size) const;
+    // What has to be known of a buffer for those behind it, as long as its own start state is not: quotes, if they matter.
+    uint64_t count_quotes(const uint8_t* data, size_t size) const;
     // The state is that at the buffer's start, and on return that at its end.
-    FrameEnds ends_after(const uint8_t* data, size_t size, const QuoteSummary&, ScanState*) const;
+    FrameEnds ends_after(const uint8_t* data, size_t size, uint64_t quotes, ScanState*) const;
     // The size of the record that begins these bytes, with its end, or `none`. `state` is that at the bytes' start and
     // goes on over several calls.
     uint64_t record_size(const uint8_t* data, size_t size, ScanState* state) const;
@@ -60,9 +62,9 @@ struct RecordFormat;
 // What stands before the first record of a stream with a header, and how the header changes the format.
 struct Preamble {
     bool complete = false;
-    size_t size = 0;                             // through the header's end
+    size_t size = 0;  // through the header's end
     std::string header;
-    std::vector<std::string> missing;            // columns the header does not name
+    std::vector<std::string> missing;  // columns the header does not name
     std::shared_ptr<const RecordFormat> format;  // with the columns where the header says
 };
 

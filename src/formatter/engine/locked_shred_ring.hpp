@@ -11,7 +11,7 @@
 namespace formatter {
 
 class LockedShredRing {
-public:
+  public:
     // The lock is held for so many buffers at a time. Fewer go in one by one: as a block they would cost a third, but
     // only if they lie close together, and a long record must not cost more than a short one (bench/shredder_bench.py).
     static constexpr size_t block_buffers = 4096;
@@ -69,7 +69,7 @@ public:
 
     ShredRing ring;  // touch only between lock() and unlock()
 
-private:
+  private:
     std::mutex mutex_;
 };
 

@@ -47,7 +47,8 @@ size_t Origin::fold() {
         tail.reset(new uint8_t[size]);
         size_t at = 0;
         for (const auto& entry : w.fragments) {
-            if (entry.second.tail.size) std::memcpy(tail.get() + at, entry.second.tail.data.get(), entry.second.tail.size);
+            if (entry.second.tail.size)
+                std::memcpy(tail.get() + at, entry.second.tail.data.get(), entry.second.tail.size);
             at += entry.second.tail.size;
         }
     }

@@ -48,7 +48,7 @@ struct Fragments {
 // A buffer that came before its start state was certain. Its bytes are ours: the caller's are free when the call returns.
 struct Held {
     OwnedBytes bytes;
-    QuoteSummary summary{};
+    uint64_t quotes = 0;
     bool lost = false;
 };
 

@@ -12,7 +12,9 @@ constexpr size_t evidence_window = 64 << 10;
 // Whether `at` lies inside quotes, by the first quote behind it whose neighbours leave no doubt in well-formed input:
 // a separator before and text behind opens, text before and a separator behind closes. No quote near: outside.
 bool guess_inside(const CsvFormat& csv, const uint8_t* data, size_t size, size_t at) {
-    const auto separates = [&csv](uint8_t c) { return c == uint8_t(csv.delimiter[0]) || c == uint8_t(csv.record_end[0]); };
+    const auto separates = [&csv](uint8_t c) {
+        return c == uint8_t(csv.delimiter[0]) || c == uint8_t(csv.record_end[0]);
+    };
     const size_t end = std::min(size, at + evidence_window);
     bool odd = false;
     for (size_t i = at; i < end; i++) {
@@ -31,7 +33,8 @@ size_t find_record(const RecordFormat& format, const RangeRequest& request) {
     const uint8_t* data = request.data + request.begin;
     const size_t size = request.size - request.begin;
     int inside = 0;
-    if (framing.kind == FramingKind::parity) inside = guess_inside(*framing.csv, request.data, request.size, request.begin);
+    if (framing.kind == FramingKind::parity)
+        inside = guess_inside(*framing.csv, request.data, request.size, request.begin);
     for (size_t window = 4096;; window *= 8) {
         const size_t seen = std::min(window, size);
         if (framing.kind == FramingKind::parity) {
@@ -69,10 +72,8 @@ RangeResult read_range(const RecordFormat& format, RecordDecoder& decoder, const
         if (full()) hand_out(decoder, &result);
         return used;
     };
-    while (at < request.end && read(request.end - at, request.max_rows) != 0) {
-    }
-    while (at <= request.end && at < request.size && read(request.size - at, 1) != 0) {
-    }
+    while (at < request.end && read(request.end - at, request.max_rows) != 0) {}
+    while (at <= request.end && at < request.size && read(request.size - at, 1) != 0) {}
     if (request.input_ends && at <= request.end && at < request.size) {
         decoder.index_unterminated(request.data + at, request.size - at);
         at = request.size;

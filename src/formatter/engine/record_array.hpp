@@ -21,6 +21,7 @@ struct RecordArrayResult {
     DecodeCounters counters;
 };
 
-RecordArrayResult read_record_array(RecordDecoder&, const RecordValue* values, size_t count, const std::string& record_end);
+RecordArrayResult read_record_array(RecordDecoder&, const RecordValue* values, size_t count,
+                                    const std::string& record_end);
 
 }  // namespace formatter

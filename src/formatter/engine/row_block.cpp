@@ -85,7 +85,8 @@ void RowBlock::compact(const uint64_t* keep) {
 }
 
 FieldView RowBlock::view(int32_t begin_stop, int32_t end_stop, uint32_t begin_skip, bool drop_carriage_return) const {
-    return FieldView{segments_.data(), segments_.size(), stops_.get(), stride_, begin_stop, end_stop, begin_skip, rows_,
+    return FieldView{segments_.data(),    segments_.size(), stops_.get(), stride_,
+                     begin_stop,          end_stop,         begin_skip,   rows_,
                      drop_carriage_return};
 }
 

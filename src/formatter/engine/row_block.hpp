@@ -11,7 +11,7 @@ namespace formatter {
 
 struct Rewritten {  // a record that was padded or cut to the arity it should have
     uint32_t row;
-    uint32_t fields;          // it had
+    uint32_t fields;  // it had
     const uint8_t* original;  // its bytes without the record end, kept with the block
     size_t original_size;
 };
@@ -48,7 +48,7 @@ class RowBlock {
     struct Location {
         const Segment* segment;
         const uint32_t* stops;  // entry 0 of the row
-        uint64_t record;        // ordinal, as the segment counts
+        uint64_t record;  // ordinal, as the segment counts
     };
     Location locate(uint32_t row) const;
     // Row number before any compaction.

@@ -8,18 +8,35 @@
 namespace formatter {
 
 enum class ErrorCode : uint8_t {
-    none, invalid, overflow, precision, bad_utf8, missing_required, too_few_fields, too_many_fields, stray_quote,
-    unterminated_quote, record_too_long, lost, header,
+    none,
+    invalid,
+    overflow,
+    precision,
+    bad_utf8,
+    missing_required,
+    too_few_fields,
+    too_many_fields,
+    stray_quote,
+    unterminated_quote,
+    record_too_long,
+    lost,
+    header,
     several_records,
-    malformed, not_an_object, trailing_data, wrong_type, duplicate_key, unknown_key, too_deep,
+    malformed,
+    not_an_object,
+    trailing_data,
+    wrong_type,
+    duplicate_key,
+    unknown_key,
+    too_deep,
 };
 
 inline const char* code_name(ErrorCode code) {
     static const char* const names[] = {
-        "none", "invalid", "overflow", "precision", "bad_utf8", "missing_required", "too_few_fields",
-        "too_many_fields", "stray_quote", "unterminated_quote", "record_too_long", "lost", "header",
-        "several_records",
-        "malformed", "not_an_object", "trailing_data", "wrong_type", "duplicate_key", "unknown_key", "too_deep",
+        "none",           "invalid",         "overflow",    "precision",          "bad_utf8",        "missing_required",
+        "too_few_fields", "too_many_fields", "stray_quote", "unterminated_quote", "record_too_long", "lost",
+        "header",         "several_records", "malformed",   "not_an_object",      "trailing_data",   "wrong_type",
+        "duplicate_key",  "unknown_key",     "too_deep",
     };
     return names[static_cast<unsigned>(code)];
 }

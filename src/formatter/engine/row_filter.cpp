@@ -52,7 +52,8 @@ void test_rows(const Predicate& p, const List& wanted, const Column& c, uint64_t
 }
 
 template <typename T, typename List>
-void test_fixed(const Predicate& p, const List& wanted, const Column& c, uint64_t first, uint32_t count, uint64_t* keep) {
+void test_fixed(const Predicate& p, const List& wanted, const Column& c, uint64_t first, uint32_t count,
+                uint64_t* keep) {
     const T* values = c.values.as<T>();
     using Wide = typename List::value_type;
     test_rows<Wide>(p, wanted, c, first, count, keep, [values](uint64_t row) { return Wide(values[row]); });
@@ -79,10 +80,10 @@ void test_predicate(const Predicate& p, ColumnSet& columns, uint64_t first, uint
     switch (columns.specs()[p.column].type) {
         case ColumnType::int8: return test_fixed<int8_t>(p, p.integers, c, first, count, keep);
         case ColumnType::int16: return test_fixed<int16_t>(p, p.integers, c, first, count, keep);
-        case ColumnType::int32: case ColumnType::date32:
-            return test_fixed<int32_t>(p, p.integers, c, first, count, keep);
-        case ColumnType::int64: case ColumnType::timestamp:
-            return test_fixed<int64_t>(p, p.integers, c, first, count, keep);
+        case ColumnType::int32:
+        case ColumnType::date32: return test_fixed<int32_t>(p, p.integers, c, first, count, keep);
+        case ColumnType::int64:
+        case ColumnType::timestamp: return test_fixed<int64_t>(p, p.integers, c, first, count, keep);
         case ColumnType::uint8: return test_fixed<uint8_t>(p, p.naturals, c, first, count, keep);
         case ColumnType::uint16: return test_fixed<uint16_t>(p, p.naturals, c, first, count, keep);
         case ColumnType::uint32: return test_fixed<uint32_t>(p, p.naturals, c, first, count, keep);
@@ -107,9 +108,10 @@ void test_predicate(const Predicate& p, ColumnSet& columns, uint64_t first, uint
             return test_rows<__int128>(p, wanted, c, first, count, keep,
                                        [values, read](uint64_t row) { return read(values + 16 * row); });
         }
-        case ColumnType::string: case ColumnType::binary: return test_text<int32_t>(p, c, first, count, keep);
-        case ColumnType::large_string: case ColumnType::large_binary:
-            return test_text<int64_t>(p, c, first, count, keep);
+        case ColumnType::string:
+        case ColumnType::binary: return test_text<int32_t>(p, c, first, count, keep);
+        case ColumnType::large_string:
+        case ColumnType::large_binary: return test_text<int64_t>(p, c, first, count, keep);
     }
 }
 

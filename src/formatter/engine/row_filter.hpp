@@ -7,7 +7,18 @@
 
 namespace formatter {
 
-enum class Compare : uint8_t { equal, not_equal, less, less_equal, greater, greater_equal, in, not_in, is_null, is_not_null };
+enum class Compare : uint8_t {
+    equal,
+    not_equal,
+    less,
+    less_equal,
+    greater,
+    greater_equal,
+    in,
+    not_in,
+    is_null,
+    is_not_null
+};
 
 struct Predicate {
     uint32_t column = 0;  // index into the format's columns

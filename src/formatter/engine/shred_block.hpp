@@ -15,7 +15,7 @@
 namespace formatter {
 
 class ShredBlock {
-public:
+  public:
     struct Word {
         uint64_t seen;
         uint64_t delimited;
@@ -61,7 +61,7 @@ public:
     size_t buffers;
     Word* words;
 
-private:
+  private:
     static constexpr size_t near_words = 1025;  // 4096 buffers at the widest spread, 16 KiB
 
     bool clear_words() noexcept {

@@ -35,21 +35,21 @@ struct Claims {
 };
 
 class ShredRing {
-public:
+  public:
     enum class Status : uint8_t {
         ok,
-        duplicate,     // this sequence was seen before
-        zero,          // sequences count from 1
+        duplicate,  // this sequence was seen before
+        zero,  // sequences count from 1
         out_of_range,  // beyond max_sequence, never part of the stream, or further ahead than max_slots
-        finished,      // finish() was called; only duplicates are still recognised
-        no_memory,     // the window could not grow; nothing changed
-        hole,          // finish(): a sequence up to the last one is missing
-        beyond,        // finish(): a later sequence was seen already
+        finished,  // finish() was called; only duplicates are still recognised
+        no_memory,  // the window could not grow; nothing changed
+        hole,  // finish(): a sequence up to the last one is missing
+        beyond,  // finish(): a later sequence was seen already
     };
 
     enum class RestoreStatus : uint8_t { ok, truncated, not_a_snapshot, wrong_version, corrupt, no_memory };
 
-    static constexpr uint64_t inline_slots = 64;            // kept in the object; no heap up to here
+    static constexpr uint64_t inline_slots = 64;  // kept in the object; no heap up to here
     static constexpr uint64_t max_slots = uint64_t(1) << 26;  // 67,108,864 sequences ahead of the prefix, 17 MB
 
     // `max_sequence` 0: no wrap. Otherwise sequence 1 follows it. The window never shrinks below `floor_slots` (rounded
@@ -109,7 +109,7 @@ public:
     static RestoreStatus restore(const uint8_t* bytes, size_t byte_count, ShredRing& ring,
                                  uint8_t* owner_byte = nullptr) noexcept;
 
-private:
+  private:
     struct SlotWord {
         uint64_t seen;
         uint64_t delimited;
@@ -132,10 +132,10 @@ private:
     uint64_t stop_after(uint64_t slot) const noexcept;
 
     uint64_t max_sequence_;
-    uint64_t prefix_;          // positions, not wrapped
+    uint64_t prefix_;  // positions, not wrapped
     uint64_t last_delimiter_;
     uint64_t highest_;
-    SlotWord* heap_;           // slot words, then the tree of stop bits; null: inline_word_ is the whole ring
+    SlotWord* heap_;  // slot words, then the tree of stop bits; null: inline_word_ is the whole ring
     SlotWord inline_word_;
     uint32_t pending_;
     uint8_t slots_log2_;

@@ -87,8 +87,8 @@ bool ShredRing::rehouse(uint8_t new_log2) noexcept {
     uint64_t* new_tree = nullptr;
     if (new_log2 != inline_log2) {
         const size_t words_size = new_count * sizeof(SlotWord);
-        new_heap = static_cast<SlotWord*>(
-            std::calloc(1, words_size + stop_tree::size_words(new_count) * sizeof(uint64_t)));
+        new_heap =
+            static_cast<SlotWord*>(std::calloc(1, words_size + stop_tree::size_words(new_count) * sizeof(uint64_t)));
         if (new_heap == nullptr) return false;
         new_tree = reinterpret_cast<uint64_t*>(new_heap + new_count);
         stop_tree::fill(new_tree, new_count);

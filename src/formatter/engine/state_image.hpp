@@ -34,7 +34,8 @@ class ImageWriter {
 // Reading past the end or a wrong magic or checksum makes `fine` false; numbers are then 0 and bytes empty.
 class ImageReader {
   public:
-    ImageReader(const std::string& image, const char* magic) : at_(image.data() + 8), end_(image.data() + image.size()) {
+    ImageReader(const std::string& image, const char* magic)
+        : at_(image.data() + 8), end_(image.data() + image.size()) {
         fine_ = image.size() >= 16 && std::memcmp(image.data(), magic, 8) == 0;
         if (!fine_) return;
         end_ -= 8;

@@ -5,7 +5,9 @@
 
 namespace formatter {
 
-Origin& StreamEngine::origin_of(uint64_t id) { return origins_.try_emplace(id, id, options_.format.has_header).first->second; }
+Origin& StreamEngine::origin_of(uint64_t id) {
+    return origins_.try_emplace(id, id, options_.format.has_header).first->second;
+}
 
 // Sequences may wrap; positions never do. Of the positions a sequence can mean, the one nearest to the prefix is meant.
 uint64_t StreamEngine::position_of(const Origin& origin, uint64_t sequence) const {
@@ -22,8 +24,8 @@ uint64_t StreamEngine::sequence_of(uint64_t position) const {
     return options_.max_sequence && position ? (position - 1) % options_.max_sequence + 1 : position;
 }
 
-PushStatus StreamEngine::admit(const PushedBuffer& buffer, uint64_t position, const QuoteSummary& summary,
-                               const FrameEnds& ends, bool lost, Call& call) {
+PushStatus StreamEngine::admit(const PushedBuffer& buffer, uint64_t position, uint64_t quotes, const FrameEnds& ends,
+                               bool lost, Call& call) {
     Origin& origin = origin_of(buffer.origin);
     const uint64_t prefix = origin.ring.prefix();
     const bool held = origin.outstanding && origin.outstanding->held.count(position);
@@ -35,7 +37,8 @@ PushStatus StreamEngine::admit(const PushedBuffer& buffer, uint64_t position, co
     // The next buffer in order is always taken: it is what frees the others.
     const uint64_t kept = waits || !ends.any() ? buffer.size : ends.first + (buffer.size - ends.last);
     const uint64_t undecided = call.run.origin && !call.run.delimited ? call.run.bytes : 0;
-    if (!next && counts_.pending_bytes + undecided + kept > options_.max_pending_bytes) return PushStatus::pending_limit;
+    if (!next && counts_.pending_bytes + undecided + kept > options_.max_pending_bytes)
+        return PushStatus::pending_limit;
     call.touch(origin);
     counts_.buffers++;
     counts_.bytes += buffer.size;
@@ -43,12 +46,12 @@ PushStatus StreamEngine::admit(const PushedBuffer& buffer, uint64_t position, co
     if (!waits) {
         extend_run(origin, position, Piece{buffer.data, buffer.size}, ends, lost, call);
     } else if (next && may_decode(origin, call)) {
-        follow(origin, position, Piece{buffer.data, buffer.size}, summary, lost, call);
+        follow(origin, position, Piece{buffer.data, buffer.size}, quotes, lost, call);
         release_held(origin, call);
     } else {
         Held& arrived = origin.work().held[position];
         arrived.bytes.append(buffer.data, buffer.size);
-        arrived.summary = summary;
+        arrived.quotes = quotes;
         arrived.lost = lost;
         counts_.pending_bytes += buffer.size;
         counts_.pending_buffers++;
@@ -69,13 +72,14 @@ bool StreamEngine::may_decode(Origin& origin, Call& call) const {
 void StreamEngine::use_header(Origin& origin, const std::string& header) {
     const auto entry = formats_.try_emplace(header).first;
     if (!entry->second)
-        entry->second = options_.format.read_preamble(reinterpret_cast<const uint8_t*>(header.data()), header.size()).format;
+        entry->second =
+            options_.format.read_preamble(reinterpret_cast<const uint8_t*>(header.data()), header.size()).format;
     origin.header = &entry->first;
     origin.format = entry->second.get();
 }
 
 // The next buffer in order: its start state is certain.
-void StreamEngine::follow(Origin& origin, uint64_t position, Piece buffer, const QuoteSummary& summary, bool lost, Call& call) {
+void StreamEngine::follow(Origin& origin, uint64_t position, Piece buffer, uint64_t quotes, bool lost, Call& call) {
     const Framing& framing = options_.format.framing;
     FrameEnds ends;
     if (lost) {
@@ -83,7 +87,7 @@ void StreamEngine::follow(Origin& origin, uint64_t position, Piece buffer, const
         origin.state = ScanState{};
         origin.preamble_open = false;
     } else {
-        ends = framing.ends_after(buffer.data, buffer.size, summary, &origin.state);
+        ends = framing.ends_after(buffer.data, buffer.size, quotes, &origin.state);
     }
     if (origin.preamble_open) {
         // All up to the header's end counts as one record: which of its lines is the header is known only there.
@@ -106,9 +110,10 @@ void StreamEngine::release_held(Origin& origin, Call& call) {
         counts_.pending_buffers--;
         const Piece piece{buffer.bytes.data.get(), buffer.bytes.size};
         if (in_order() || origin.preamble_open) {
-            follow(origin, position, piece, buffer.summary, buffer.lost, call);
+            follow(origin, position, piece, buffer.quotes, buffer.lost, call);
         } else {
-            extend_run(origin, position, piece, options_.format.framing.ends_anywhere(piece.data, piece.size), buffer.lost, call);
+            extend_run(origin, position, piece, options_.format.framing.ends_anywhere(piece.data, piece.size),
+                       buffer.lost, call);
         }
         if (buffer.bytes.data) call.owners.push_back(std::move(buffer.bytes));
     };

@@ -79,7 +79,8 @@ void write_outstanding(ImageWriter& out, const Outstanding& work) {
     for (const auto& entry : work.fragments) {
         const Fragments& f = entry.second;
         out.number(entry.first);
-        out.number(uint64_t(f.has_head) | uint64_t(f.has_tail) << 1 | uint64_t(f.from_start) << 2 | uint64_t(f.lost) << 3);
+        out.number(uint64_t(f.has_head) | uint64_t(f.has_tail) << 1 | uint64_t(f.from_start) << 2 |
+                   uint64_t(f.lost) << 3);
         out.number(f.let_go);
         write_owned(out, f.head);
         write_owned(out, f.tail);
@@ -93,7 +94,8 @@ void write_outstanding(ImageWriter& out, const Outstanding& work) {
     out.number(work.tallies.size());
     for (const auto& entry : work.tallies) {
         const Tally& t = entry.second;
-        for (uint64_t value : {entry.first, t.last, t.bytes, t.records, t.span_records, uint64_t(t.waits)}) out.number(value);
+        for (uint64_t value : {entry.first, t.last, t.bytes, t.records, t.span_records, uint64_t(t.waits)})
+            out.number(value);
         write_errors(out, t.errors);
     }
 }
@@ -122,7 +124,7 @@ uint64_t read_outstanding(ImageReader& in, Outstanding& work, const Framing& fra
         Held& held = work.held[in.number()];
         held.lost = in.number();
         held.bytes = read_owned(in);
-        held.summary = framing.summarize(held.bytes.data.get(), held.bytes.size);
+        held.quotes = framing.count_quotes(held.bytes.data.get(), held.bytes.size);
         pending += held.bytes.size;
     }
     for (uint64_t n = in.number(); n && in.fine(); n--) {
@@ -144,8 +146,8 @@ std::string StreamEngine::checkpoint(PushResult* result) {
     flush_idle(true, result);
     ImageWriter out(stream_magic);
     const DecodeCounters& d = counts_.decode;
-    for (uint64_t count : {counts_.buffers, counts_.bytes, counts_.spanning, counts_.duplicates, counts_.lost, d.records,
-                           d.rows, d.filtered, d.rejected, d.nulled})
+    for (uint64_t count : {counts_.buffers, counts_.bytes, counts_.spanning, counts_.duplicates, counts_.lost,
+                           d.records, d.rows, d.filtered, d.rejected, d.nulled})
         out.number(count);
     out.number(origins_.size());
     std::string ring;

@@ -14,14 +14,15 @@ constexpr size_t open_builders_most = 64;   // a batch under construction costs 
 constexpr size_t spare_builders_most = 8;
 // A round is admitted, then parsed: long enough to share the work between, short enough for the others at the lock.
 constexpr size_t round_buffers = 4096;
-constexpr size_t round_bytes = 256 << 10;  // looked at for record ends, then parsed while still cached
+constexpr size_t round_bytes = 16 << 20;
 constexpr size_t round_origins = 32;
 constexpr size_t spare_arenas_most = 8;
 constexpr size_t spare_arena_bytes_most = 1 << 20;
 constexpr uint64_t text_limit = uint64_t(1) << 30;  // 32-bit offsets end at twice this
 
 int64_t now_ns() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
 }
 
 void add_counters(DecodeCounters& sum, const DecodeCounters& more) {
@@ -52,18 +53,20 @@ PushResult StreamEngine::push(const PushedBuffer* buffers, size_t count, bool ap
     if (!std::is_sorted(order.begin(), order.end(), before)) std::stable_sort(order.begin(), order.end(), before);
     PushResult result;
     Call call;
-    std::vector<QuoteSummary> summaries;
+    std::vector<uint64_t> quotes;
     std::vector<FrameEnds> ends;
     std::unique_lock<std::mutex> guard(lock_, std::defer_lock);
     for (size_t begin = 0; begin < count && result.status == PushStatus::ok;) {
         size_t end = begin, bytes = 0;
         while (end < count && end - begin < round_buffers && bytes < round_bytes) bytes += buffers[order[end++]].size;
-        summaries.resize(end - begin);
+        quotes.resize(end - begin);
         ends.resize(end - begin);
         for (size_t i = begin; i < end; i++) {
             const PushedBuffer& b = buffers[order[i]];
-            if (in_order()) summaries[i - begin] = framing.summarize(b.data, b.size);
-            else ends[i - begin] = framing.ends_anywhere(b.data, b.size);
+            if (in_order())
+                quotes[i - begin] = framing.count_quotes(b.data, b.size);
+            else
+                ends[i - begin] = framing.ends_anywhere(b.data, b.size);
         }
         guard.lock();
         quiet_.wait(guard, [this] { return !closed_gate_; });
@@ -83,7 +86,7 @@ PushResult StreamEngine::push(const PushedBuffer* buffers, size_t count, bool ap
             } else {
                 position = position_of(origin_of(b.origin), b.sequence);
             }
-            if (status == PushStatus::ok) status = admit(b, position, summaries[i - begin], ends[i - begin], false, call);
+            if (status == PushStatus::ok) status = admit(b, position, quotes[i - begin], ends[i - begin], false, call);
             if (status == PushStatus::duplicate && options_.ignore_duplicates) {
                 counts_.duplicates++;
             } else if (status != PushStatus::ok) {
@@ -104,10 +107,12 @@ PushResult StreamEngine::lost(uint64_t id, uint64_t sequence) {
     Call call;
     std::unique_lock<std::mutex> guard(lock_);
     quiet_.wait(guard, [this] { return !closed_gate_; });
-    if (sequence == 0) result.status = PushStatus::zero;
-    else if (options_.max_sequence && sequence > options_.max_sequence) result.status = PushStatus::out_of_range;
+    if (sequence == 0)
+        result.status = PushStatus::zero;
+    else if (options_.max_sequence && sequence > options_.max_sequence)
+        result.status = PushStatus::out_of_range;
     else
-        result.status = admit(PushedBuffer{id, sequence, nullptr, 0}, position_of(origin_of(id), sequence), QuoteSummary{},
+        result.status = admit(PushedBuffer{id, sequence, nullptr, 0}, position_of(origin_of(id), sequence), 0,
                               FrameEnds{}, true, call);
     run(call, guard, &result);
     return result;
@@ -177,8 +182,10 @@ void StreamEngine::settle(Call& call, PushResult* result) {
         for (RowError& error : decoder.errors) {
             Outstanding& work = entry.first->work();
             auto run = work.tallies.upper_bound(error.sequence);
-            if (run == work.tallies.begin()) work.last_errors.push_back(std::move(error));
-            else (--run)->second.errors.push_back(std::move(error));
+            if (run == work.tallies.begin())
+                work.last_errors.push_back(std::move(error));
+            else
+                (--run)->second.errors.push_back(std::move(error));
         }
         decoder.errors.clear();
     }
@@ -253,8 +260,10 @@ void StreamEngine::return_builder(Origin& origin, Builder* builder, PushResult* 
 }
 
 void StreamEngine::retire_builder(Builder* builder) {
-    if (spare_builders_.size() < spare_builders_most && !builder->format) spare_builders_.push_back(builder);
-    else delete builder;
+    if (spare_builders_.size() < spare_builders_most && !builder->format)
+        spare_builders_.push_back(builder);
+    else
+        delete builder;
 }
 
 void StreamEngine::export_builder(Builder& builder, std::vector<FinishedBatch>* out) const {
@@ -269,8 +278,10 @@ void StreamEngine::export_builder(Builder& builder, std::vector<FinishedBatch>* 
             uint64_t last = span.last;
             if (options_.max_sequence) last = std::min(last, first + (options_.max_sequence - sequence_of(first)));
             const bool joins = !batch.spans.empty() && first == previous + 1 && sequence_of(first) != 1;
-            if (joins) batch.spans.back().last = sequence_of(last);
-            else batch.spans.push_back({sequence_of(first), sequence_of(last)});
+            if (joins)
+                batch.spans.back().last = sequence_of(last);
+            else
+                batch.spans.push_back({sequence_of(first), sequence_of(last)});
             previous = last;
             first = last + 1;
         }

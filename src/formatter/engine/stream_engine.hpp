@@ -80,8 +80,10 @@ struct Builder {
 
     void cover(uint64_t first, uint64_t last) {
         if (first > last) return;
-        if (!covered.empty() && covered.back().last + 1 == first) covered.back().last = last;
-        else covered.push_back({first, last});
+        if (!covered.empty() && covered.back().last + 1 == first)
+            covered.back().last = last;
+        else
+            covered.push_back({first, last});
     }
 };
 
@@ -117,8 +119,8 @@ class StreamEngine {
     uint64_t sequence_of(uint64_t position) const;
     uint64_t next_position(const Origin&) const;  // behind the highest seen
     bool in_order() const { return options_.ordered || options_.format.framing.needs_prefix(); }
-    PushStatus admit(const PushedBuffer&, uint64_t position, const QuoteSummary&, const FrameEnds&, bool lost, Call&);
-    void follow(Origin&, uint64_t position, Piece, const QuoteSummary&, bool lost, Call&);
+    PushStatus admit(const PushedBuffer&, uint64_t position, uint64_t quotes, const FrameEnds&, bool lost, Call&);
+    void follow(Origin&, uint64_t position, Piece, uint64_t quotes, bool lost, Call&);
     void release_held(Origin&, Call&);
     bool may_decode(Origin&, Call&) const;
     std::vector<SequenceSpan> missing(Origin&, uint64_t last_position);
@@ -134,7 +136,7 @@ class StreamEngine {
     // parsing, without the lock (stream_parsing.cpp)
     void parse(Call&);
     void parse_run(Job&, Call&);
-    void parse_small_buffers(Job&, Call&);
+    void parse_pieces(Job&, Call&);
     void parse_with_limit(Job&, Call&);
     void parse_spanning(Job&, Call&);
     size_t index_all(Job&, const uint8_t* data, size_t size, uint64_t used_before, Call&);

@@ -8,7 +8,9 @@ namespace formatter {
 namespace {
 
 constexpr size_t arena_bytes = 256 << 10;  // a block's bytes, stops and values stay in the second-level cache together
-constexpr size_t raw_most = 4096;          // of a record that is not there as a whole
+constexpr size_t large_piece = 16 << 10;  // is parsed where it is
+constexpr size_t edge_bytes = 4 << 10;  // of it, to finish the record that began before
+constexpr size_t raw_most = 4096;  // of a record that is not there as a whole
 
 }  // namespace
 
@@ -25,47 +27,77 @@ void StreamEngine::parse_run(Job& job, Call& call) {
     } else if (job.bytes) {
         const uint64_t ordinal = job.merged ? 0 : after_spanning;
         builder.decoder->place(Place{job.run_first, job.offset, ordinal, job.stream_start});
-        if (job.pieces.size() == 1) index_all(job, job.pieces[0].data, job.bytes, 0, call);
-        else parse_small_buffers(job, call);
+        if (job.pieces.size() == 1)
+            index_all(job, job.pieces[0].data, job.bytes, 0, call);
+        else
+            parse_pieces(job, call);
         job.records = builder.decoder->records_placed();
     }
     cover_through(job, job.bytes);
     const uint64_t covered = job.piece_position + (job.pieces.size() - job.pieces_before);
-    if (job.pieces.empty()) builder.cover(job.run_first, job.run_last);
-    else builder.cover(covered, job.run_last);
+    if (job.pieces.empty())
+        builder.cover(job.run_first, job.run_last);
+    else
+        builder.cover(covered, job.run_last);
 }
 
-// Puts small buffers together, so that parsing pays its price per piece once for many of them.
-void StreamEngine::parse_small_buffers(Job& job, Call& call) {
+// Puts small buffers together, so that parsing pays its price per piece once for many of them; of large ones only the
+// records over their edges. Rows that wait in the decoder point into the arena: what was indexed there stays as it is
+// until they have been decoded.
+void StreamEngine::parse_pieces(Job& job, Call& call) {
     RecordDecoder& decoder = *job.builder->decoder;
-    size_t filled = 0;
-    uint64_t used_before = 0;
-    const auto resize_arena = [&](size_t wanted) {
-        std::unique_ptr<uint8_t[]> larger(new uint8_t[wanted]);
-        if (filled) std::memcpy(larger.get(), call.arena.get(), filled);
-        call.arena = std::move(larger);
-        call.arena_size = wanted;
+    size_t begin = 0, filled = 0;  // of the arena: what is not indexed yet
+    uint64_t used = 0;
+    const auto index_arena = [&] {
+        const size_t more = index_all(job, call.arena.get() + begin, filled - begin, used, call);
+        begin += more;
+        used += more;
     };
-    // Rows that wait in the decoder point into the arena.
-    const auto work_off = [&] {
-        const size_t used = index_all(job, call.arena.get(), filled, used_before, call);
+    const auto make_room = [&] {
+        index_arena();
         decoder.materialize();
-        used_before += used;
-        filled -= used;
-        if (filled) std::memmove(call.arena.get(), call.arena.get() + used, filled);
-        return used;
-    };
-    if (!call.arena) resize_arena(arena_bytes);
-    for (const Piece& piece : job.pieces) {
-        for (size_t taken = 0; taken < piece.size;) {
-            if (filled == call.arena_size && work_off() == 0) resize_arena(2 * call.arena_size);  // a long record
-            const size_t more = std::min(piece.size - taken, call.arena_size - filled);
-            std::memcpy(call.arena.get() + filled, piece.data + taken, more);
-            filled += more;
-            taken += more;
+        filled -= begin;
+        if (2 * filled > call.arena_size || !call.arena) {  // a long record, or the first time
+            const size_t wanted = std::max(arena_bytes, 2 * call.arena_size);
+            std::unique_ptr<uint8_t[]> larger(new uint8_t[wanted]);
+            if (filled) std::memcpy(larger.get(), call.arena.get() + begin, filled);
+            call.arena = std::move(larger);
+            call.arena_size = wanted;
+        } else if (filled) {
+            std::memmove(call.arena.get(), call.arena.get() + begin, filled);
         }
+        begin = 0;
+    };
+    const auto append = [&](const uint8_t* data, size_t size) {
+        while (size) {
+            if (filled == call.arena_size) make_room();
+            const size_t more = std::min(size, call.arena_size - filled);
+            std::memcpy(call.arena.get() + filled, data, more);
+            filled += more;
+            data += more;
+            size -= more;
+        }
+    };
+    decoder.materialize();  // another job's rows may point into the arena
+    for (const Piece& piece : job.pieces) {
+        if (piece.size < large_piece) {
+            append(piece.data, piece.size);
+            continue;
+        }
+        append(piece.data, edge_bytes);
+        index_arena();
+        if (filled - begin > edge_bytes) {  // the record that began before is longer
+            append(piece.data + edge_bytes, piece.size - edge_bytes);
+            continue;
+        }
+        const size_t at = edge_bytes - (filled - begin);  // here a record begins in the piece itself
+        const size_t more = index_all(job, piece.data + at, piece.size - at, used, call);
+        used += more;
+        begin = filled;
+        append(piece.data + at + more, piece.size - at - more);
     }
-    work_off();
+    index_arena();
+    decoder.materialize();
 }
 
 // Indexes all complete records of [data, data + size); full batches leave on the way. Returns the bytes used.
@@ -119,7 +151,8 @@ void StreamEngine::parse_with_limit(Job& job, Call& call) {
     size_t begin = 0, at = 0;
     const auto index_up_to = [&](size_t end) {
         if (end == begin) return;
-        decoder.place(Place{job.run_first, job.offset + int64_t(begin), base + job.records, job.stream_start && begin == 0});
+        decoder.place(
+            Place{job.run_first, job.offset + int64_t(begin), base + job.records, job.stream_start && begin == 0});
         index_all(job, data + begin, end - begin, begin, call);
         job.records += decoder.records_placed();
     };
@@ -171,13 +204,16 @@ void StreamEngine::parse_spanning(Job& job, Call& call) {
         if (is_full(builder)) export_builder(builder, &call.batches);
     }
     decoder.place(Place{job.position, job.offset, 0, job.stream_start});
-    if (job.unterminated) decoder.index_unterminated(bytes, job.bytes);
-    else decoder.index(bytes, job.bytes, options_.max_rows - decoder.rows());
+    if (job.unterminated)
+        decoder.index_unterminated(bytes, job.bytes);
+    else
+        decoder.index(bytes, job.bytes, options_.max_rows - decoder.rows());
     job.records = decoder.records_placed();
     if (stitched.data) call.owners.push_back(std::move(stitched));  // until the builder has materialized
 }
 
-void StreamEngine::too_long_or_lost(const Job& job, const uint8_t* bytes, size_t size, int64_t offset, uint64_t record) {
+void StreamEngine::too_long_or_lost(const Job& job, const uint8_t* bytes, size_t size, int64_t offset,
+                                    uint64_t record) {
     RowError error;
     error.code = job.lost ? ErrorCode::lost : ErrorCode::record_too_long;
     error.sequence = job.spanning ? job.position : job.run_first;

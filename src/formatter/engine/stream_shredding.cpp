@@ -5,15 +5,16 @@
 namespace formatter {
 namespace {
 
-constexpr size_t small_buffer = 128 << 10;   // smaller ones are put together: parsing has a price per piece
-constexpr size_t joined_tail = 64 << 10;    // fragments that follow each other are kept as one up to here
+constexpr size_t joined_buffer = 1 << 20;  // smaller ones form runs: parsing has a price per piece
+constexpr size_t joined_tail = 64 << 10;  // fragments that follow each other are kept as one up to here
 
 }  // namespace
 
-void StreamEngine::extend_run(Origin& origin, uint64_t position, Piece buffer, const FrameEnds& ends, bool lost, Call& call) {
+void StreamEngine::extend_run(Origin& origin, uint64_t position, Piece buffer, const FrameEnds& ends, bool lost,
+                              Call& call) {
     Run& run = call.run;
     const bool joins = run.origin == &origin && position == run.last + 1 && !lost && !run.lost &&
-                       buffer.size < small_buffer && run.buffers.back().size < small_buffer;
+                       buffer.size < joined_buffer && run.buffers.back().size < joined_buffer;
     if (!joins) {
         close_run(call);
         origin.work();  // unfolded before the ring moves on
@@ -78,7 +79,7 @@ void StreamEngine::close_run(Call& call) {
         head_claimed = true;
         // Parsed in one go with the run's own records, if it is nothing special.
         const bool fits = job.bytes + run.bytes <= options_.max_record_bytes && !job.let_go && !job.lost;
-        if (fits && run.buffers.back().size < small_buffer) {
+        if (fits && run.buffers.back().size < joined_buffer) {
             own = std::move(job);
             own.spanning = false;
             own.merged = true;
@@ -131,7 +132,8 @@ void StreamEngine::close_run(Call& call) {
 
 // Takes the pieces of a complete record: those in `run` are referred to in place. The last piece is the one in the
 // buffer the record ends in, so that a run's own records can be put behind it.
-void StreamEngine::claim(Origin& origin, const SequenceSpan& span, const Run* run, bool unterminated, Call& call, Job* job) {
+void StreamEngine::claim(Origin& origin, const SequenceSpan& span, const Run* run, bool unterminated, Call& call,
+                         Job* job) {
     job->origin = &origin;
     job->position = job->run_first = span.last;
     job->spanning = true;

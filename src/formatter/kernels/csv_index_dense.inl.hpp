@@ -19,7 +19,7 @@ constexpr size_t settle_bytes = 8192;  // written, then settled: bytes and posit
 struct PositionTable {
     uint32_t* positions;  // of the records not settled yet
     size_t count;
-    uint64_t ends;        // how many of them are record ends
+    uint64_t ends;  // how many of them are record ends
 };
 
 // Writes the positions of up to settle_bytes from `offset` on, until there are `limit` of them (then up to 63 more).
@@ -41,8 +41,8 @@ static inline size_t write_round(SeparatorBlocks<quoting>& blocks, size_t offset
 }
 
 struct Settled {
-    uint32_t rows;         // regular ones, at most as many as asked for
-    bool suspect;          // the record after them is too long, or ends too early
+    uint32_t rows;  // regular ones, at most as many as asked for
+    bool suspect;  // the record after them is too long, or ends too early
     bool carriage_return;  // before the end of one of them
 };
 
@@ -116,7 +116,7 @@ static inline void pick_columns(const uint32_t* table, const StopPlan& plan, uin
 
 template <bool quoting>
 static bool index_then_pick(SeparatorBlocks<quoting>& blocks, const uint8_t* data, size_t size, uint8_t record_end,
-                                const StopPlan& plan, CsvIndex& index) {
+                            const StopPlan& plan, CsvIndex& index) {
     alignas(64) uint32_t scratch[most_scratch_fields + settle_bytes + 64];  // an unfinished record, a round, the slack
     PositionTable table = {scratch, 0, 0};
     Settled settled = {0, false, false};

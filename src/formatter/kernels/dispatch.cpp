@@ -14,7 +14,9 @@ extern const Kernel kernel_scalar;
 
 static const Kernel* const compiled[] = {
 #if defined(__x86_64__)
-    &kernel_avx512, &kernel_avx2, &kernel_sse42,
+    &kernel_avx512,
+    &kernel_avx2,
+    &kernel_sse42,
 #elif defined(__aarch64__)
     &kernel_neon,
 #endif

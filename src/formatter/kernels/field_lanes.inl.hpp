@@ -94,8 +94,8 @@ struct WordChunk {
     };
     alignas(64) uint64_t last[chunk_rows];
     alignas(64) uint64_t first[chunk_rows];  // only if `longest` > 8
-    alignas(64) uint8_t sizes[chunk_rows];   // 0 for an empty field and for long ones
-    LongField long_fields[chunk_rows];       // fields of more than 16 bytes, listed only if `longest` > 8
+    alignas(64) uint8_t sizes[chunk_rows];  // 0 for an empty field and for long ones
+    LongField long_fields[chunk_rows];  // fields of more than 16 bytes, listed only if `longest` > 8
     uint32_t long_count;
     uint32_t longest;
     uint32_t rows;
@@ -109,8 +109,10 @@ FORMATTER_INLINE uint32_t cut_field(const uint8_t* base, const uint8_t* readable
     if (drop_carriage_return && size != 0 && end[-1] == '\r') size--, end--;
     chunk.last[at] = near_begin ? load_word_before(end, readable_begin) : load_word(end - 8);
     if (beyond_eight) {
-        if (!near_begin) chunk.first[at] = load_word(end - 16);
-        else chunk.first[at] = size > 8 ? load_word_before(end - 8, readable_begin) : 0;
+        if (!near_begin)
+            chunk.first[at] = load_word(end - 16);
+        else
+            chunk.first[at] = size > 8 ? load_word_before(end - 8, readable_begin) : 0;
         if (__builtin_expect(size > 16, false)) {
             chunk.long_fields[chunk.long_count++] = {end - size, size, at};
             chunk.sizes[at] = 0;
@@ -137,8 +139,8 @@ __attribute__((noinline)) static uint32_t cut_run(const FieldRun& run, WordChunk
         longest = size > longest ? size : longest;
     }
     for (; at < past; at++, ends += stride) {
-        const uint32_t size = cut_field<beyond_eight, drop_carriage_return, false>(
-            base, nullptr, ends[to_begin] + skip, *ends, chunk, at);
+        const uint32_t size = cut_field<beyond_eight, drop_carriage_return, false>(base, nullptr, ends[to_begin] + skip,
+                                                                                   *ends, chunk, at);
         longest = size > longest ? size : longest;
     }
     return longest;

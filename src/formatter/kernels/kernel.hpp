@@ -59,17 +59,17 @@ struct JsonIndex {
     // out
     size_t count;         // positions of whole lines: the last is a line end
     bool ascii;           // no byte up to the last position is 0x80 or more (may be false too often)
-    bool stopped;         // the line behind the last position has no strings in order: not written, nor those after it
+    bool stopped;  // the line behind the last position has no strings in order: not written, nor those after it
 };
 
 // ---------------------------------------------------------------------------------------------- values
 
 // Bitmaps are least significant bit first, as Arrow's, (rows + 63) / 64 words; bits past `rows` are written as zero.
 struct ValueMarks {
-    uint64_t* empty;     // the field has no bytes
-    uint64_t* odd;       // not decided here: out[] is unspecified. Never set together with `empty`
+    uint64_t* empty;  // the field has no bytes
+    uint64_t* odd;  // not decided here: out[] is unspecified. Never set together with `empty`
     uint32_t empty_count;  // out
-    uint32_t odd_count;    // out
+    uint32_t odd_count;  // out
 };
 
 enum class TimeUnit : uint8_t { second, milli, micro, nano };
@@ -80,8 +80,8 @@ struct Token {  // a short literal, for booleans and null markers
 };
 
 struct StringSums {
-    uint64_t bytes;       // upper bound of the bytes gather_strings will write
-    bool any_non_ascii;   // out of gather_strings: some byte >= 0x80 was copied
+    uint64_t bytes;  // upper bound of the bytes gather_strings will write
+    bool any_non_ascii;  // out of gather_strings: some byte >= 0x80 was copied
 };
 
 struct Kernel {
@@ -104,8 +104,8 @@ struct Kernel {
     void (*decode_timestamp)(const FieldView&, TimeUnit, int64_t* out, ValueMarks&);
     void (*decode_date32)(const FieldView&, int32_t* out, ValueMarks&);
     // One bit a row into `out` (a bitmap like the marks). Fields equal to a token decide; others are odd (or empty).
-    void (*decode_bool)(const FieldView&, const Token* trues, size_t true_count, const Token* falses, size_t false_count,
-                        uint64_t* out, ValueMarks&);
+    void (*decode_bool)(const FieldView&, const Token* trues, size_t true_count, const Token* falses,
+                        size_t false_count, uint64_t* out, ValueMarks&);
 
     // Strings. measure_strings gives the bound that the caller reserves (plus 64 bytes of slack the copy may overwrite);
     // gather_strings copies each field behind the one before and writes the end offset of row i to offsets[i], starting

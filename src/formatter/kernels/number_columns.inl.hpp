@@ -128,8 +128,8 @@ struct ConvertInteger {
             const lanes::Words wrong = not_digits(first.digits) | not_digits(last.digits);
             const lanes::Which fits = lanes::both(lanes::is_zero(wrong), lanes::is_set(last.keep));
             const lanes::Words value =
-                lanes::multiply_low_halves(lanes::eight_digits(first.digits), lanes::splat(100000000))
-                + lanes::eight_digits(last.digits);
+                lanes::multiply_low_halves(lanes::eight_digits(first.digits), lanes::splat(100000000)) +
+                lanes::eight_digits(last.digits);
             lanes::store(out + i, lanes::keep_if(fits, lanes::negate_if(lanes::is_set(first.sign | last.sign), value)));
             good |= lanes::bits(fits) << i;
         }
@@ -219,14 +219,15 @@ struct ConvertFraction {
 
             // Besides the edges: sixteen digits without a point are one too many.
             const lanes::Words sixteen_digits = lanes::keep_if(none, first.keep & one_byte);
-            const lanes::Words at_edge = (point_first & first_byte_of(first.keep))
-                | (point_last & (first_byte_of(last.keep, first.keep) | lanes::splat(uint64_t(0xFF) << 56)));
+            const lanes::Words at_edge =
+                (point_first & first_byte_of(first.keep)) |
+                (point_last & (first_byte_of(last.keep, first.keep) | lanes::splat(uint64_t(0xFF) << 56)));
             const lanes::Words wrong = not_digits(closed_last) | not_digits(closed_first) | at_edge | sixteen_digits;
             const lanes::Which fits = lanes::both(lanes::is_zero(wrong), lanes::is_set(last.keep));
 
             const lanes::Words mantissa =
-                lanes::multiply_low_halves(lanes::eight_digits(closed_first), lanes::splat(100000000))
-                + lanes::eight_digits(closed_last);
+                lanes::multiply_low_halves(lanes::eight_digits(closed_first), lanes::splat(100000000)) +
+                lanes::eight_digits(closed_last);
             const lanes::Words value = lanes::quotient16(mantissa, through_first, through_last);
             lanes::store(out + i, lanes::keep_if(fits, with_sign(value, first.sign | last.sign)));
             good |= lanes::bits(fits) << i;
@@ -236,7 +237,7 @@ struct ConvertFraction {
 
     // Only a sign, fifteen digits and a point reach beyond sixteen bytes.
     bool decide_long(const WordChunk::LongField& field, uint64_t& value) const {
-        static constexpr double powers[15] = {1,   1e1, 1e2, 1e3,  1e4,  1e5,  1e6, 1e7,
+        static constexpr double powers[15] = {1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6, 1e7,
                                               1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14};
         value = 0;
         if (field.size != 17 || field.begin[0] != '-') return false;
@@ -244,8 +245,8 @@ struct ConvertFraction {
         const uint8_t* point = field.begin + 2;  // behind at least one digit
         while (point < end && *point != decimal_point) point++;
         uint64_t mantissa = 0;
-        if (end - point < 2 || !append_digits(field.begin + 1, point, mantissa)
-            || !append_digits(point + 1, end, mantissa))
+        if (end - point < 2 || !append_digits(field.begin + 1, point, mantissa) ||
+            !append_digits(point + 1, end, mantissa))
             return false;
         const double quotient = double(int64_t(mantissa)) / powers[end - point - 1];
         __builtin_memcpy(&value, &quotient, 8);

@@ -11,14 +11,17 @@ namespace FORMATTER_ISA {
 
 // Record ends by block, apart by whether they are inside quotes for those who begin outside. Blocks come in order.
 class QuoteBlocks {
-public:
+  public:
     struct Masks {
         uint64_t quotes, ends_outside, ends_inside;
     };
 
     QuoteBlocks(const uint8_t* data, size_t size, const CsvBytes& bytes)
-        : data_(data), size_(size), quoting_(bytes.quoting ? ~uint64_t(0) : 0),
-          record_end_(make_needle(bytes.record_end)), quote_(make_needle(bytes.quote)) {}
+        : data_(data),
+          size_(size),
+          quoting_(bytes.quoting ? ~uint64_t(0) : 0),
+          record_end_(make_needle(bytes.record_end)),
+          quote_(make_needle(bytes.quote)) {}
 
     inline Masks at(size_t offset) {
         if (__builtin_expect(size_ - offset >= 64, 1)) return masks(load_block(data_ + offset), ~uint64_t(0));
@@ -27,7 +30,7 @@ public:
         return masks(block, valid);
     }
 
-private:
+  private:
     inline Masks masks(const Block& block, uint64_t valid) {
         const uint64_t ends = equal_mask(block, record_end_) & valid;
         const uint64_t quotes = equal_mask(block, quote_) & valid & quoting_;

@@ -20,12 +20,12 @@ struct Segment {
     const uint8_t* base;
     const uint8_t* readable_begin;  // loads may touch [readable_begin, readable_end) and nothing else
     const uint8_t* readable_end;
-    size_t first_stop;              // index of the first record's entry 0 in `stops`; first_stop - 1 is the sentinel
+    size_t first_stop;  // index of the first record's entry 0 in `stops`; first_stop - 1 is the sentinel
     uint32_t rows;
     // Provenance: the stream position of `base`, for errors. `sequence` 0 means a whole input.
     uint64_t sequence;
-    uint64_t byte_offset;           // of `base`: in the buffer when sequence > 0, else absolute
-    uint64_t first_record;          // ordinal of the segment's first record: in the buffer, or absolute
+    uint64_t byte_offset;  // of `base`: in the buffer when sequence > 0, else absolute
+    uint64_t first_record;  // ordinal of the segment's first record: in the buffer, or absolute
 };
 
 struct FieldView {
@@ -36,8 +36,8 @@ struct FieldView {
     int32_t begin_stop;
     int32_t end_stop;
     uint32_t begin_skip;
-    uint32_t rows;                  // sum of the segments' rows
-    bool drop_carriage_return;      // last column where "\r\n" may end a record: a final '\r' is not part of the field
+    uint32_t rows;  // sum of the segments' rows
+    bool drop_carriage_return;  // last column where "\r\n" may end a record: a final '\r' is not part of the field
 };
 
 }  // namespace formatter

@@ -30,10 +30,13 @@ struct SeparatorMasks {
 // Begins outside quotes at `begin`. Blocks are asked for in order, each once.
 template <bool quoting>
 class SeparatorBlocks {
-public:
+  public:
     SeparatorBlocks(const uint8_t* data, size_t size, const CsvBytes& bytes)
-        : data_(data), size_(size), delimiter_(make_needle(bytes.delimiter)),
-          record_end_(make_needle(bytes.record_end)), quote_(make_needle(bytes.quote)) {}
+        : data_(data),
+          size_(size),
+          delimiter_(make_needle(bytes.delimiter)),
+          record_end_(make_needle(bytes.record_end)),
+          quote_(make_needle(bytes.quote)) {}
 
     inline SeparatorMasks at(size_t offset) {
         if (__builtin_expect(size_ - offset >= 64, 1)) return masks(load_block(data_ + offset), offset);
@@ -45,7 +48,7 @@ public:
     // Where the first quote was met, in the padding perhaps; SIZE_MAX if nowhere.
     size_t first_quote() const { return first_quote_; }
 
-private:
+  private:
     inline SeparatorMasks masks(const Block& block, size_t offset) {
         uint64_t ends = equal_mask(block, record_end_);
         uint64_t separators = equal_mask(block, delimiter_) | ends;

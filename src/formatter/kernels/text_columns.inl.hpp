@@ -124,8 +124,8 @@ FORMATTER_INLINE size_t copy_until_quote(uint8_t* to, const uint8_t* from, size_
         const lanes::Block a = lanes::load_block(from + at), b = lanes::load_block(from + at + lanes::block_bytes);
         const lanes::Block c = lanes::load_block(from + at + 2 * lanes::block_bytes);
         const lanes::Block d = lanes::load_block(from + at + 3 * lanes::block_bytes);
-        if (lanes::any_marked((lanes::marked_if_equal(a, quotes) | lanes::marked_if_equal(b, quotes))
-                              | (lanes::marked_if_equal(c, quotes) | lanes::marked_if_equal(d, quotes))))
+        if (lanes::any_marked((lanes::marked_if_equal(a, quotes) | lanes::marked_if_equal(b, quotes)) |
+                              (lanes::marked_if_equal(c, quotes) | lanes::marked_if_equal(d, quotes))))
             break;
         lanes::store_block(to + at, a);
         lanes::store_block(to + at + lanes::block_bytes, b);

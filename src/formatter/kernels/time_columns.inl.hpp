@@ -86,8 +86,10 @@ FORMATTER_INLINE bool next_times(RunWalk& walk, TimeChunk& chunk) {
     chunk.rows = 0;
     chunk.any_fraction = false;
     while (chunk.rows < chunk_rows && walk.next(chunk_rows - chunk.rows, run)) {
-        if (run.drop_carriage_return) cut_times<with_clock, true>(run, chunk, chunk.rows);
-        else cut_times<with_clock, false>(run, chunk, chunk.rows);
+        if (run.drop_carriage_return)
+            cut_times<with_clock, true>(run, chunk, chunk.rows);
+        else
+            cut_times<with_clock, false>(run, chunk, chunk.rows);
         chunk.rows += run.rows;
     }
     for (uint32_t i = chunk.rows; i % 64 != 0; i++) {
@@ -100,9 +102,9 @@ FORMATTER_INLINE bool next_times(RunWalk& walk, TimeChunk& chunk) {
 // ------------------------------------------------------------------------------------------ calendar
 
 constexpr uint64_t text_word(char a, char b, char c, char d, char e, char f, char g, char h) {
-    return uint64_t(uint8_t(a)) | uint64_t(uint8_t(b)) << 8 | uint64_t(uint8_t(c)) << 16 | uint64_t(uint8_t(d)) << 24
-           | uint64_t(uint8_t(e)) << 32 | uint64_t(uint8_t(f)) << 40 | uint64_t(uint8_t(g)) << 48
-           | uint64_t(uint8_t(h)) << 56;
+    return uint64_t(uint8_t(a)) | uint64_t(uint8_t(b)) << 8 | uint64_t(uint8_t(c)) << 16 | uint64_t(uint8_t(d)) << 24 |
+           uint64_t(uint8_t(e)) << 32 | uint64_t(uint8_t(f)) << 40 | uint64_t(uint8_t(g)) << 48 |
+           uint64_t(uint8_t(h)) << 56;
 }
 constexpr uint64_t four_words(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
     return a | b << 16 | c << 32 | d << 48;
@@ -123,32 +125,30 @@ FORMATTER_INLINE CalendarDays calendar_days(lanes::Words year_text, lanes::Words
     const Words year_digits = (year_text ^ splat(text_word('0', '0', '0', '0', 0, 0, 0, 0))) & splat(low_half);
     const Words date_digits =
         (date_text ^ splat(text_word('0', '-', '0', '0', '-', '0', '0', 0))) & splat(~uint64_t(0) >> 8);
-    const Words not_digits = lanes::over(year_digits, splat(text_word(9, 9, 9, 9, 0, 0, 0, 0)))
-                             | lanes::over(date_digits, splat(text_word(9, 0, 9, 9, 0, 9, 9, 0)));
+    const Words not_digits = lanes::over(year_digits, splat(text_word(9, 9, 9, 9, 0, 0, 0, 0))) |
+                             lanes::over(date_digits, splat(text_word(9, 0, 9, 9, 0, 9, 9, 0)));
 
     const Words year = lanes::weigh_words(lanes::weigh_bytes(year_digits, splat(text_word(10, 1, 10, 1, 0, 0, 0, 0))),
                                           splat(four_words(100, 1, 0, 0)));
-    const Words month_and_day =
-        lanes::weigh_words(lanes::weigh_bytes(date_digits, splat(text_word(0, 0, 10, 1, 0, 10, 1, 0))),
-                           splat(four_words(0, 1, 1, 1)));
+    const Words month_and_day = lanes::weigh_words(
+        lanes::weigh_bytes(date_digits, splat(text_word(0, 0, 10, 1, 0, 10, 1, 0))), splat(four_words(0, 1, 1, 1)));
     const Words month = month_and_day & splat(low_half), day = month_and_day >> 32;
 
     const Words early = (month - splat(3)) >> 63;  // January and February belong to the year before
     const Words march_year = year - early, march_month = month + (early << 2) + (early << 3);
     const Words century = lanes::multiply_low_halves(march_year, splat(5243)) >> 19;  // / 100, below 43700
-    const Words days = (lanes::multiply_low_halves(march_year, splat(1461)) >> 2) - century + (century >> 2)
-                       + ((lanes::multiply_low_halves(march_month, splat(979)) - splat(2919)) >> 5) + day - splat(1);
+    const Words days = (lanes::multiply_low_halves(march_year, splat(1461)) >> 2) - century + (century >> 2) +
+                       ((lanes::multiply_low_halves(march_month, splat(979)) - splat(2919)) >> 5) + day - splat(1);
 
     // 31 days if the month's lowest bit is set, the other way round from August on; February has 28, in leap years 29.
     const Words own_century = lanes::multiply_low_halves(year, splat(5243)) >> 19;
-    const lanes::Which turn_of_century =
-        lanes::is_zero(year - lanes::multiply_low_halves(own_century, splat(100)));
+    const lanes::Which turn_of_century = lanes::is_zero(year - lanes::multiply_low_halves(own_century, splat(100)));
     const Words leap_rest = year & (splat(3) | lanes::keep_if(turn_of_century, splat(15)));
     const Words february = splat(2) - lanes::keep_if(lanes::is_zero(leap_rest), splat(1));
-    const Words month_days = splat(30) + ((month ^ month >> 3) & splat(1))
-                             - lanes::keep_if(lanes::is_zero(month ^ splat(2)), february);
-    const Words below_zero = (year - splat(1)) | (month - splat(1)) | (splat(12) - month) | (day - splat(1))
-                             | (month_days - day);
+    const Words month_days =
+        splat(30) + ((month ^ month >> 3) & splat(1)) - lanes::keep_if(lanes::is_zero(month ^ splat(2)), february);
+    const Words below_zero =
+        (year - splat(1)) | (month - splat(1)) | (splat(12) - month) | (day - splat(1)) | (month_days - day);
     return {days, not_digits | below_zero >> 63};
 }
 
@@ -185,33 +185,33 @@ FORMATTER_INLINE uint64_t timestamps(const TimeChunk& chunk, uint32_t row, const
         const CalendarDays date = calendar_days(lanes::load(chunk.year + row + i), date_text);
 
         const Words clock_text = lanes::load(chunk.clock + row + i);
-        const Words clock = lanes::keep_if(
-            has_clock, clock_text ^ splat(text_word('0', '0', ':', '0', '0', ':', '0', '0')));
+        const Words clock =
+            lanes::keep_if(has_clock, clock_text ^ splat(text_word('0', '0', ':', '0', '0', ':', '0', '0')));
         const Words parts = lanes::weigh_bytes(clock, splat(text_word(10, 1, 0, 10, 1, 0, 10, 1)));
         const Words sums = lanes::weigh_words(parts, splat(four_words(3600, 60, 60, 1)));
         const Words of_day = (sums & splat(low_half)) + (sums >> 32);
-        Words wrong = date.wrong | lanes::over(clock, splat(text_word(9, 9, 0, 9, 9, 0, 9, 9)))
-                      | lanes::over_words(parts, splat(four_words(23, 50, 9, 59)));
+        Words wrong = date.wrong | lanes::over(clock, splat(text_word(9, 9, 0, 9, 9, 0, 9, 9))) |
+                      lanes::over_words(parts, splat(four_words(23, 50, 9, 59)));
 
         const Words between = date_text >> 56;
         const lanes::Which separated =
             lanes::either(lanes::is_zero(between ^ splat('T')), lanes::is_zero(between ^ splat(' ')));
         const lanes::Which shaped = lanes::either(date_alone, lanes::both(has_clock, separated));
 
-        const Words seconds = lanes::multiply_low_halves(date.days, splat(86400)) + of_day
-                              - splat(days_before_1970 * 86400);
+        const Words seconds =
+            lanes::multiply_low_halves(date.days, splat(86400)) + of_day - splat(days_before_1970 * 86400);
         const Words per_second = splat(unit.per_second);
-        Words value = lanes::multiply_low_halves(seconds, per_second)
-                      + (lanes::multiply_low_halves(seconds >> 32, per_second) << 32);
+        Words value = lanes::multiply_low_halves(seconds, per_second) +
+                      (lanes::multiply_low_halves(seconds >> 32, per_second) << 32);
         const Words since_first = seconds + splat(unit.first_second);
         wrong |= (since_first | (splat(unit.seconds - 1) - since_first)) >> 63;
         if (with_fraction) {
             const Words digits = lanes::load(chunk.fraction + row + i);
-            const Words nanos = lanes::multiply_low_halves(lanes::eight_digits(digits), splat(10))
-                                + lanes::load_bytes_as_words(chunk.ninth + row + i);
+            const Words nanos = lanes::multiply_low_halves(lanes::eight_digits(digits), splat(10)) +
+                                lanes::load_bytes_as_words(chunk.ninth + row + i);
             const Words units = lanes::multiply_low_halves(nanos, splat(unit.reciprocal)) >> unit.shift;
-            wrong |= lanes::over(digits, splat(text_word(9, 9, 9, 9, 9, 9, 9, 9)))
-                     | (nanos ^ lanes::multiply_low_halves(units, splat(unit.nanos)));
+            wrong |= lanes::over(digits, splat(text_word(9, 9, 9, 9, 9, 9, 9, 9))) |
+                     (nanos ^ lanes::multiply_low_halves(units, splat(unit.nanos)));
             value += units;
         }
         const lanes::Which fits = lanes::both(lanes::is_zero(wrong), shaped);
@@ -256,8 +256,7 @@ static void decode_date32(const FieldView& view, int32_t* out, ValueMarks& marks
                     calendar_days(lanes::load(chunk.year + row + i), lanes::load(chunk.date + row + i));
                 const lanes::Words wrong = date.wrong | (sizes ^ lanes::splat(date_size));
                 const lanes::Which fits = lanes::is_zero(wrong);
-                lanes::store_low_halves(values + i,
-                                        lanes::keep_if(fits, date.days - lanes::splat(days_before_1970)));
+                lanes::store_low_halves(values + i, lanes::keep_if(fits, date.days - lanes::splat(days_before_1970)));
                 good |= lanes::bits(fits) << i;
             }
             __builtin_memcpy(out + done + row, values, (left < 64 ? left : 64) * sizeof(int32_t));

@@ -19,8 +19,8 @@ FORMATTER_INLINE size_t utf8_size(const uint8_t* at, size_t left) {
     if (left < size) return 0;
     for (size_t i = 1; i < size; i++)
         if (!is_continuation(at[i])) return 0;
-    if ((lead == 0xE0 && at[1] < 0xA0) || (lead == 0xED && at[1] > 0x9F) || (lead == 0xF0 && at[1] < 0x90)
-        || (lead == 0xF4 && at[1] > 0x8F))
+    if ((lead == 0xE0 && at[1] < 0xA0) || (lead == 0xED && at[1] > 0x9F) || (lead == 0xF0 && at[1] < 0x90) ||
+        (lead == 0xF4 && at[1] > 0x8F))
         return 0;
     return size;
 }
@@ -46,24 +46,59 @@ using lanes::Text;
 
 FORMATTER_INLINE Text utf8_faults(Text text, Text before) {
     using namespace utf8_fault;
-    alignas(16) static constexpr uint8_t first_high[16] = {
-        stray, stray, stray, stray, stray, stray, stray, stray,
-        two_continuations, two_continuations, two_continuations, two_continuations,
-        missing | overlong2, missing, missing | overlong3 | surrogate, missing | above | overlong4_or_above};
+    alignas(16) static constexpr uint8_t first_high[16] = {stray,
+                                                           stray,
+                                                           stray,
+                                                           stray,
+                                                           stray,
+                                                           stray,
+                                                           stray,
+                                                           stray,
+                                                           two_continuations,
+                                                           two_continuations,
+                                                           two_continuations,
+                                                           two_continuations,
+                                                           missing | overlong2,
+                                                           missing,
+                                                           missing | overlong3 | surrogate,
+                                                           missing | above | overlong4_or_above};
     constexpr uint8_t f5_to_ff = by_high_halves | above | overlong4_or_above;
-    alignas(16) static constexpr uint8_t first_low[16] = {
-        by_high_halves | overlong3 | overlong2 | overlong4_or_above, by_high_halves | overlong2,
-        by_high_halves, by_high_halves, by_high_halves | above, f5_to_ff, f5_to_ff, f5_to_ff,
-        f5_to_ff, f5_to_ff, f5_to_ff, f5_to_ff, f5_to_ff, f5_to_ff | surrogate, f5_to_ff, f5_to_ff};
+    alignas(16) static constexpr uint8_t first_low[16] = {by_high_halves | overlong3 | overlong2 | overlong4_or_above,
+                                                          by_high_halves | overlong2,
+                                                          by_high_halves,
+                                                          by_high_halves,
+                                                          by_high_halves | above,
+                                                          f5_to_ff,
+                                                          f5_to_ff,
+                                                          f5_to_ff,
+                                                          f5_to_ff,
+                                                          f5_to_ff,
+                                                          f5_to_ff,
+                                                          f5_to_ff,
+                                                          f5_to_ff,
+                                                          f5_to_ff | surrogate,
+                                                          f5_to_ff,
+                                                          f5_to_ff};
     constexpr uint8_t continuation = stray | overlong2 | two_continuations;
-    alignas(16) static constexpr uint8_t second_high[16] = {
-        missing, missing, missing, missing, missing, missing, missing, missing,
-        continuation | overlong3 | overlong4_or_above, continuation | overlong3 | above,
-        continuation | surrogate | above, continuation | surrogate | above,
-        missing, missing, missing, missing};
+    alignas(16) static constexpr uint8_t second_high[16] = {missing,
+                                                            missing,
+                                                            missing,
+                                                            missing,
+                                                            missing,
+                                                            missing,
+                                                            missing,
+                                                            missing,
+                                                            continuation | overlong3 | overlong4_or_above,
+                                                            continuation | overlong3 | above,
+                                                            continuation | surrogate | above,
+                                                            continuation | surrogate | above,
+                                                            missing,
+                                                            missing,
+                                                            missing,
+                                                            missing};
     const Text first = lanes::text_moved<1>(text, before);
-    const Text faults = lanes::look_up(first_high, first >> 4) & lanes::look_up(first_low, first & 15)
-                        & lanes::look_up(second_high, text >> 4);
+    const Text faults = lanes::look_up(first_high, first >> 4) & lanes::look_up(first_low, first & 15) &
+                        lanes::look_up(second_high, text >> 4);
     // Two bytes behind E0 and above, three behind F0 and above, a continuation after a continuation is due.
     const Text third = lanes::subtract_to_zero(lanes::text_moved<2>(text, before), 0xE0 - 0x80);
     const Text fourth = lanes::subtract_to_zero(lanes::text_moved<3>(text, before), 0xF0 - 0x80);

@@ -17,9 +17,8 @@ namespace FORMATTER_ISA {
 // do not know its name, and no CPU has bmi2 without it.
 __attribute__((target("no-avx,no-bmi,no-bmi2"))) static bool supported() {
     __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt") &&
-           __builtin_cpu_supports("pclmul");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+           __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("pclmul");
 }
 
 // Bytes to a wanted stop from which skipping beats writing all positions (bench/native/csv_index_bench.cpp).

@@ -103,8 +103,8 @@ FORMATTER_INLINE uint64_t zero_bytes64(const uint8_t* bytes) {
     const __m256i zero = _mm256_setzero_si256();
     const __m256i low = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes));
     const __m256i high = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes + 32));
-    return uint32_t(_mm256_movemask_epi8(_mm256_cmpeq_epi8(low, zero)))
-           | uint64_t(uint32_t(_mm256_movemask_epi8(_mm256_cmpeq_epi8(high, zero)))) << 32;
+    return uint32_t(_mm256_movemask_epi8(_mm256_cmpeq_epi8(low, zero))) |
+           uint64_t(uint32_t(_mm256_movemask_epi8(_mm256_cmpeq_epi8(high, zero)))) << 32;
 }
 
 // ------------------------------------------------------------------------------------- blocks of text
@@ -130,7 +130,6 @@ FORMATTER_INLINE bool any_high_bit(Block a) { return _mm256_movemask_epi8(__m256
 // ------------------------------------------------------------------------------------- look-up by half bytes
 
 typedef uint8_t Text __attribute__((vector_size(32)));
-
 
 FORMATTER_INLINE Text load_text(const uint8_t* from) {
     return Text(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));

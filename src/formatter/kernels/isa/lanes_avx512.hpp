@@ -130,7 +130,6 @@ FORMATTER_INLINE size_t copy_kept64(uint8_t* to, const uint8_t* from, uint64_t k
 
 typedef uint8_t Text __attribute__((vector_size(64)));
 
-
 FORMATTER_INLINE Text load_text(const uint8_t* from) { return Text(_mm512_loadu_si512(from)); }
 FORMATTER_INLINE Text look_up(const uint8_t* table, Text at) {
     const __m512i tables = _mm512_broadcast_i32x4(_mm_load_si128(reinterpret_cast<const __m128i*>(table)));

@@ -114,7 +114,6 @@ FORMATTER_INLINE bool any_high_bit(Block a) { return vmaxvq_u8(uint8x16_t(a)) >=
 
 typedef uint8_t Text __attribute__((vector_size(16)));
 
-
 FORMATTER_INLINE Text load_text(const uint8_t* from) { return Text(vld1q_u8(from)); }
 FORMATTER_INLINE Text look_up(const uint8_t* table, Text at) {
     return Text(vqtbl1q_u8(vld1q_u8(table), uint8x16_t(at)));

@@ -66,8 +66,9 @@ FORMATTER_INLINE Words weigh_bytes(Words a, Words weights) {
 FORMATTER_INLINE Words weigh_words(Words a, Words weights) {
     uint64_t sums = 0;
     for (unsigned i = 0; i < 64; i += 32)
-        sums |= ((a >> i & 0xFFFF) * (weights >> i & 0xFFFF)
-                 + (a >> (i + 16) & 0xFFFF) * (weights >> (i + 16) & 0xFFFF)) << i;
+        sums |=
+            ((a >> i & 0xFFFF) * (weights >> i & 0xFFFF) + (a >> (i + 16) & 0xFFFF) * (weights >> (i + 16) & 0xFFFF))
+            << i;
     return sums;
 }
 

@@ -93,8 +93,7 @@ FORMATTER_INLINE Words quotient8(Words mantissa, Words through_point) {
 FORMATTER_INLINE Words quotient16(Words mantissa, Words through_point_first, Words through_point_last) {
     static constexpr double powers[17] = {1,   1e15, 1e14, 1e13, 1e12, 1e11, 1e10, 1e9, 1e8,
                                           1e7, 1e6,  1e5,  1e4,  1e3,  1e2,  1e1,  1};
-    return divided(mantissa, powers,
-                   _mm_add_epi64(full_bytes(through_point_first), full_bytes(through_point_last)));
+    return divided(mantissa, powers, _mm_add_epi64(full_bytes(through_point_first), full_bytes(through_point_last)));
 }
 
 FORMATTER_INLINE uint64_t zero_bytes64(const uint8_t* bytes) {
@@ -129,7 +128,6 @@ FORMATTER_INLINE bool any_high_bit(Block a) { return _mm_movemask_epi8(__m128i(a
 // ------------------------------------------------------------------------------------- look-up by half bytes
 
 typedef uint8_t Text __attribute__((vector_size(16)));
-
 
 FORMATTER_INLINE Text load_text(const uint8_t* from) {
     return Text(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
