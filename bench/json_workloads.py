@@ -40,7 +40,7 @@ def _event(rng: random.Random, i: int) -> dict[str, Any]:
         "session": f"{rng.getrandbits(64):016x}",
         "price": round(rng.uniform(0, 1000), 2),
         "quantity": rng.randrange(1, 20),
-        "created_at": f"2024-{rng.randrange(1, 13):02}-{rng.randrange(1, 29):02}T{rng.randrange(24):02}:{rng.randrange(60):02}:{rng.randrange(60):02}",  # noqa: E501
+        "created_at": f"2024-{rng.randrange(1, 13):02}-{rng.randrange(1, 29):02}T{rng.randrange(24):02}:{rng.randrange(60):02}:07",
         "ok": rng.random() < 0.8,
         "score": round(rng.random(), 6),
         "country": rng.choice(["DE", "FR", "US", "JP", "BR"]),
@@ -70,7 +70,8 @@ def _shuffled(rng: random.Random, i: int) -> str:
 
 def _user(rng: random.Random) -> dict[str, Any]:
     return {
-        "id": rng.randrange(10**9), "name": " ".join(rng.choices(WORDS, k=2)), "screen_name": rng.choice(WORDS) + str(rng.randrange(99)),  # noqa: E501
+        "id": rng.randrange(10**9), "name": " ".join(rng.choices(WORDS, k=2)),
+        "screen_name": rng.choice(WORDS) + str(rng.randrange(99)),
         "location": rng.choice(["", "Tōkyō", "Berlin", None]), "description": " ".join(rng.choices(WORDS, k=rng.randrange(5, 20))),
         "followers_count": rng.randrange(10**6), "friends_count": rng.randrange(5000), "verified": rng.random() < 0.1,
         "profile_image_url": f"http://pbs.example.com/profile_images/{rng.getrandbits(60)}/photo_normal.jpeg",
@@ -80,12 +81,15 @@ def _user(rng: random.Random) -> dict[str, Any]:
 def _tweet(rng: random.Random, i: int) -> str:
     text = " ".join(rng.choices([*WORDS, "\n", '"quoted"', "日本語", "#tag", "@name"], k=rng.randrange(8, 30)))
     tweet = {
-        "created_at": "Sun Aug 31 00:29:15 +0000 2014", "id": 505874924095815681 + i, "text": text, "source": "<a href=\"http://example.com\" rel=\"nofollow\">app</a>",  # noqa: E501
+        "created_at": "Sun Aug 31 00:29:15 +0000 2014", "id": 505874924095815681 + i, "text": text,
+        "source": '<a href="http://example.com" rel="nofollow">app</a>',
         "truncated": False, "user": _user(rng), "retweet_count": rng.randrange(1000), "favorite_count": rng.randrange(1000),
         "entities": {
             "hashtags": [{"text": rng.choice(WORDS), "indices": [n, n + 8]} for n in range(rng.randrange(4))],
-            "urls": [{"url": f"http://t.example.com/{rng.getrandbits(40):x}", "indices": [n, n + 22]} for n in range(rng.randrange(3))],  # noqa: E501
-            "user_mentions": [{"screen_name": rng.choice(WORDS), "id": rng.randrange(10**9), "indices": [3, 12]} for _ in range(rng.randrange(3))],  # noqa: E501
+            "urls": [{"url": f"http://t.example.com/{rng.getrandbits(40):x}", "indices": [n, 22]} for n in range(rng.randrange(3))],
+            "user_mentions": [
+                {"screen_name": rng.choice(WORDS), "id": rng.randrange(10**9), "indices": [3, 12]} for _ in range(rng.randrange(3))
+            ],
         },
         "lang": rng.choice(["ja", "en", "de"]),
     }  # fmt: skip
@@ -96,8 +100,9 @@ def _tweet(rng: random.Random, i: int) -> str:
 
 _USER = pa.struct(
     [
-        ("id", pa.int64()), ("name", pa.string()), ("screen_name", pa.string()), ("location", pa.string()), ("description", pa.string()),  # noqa: E501
-        ("followers_count", pa.int64()), ("friends_count", pa.int64()), ("verified", pa.bool_()), ("profile_image_url", pa.string()),  # noqa: E501
+        ("id", pa.int64()), ("name", pa.string()), ("screen_name", pa.string()), ("location", pa.string()),
+        ("description", pa.string()), ("followers_count", pa.int64()), ("friends_count", pa.int64()), ("verified", pa.bool_()),
+        ("profile_image_url", pa.string()),
     ]
 )  # fmt: skip
 _INDICES = ("indices", pa.list_(pa.int64()))

@@ -13,9 +13,8 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 # A NUL ends a name in the Arrow C interface, so no column can have one.
-names = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6) | st.sampled_from(
-    ["id", "a", "b", "c", "value", "long_key_name_17_b"]
-)
+letters = st.characters(codec="utf-8", exclude_characters="\0")
+names = st.text(letters, max_size=6) | st.sampled_from(["id", "a", "b", "c", "value", "long_key_name_17_b"])
 texts = st.text(st.characters(codec="utf-8"), max_size=20) | st.text(max_size=60, alphabet='ab"\\/\n\t{}[],: ')
 
 SCALARS: dict[pa.DataType, st.SearchStrategy[Any]] = {
@@ -74,6 +73,9 @@ class Writer:
     def space(self) -> str:
         return self.random.choice(["", "", "", " ", "\t", "  "])
 
+    def padded(self, text: str) -> str:
+        return self.space() + text + self.space()
+
     def text(self, value: str) -> str:
         return json.dumps(value, ensure_ascii=self.random.random() < 0.3)
 
@@ -84,13 +86,10 @@ class Writer:
                 self.random.shuffle(pairs)
             if not isinstance(value, Entries) and self.random.random() < 0.2:
                 pairs.insert(self.random.randrange(len(pairs) + 1), ("no column's name", [{"x": "]}"}, None]))
-            inner = ",".join(
-                f"{self.space()}{self.text(k)}{self.space()}:{self.space()}{self.value(v)}{self.space()}"
-                for k, v in pairs
-            )
+            inner = ",".join(f"{self.padded(self.text(k))}:{self.padded(self.value(v))}" for k, v in pairs)
             return "{" + (inner or self.space()) + "}"
         if isinstance(value, list):
-            return "[" + (",".join(f"{self.space()}{self.value(v)}{self.space()}" for v in value) or self.space()) + "]"
+            return "[" + (",".join(self.padded(self.value(v)) for v in value) or self.space()) + "]"
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, Decimal):

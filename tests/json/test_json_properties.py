@@ -110,11 +110,8 @@ def test_every_kernel_gives_the_same_table(kernel):
     )
     lines, expected = [], []
     for n in range(3000):
-        row = {
-            "i": rng.choice([None, n, -n]),
-            "f": rng.choice([None, rng.random(), n * 1e10]),
-            "b": rng.choice([True, False, None]),
-        }
+        row = {"i": rng.choice([None, n, -n]), "f": rng.choice([None, rng.random(), n * 1e10])}
+        row["b"] = rng.choice([True, False, None])
         row["s"] = rng.choice([None, "", "x" * rng.randrange(90), 'q"\\é', "é" * rng.randrange(40)])
         row["t"] = None
         lines.append(Writer(rng).line({k: v for k, v in row.items() if v is not None or rng.random() < 0.5}))

@@ -1,4 +1,4 @@
-// The index half of the CSV decoder: records in, stops out. csv_values.cpp turns stops into columns.
+// The index half of the CSV decoder: records in, stops out. csv_values.cpp and csv_text.cpp turn stops into columns.
 #include "engine/csv_decoder.hpp"
 
 #include <algorithm>

@@ -46,7 +46,7 @@ class CsvDecoder : public RecordDecoder {
     void write_stops(uint32_t* out, const RecordShape&) const;
     void structural_error(ErrorCode, const uint8_t* data, size_t size, const Place&, uint32_t found_fields);
 
-    // csv_values.cpp
+    // csv_values.cpp, csv_text.cpp
     void decode_columns(bool filter_columns, bool other_columns);
     void decode_column(size_t column);
     void decode_fixed(size_t column, const FieldView&);
