@@ -47,7 +47,6 @@ PushStatus StreamEngine::admit(const PushedBuffer& buffer, uint64_t position, ui
         extend_run(origin, position, Piece{buffer.data, buffer.size}, ends, lost, call);
     } else if (next && may_decode(origin, call)) {
         follow(origin, position, Piece{buffer.data, buffer.size}, quotes, lost, call);
-        release_held(origin, call);
     } else {
         Held& arrived = origin.work().held[position];
         arrived.bytes.append(buffer.data, buffer.size);
@@ -117,11 +116,15 @@ void StreamEngine::release_held(Origin& origin, Call& call) {
         }
         if (buffer.bytes.data) call.owners.push_back(std::move(buffer.bytes));
     };
-    while (origin.outstanding && !origin.outstanding->held.empty()) {
+    // A share at a time: calls that only brought buffers to wait take the next one meanwhile.
+    constexpr uint64_t share_bytes = 256 << 10;
+    uint64_t taken = 0;
+    while (taken < share_bytes && origin.outstanding && !origin.outstanding->held.empty()) {
         const auto at = origin.outstanding->held.begin();
         const bool waits = in_order() || origin.preamble_open;
         if (waits && (at->first != origin.ring.prefix() + 1 || !may_decode(origin, call))) return;
         call.touch(origin);
+        taken += at->second.bytes.size + 1;
         take(at);
     }
 }

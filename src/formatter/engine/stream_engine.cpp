@@ -90,6 +90,10 @@ PushResult StreamEngine::push(const PushedBuffer* buffers, size_t count, bool ap
                 position = position_of(origin_of(b.origin), b.sequence);
             }
             if (status == PushStatus::ok) status = admit(b, position, quotes[i - begin], ends[i - begin], false, call);
+            if (status == PushStatus::pending_limit && call.run.origin) {  // what waits may be ready by now
+                run(call, guard, &result);
+                status = admit(b, position, quotes[i - begin], ends[i - begin], false, call);
+            }
             if (status == PushStatus::duplicate && options_.ignore_duplicates) {
                 counts_.duplicates++;
             } else if (status != PushStatus::ok) {
@@ -131,6 +135,10 @@ uint64_t StreamEngine::next_position(const Origin& origin) const {
 // Parses what the call has gathered, without the lock. On return the call is empty again.
 void StreamEngine::run(Call& call, std::unique_lock<std::mutex>& guard, PushResult* result) {
     close_run(call);
+    if (call.jobs.empty()) {  // nothing but waiting buffers: help with what others have made ready
+        for (size_t i = 0; i < call.origins.size(); i++) release_held(*call.origins[i], call);
+        close_run(call);
+    }
     while (!call.jobs.empty()) {
         for (Job& job : call.jobs) {
             job.builder = builder_for(*job.origin, call);
@@ -146,7 +154,7 @@ void StreamEngine::run(Call& call, std::unique_lock<std::mutex>& guard, PushResu
         call.jobs.clear();
         call.owners.clear();
         // What other calls brought meanwhile for an origin that this one was decoding.
-        for (Origin* origin : call.decoding) release_held(*origin, call);
+        for (size_t i = 0; i < call.origins.size(); i++) release_held(*call.origins[i], call);
         close_run(call);
     }
     for (Origin* origin : call.decoding) origin->busy = false;
