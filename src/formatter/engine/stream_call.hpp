@@ -67,6 +67,7 @@ struct StreamEngine::Call {
     std::vector<OwnedBytes> owners;  // of the bytes that jobs refer to
     std::vector<FinishedBatch> batches;
     std::vector<std::pair<Origin*, RowError>> errors;  // found while parsing
+    uint64_t expected_bytes = 0;                       // of input in a first batch, at a guess
     PoolBuffer arena;                                  // where small buffers are put together
     size_t admitted = 0, admitted_bytes = 0;           // since the last parse
 

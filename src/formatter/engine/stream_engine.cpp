@@ -12,6 +12,7 @@ namespace {
 
 constexpr size_t open_builders_most = 64;   // a batch under construction costs its columns: many origins take turns
 constexpr size_t large_builders_most = 4;
+constexpr uint64_t bulk_bytes = 1 << 20;  // who brings that much at once will soon fill a batch
 constexpr size_t spare_builders_most = 8;
 // A round is admitted, then parsed: long enough to share the work between, short enough for the others at the lock.
 constexpr size_t round_buffers = 4096;
@@ -52,6 +53,9 @@ PushResult StreamEngine::push(const PushedBuffer* buffers, size_t count, bool ap
     if (!std::is_sorted(order.begin(), order.end(), before)) std::stable_sort(order.begin(), order.end(), before);
     PushResult result;
     Call call;
+    uint64_t total = 0;
+    for (size_t i = 0; i < count; i++) total += buffers[i].size;
+    if (total >= bulk_bytes) call.expected_bytes = options_.max_batch_bytes / 2;
     std::vector<uint64_t> quotes;
     std::vector<FrameEnds> ends;
     std::unique_lock<std::mutex> guard(lock_, std::defer_lock);
@@ -237,7 +241,7 @@ Builder* StreamEngine::builder_for(Origin& origin, Call& call) {
     builder->large = idle_builders_.size() < large_builders_most;
     if (builder->covered.empty() && builder->decoder->rows() == 0) {
         builder->bytes = 0;
-        if (builder->large) builder->decoder->expect(typical_bytes_);
+        if (builder->large) builder->decoder->expect(std::max(typical_bytes_, call.expected_bytes));
     }
     call.builders.emplace_back(&origin, builder);
     return builder;
