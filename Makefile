@@ -58,8 +58,10 @@ bench: build  ## verified benchmarks; writes bench/results and the README's tabl
 demo: build  ## a local Spark job over a few hundred MB of chunks in random order, checked against Spark's own reader
 	@$(BIN)/python demo/spark_demo.py $(ARGS)
 
-soak: build  ## randomised stress for SECONDS (default 600)
-	@FORMATTER_SOAK_SECONDS=$(or $(SECONDS),600) $(PYTEST) -m slow tests/stress $(ARGS)
+soak: build  ## random stream schedules for SECONDS (default 600), then the long forms of the flow and stream tests
+	@$(BIN)/python tests/stream/soak.py $(or $(SECONDS),600)
+	@FORMATTER_SOAK=1 FORMATTER_SOAK_SECONDS=$(or $(SECONDS),600) $(PYTEST) tests/flow/test_backpressure.py \
+	  tests/stream/test_memory.py tests/stream/test_sanitizers.py $(ARGS)
 
 wheel: env  ## sdist and wheel in dist/
 	@$(BIN)/python -m build --no-isolation

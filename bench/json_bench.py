@@ -66,11 +66,11 @@ def readers(workload: JsonWorkload, data: bytes, path: Path) -> Iterator[tuple[s
         }  # fmt: skip
         named = ", ".join(f"{field.name}: '{kinds[field.type]}'" for field in workload.schema)
         source = f"read_json('{path}', format='newline_delimited', columns={{{named}}})"
-        yield "duckdb all", lambda: connection.execute(f"SELECT * FROM {source}").to_arrow_table()
-        yield "duckdb few", lambda: connection.execute(f"SELECT {', '.join(few)} FROM {source}").to_arrow_table()
+        yield "duckdb all", lambda: connection.sql(f"SELECT * FROM {source}").to_arrow_table()
+        yield "duckdb few", lambda: connection.sql(f"SELECT {', '.join(few)} FROM {source}").to_arrow_table()
     else:
         source = f"read_json('{path}', format='newline_delimited')"
-        yield "duckdb all", lambda: connection.execute(f"SELECT * FROM {source}").to_arrow_table()
+        yield "duckdb all", lambda: connection.sql(f"SELECT * FROM {source}").to_arrow_table()
 
 
 def on_demand(binary: Path, workload: JsonWorkload, path: Path) -> Iterator[tuple[str, float, int]]:

@@ -234,12 +234,18 @@ def test_a_producers_failure_reaches_the_consumer_as_the_cause():
     assert caught.value.__cause__ is cause
 
 
-def test_a_dead_consumer_is_noticed_by_the_next_send():
+def test_a_dead_consumer_is_noticed_by_a_send_soon_after():
     bridge = flow.Bridge(SCHEMA)
     bridge.producer.send(rows(0, 1))
     InThread(next, bridge.consumer).join()
+
+    def send_for_a_while():  # join() returns a moment before the system lets the thread go
+        deadline = time.monotonic() + 10
+        while time.monotonic() < deadline:
+            bridge.producer.send(rows(1, 1))
+
     with pytest.raises(errors.FlowError, match="its thread has ended"):
-        bridge.producer.send(rows(1, 1))
+        send_for_a_while()
 
 
 def test_a_consumer_that_closes_wakes_a_waiting_producer():

@@ -38,6 +38,9 @@ class SourceState:
     stream: bytes | None = None
 
 
+LAST_STATE_TIMEOUT_S = 60.0  # far beyond what noting a state takes; a thread that died never notes one
+
+
 class _Feed:
     """A source's thread reads checkpoint requests here and leaves its states."""
 
@@ -47,6 +50,8 @@ class _Feed:
         self.position = 0
         self.states: dict[int | None, SourceState] = {}  # by epoch; None: as it ended
         self.parsing: ParsingThreads | None = None
+        self.ending = threading.Event()  # its end is on its way: barriers may go on without it
+        self.ended = threading.Event()  # its last state is noted
 
     def note(self, epoch: int | None) -> None:
         snapshot = getattr(self.source.items, "snapshot", None)
@@ -110,6 +115,9 @@ class Running:
         """Every source's state at a checkpoint that a consumer has met. What ended before it gives its last state."""
         found = {}
         for feed in self._feeds:
+            if epoch not in feed.states and feed.ending.is_set():
+                # Its end let the checkpoint pass; the state behind that end follows at once.
+                feed.ended.wait(LAST_STATE_TIMEOUT_S)
             state = feed.states.get(epoch, feed.states.get(None))
             if state is None:
                 raise FlowError(f"pipeline: checkpoint {epoch} has not reached source '{feed.source.name}' yet")
@@ -222,8 +230,10 @@ class Running:
             push(item)
             feed.position += 1
         self._serve(feed, push)
+        feed.ending.set()
         push(END)
         feed.note(None)
+        feed.ended.set()
 
     def _serve(self, feed: _Feed, push: Push) -> None:
         while feed.requests:
