@@ -72,8 +72,7 @@ def describe(
     remedy = _remedy(code, found_bytes, field, format)
     if remedy:
         message += f"; {remedy}"
-    kind: type[FormatError] = FormatError
-    return kind(
+    return FormatError(
         message, code=code, origin=origin, sequence=sequence or None, byte_offset=byte_offset, record=record, column=name,
         expected=expected, found=found,
     )  # fmt: skip

@@ -116,7 +116,6 @@ class Stream:
         self._origins: dict[int, Origin] = {}
         self._undelivered: list[Batch] = []  # finished in a call that raised, or restored
         self._rejects: list[tuple[FormatError, bytes]] = []
-        self._failures: list[FormatError] = []
 
     # -------------------------------------------------------------------------------------------------- properties
 

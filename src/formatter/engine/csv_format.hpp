@@ -33,7 +33,6 @@ struct CsvFormat {
     std::vector<std::string> trues;
     std::vector<std::string> falses;
     std::vector<std::string> timestamp_formats;  // strptime-like; tried in order after ISO 8601
-    std::vector<std::string> field_names;        // of the full schema, for header mapping
     uint32_t fields = 0;                         // fields a record must have
     std::vector<ColumnSpec> columns;             // decoded, in output order; then those only the filter needs
     uint32_t output_columns = 0;
