@@ -1,6 +1,6 @@
 # In: buffers of many origins from any thread. Out: finished batches, errors with certain positions, counts.
 # Thin: the engine locks for itself, the GIL is released around every call.
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_GET_SIZE
+from cpython.bytes cimport PyBytes_CheckExact, PyBytes_GET_SIZE
 
 PUSH_STATUS = ("ok", "duplicate", "zero", "out_of_range", "finished", "pending_limit", "hole", "beyond")
 
