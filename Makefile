@@ -60,7 +60,7 @@ demo: build  ## a local Spark job over a few hundred MB of chunks in random orde
 
 soak: build  ## random stream schedules for SECONDS (default 600), then the long forms of the flow and stream tests
 	@$(BIN)/python tests/stream/soak.py $(or $(SECONDS),600)
-	@FORMATTER_SOAK=1 FORMATTER_SOAK_SECONDS=$(or $(SECONDS),600) $(PYTEST) tests/flow/test_backpressure.py \
+	@FORMATTER_SOAK=1 FORMATTER_SOAK_SECONDS=$(or $(SECONDS),600) $(PYTEST) tests/flow/test_backpressure.py tests/flow/test_barriers_against_model.py \
 	  tests/stream/test_memory.py tests/stream/test_sanitizers.py $(ARGS)
 
 wheel: env  ## sdist and wheel in dist/
