@@ -105,20 +105,24 @@ cdef extern from "engine/framing.hpp" namespace "formatter" nogil:
         unique_ptr[RecordDecoder] make_decoder()
 
 cdef extern from "engine/range_reader.hpp" namespace "formatter" nogil:
-    cdef cppclass RangeRequest:
-        const uint8_t* data
-        size_t size, begin, end
-        cbool begins_record, input_ends, stream_start
-        int64_t byte_offset
-        uint64_t max_rows, max_batch_bytes
     cdef cppclass RangeResult:
-        size_t first_record, next_record
         uint64_t records
         vector[ArrowArray] batches
         vector[RowError] errors
-        DecodeCounters counters
-    RangeResult read_range(const RecordFormat&, RecordDecoder&, const RangeRequest&)
     RecordFormat csv_record_format(shared_ptr[CsvFormat])
+
+cdef extern from "engine/range_crew.hpp" namespace "formatter" nogil:
+    cdef cppclass CrewWindow:
+        const uint8_t* data
+        size_t size, first_record, range_bytes
+        cbool splittable, input_ends
+        int64_t byte_offset
+    cdef cppclass RangeCrew:
+        RangeCrew(RecordFormat, unsigned, uint64_t, uint64_t)
+        void begin(const CrewWindow&)
+        cbool next(RangeResult*)
+        size_t used()
+        void abandon()
 
 cdef extern from "engine/record_array.hpp" namespace "formatter" nogil:
     cdef cppclass RecordValue:
