@@ -147,8 +147,11 @@ cdef extern from "engine/stream_engine.hpp" namespace "formatter" nogil:
         uint64_t origin, sequence
         const uint8_t* data
         size_t size
+    cdef cppclass StreamPlan:
+        uint64_t version
     cdef cppclass FinishedBatch:
-        uint64_t origin
+        uint64_t origin, number
+        shared_ptr[StreamPlan] plan
         vector[SequenceSpan] spans
         ArrowArray array
     cdef cppclass PlacedError:
@@ -170,8 +173,12 @@ cdef extern from "engine/stream_engine.hpp" namespace "formatter" nogil:
         vector[FinishedBatch] batches
         vector[PlacedError] errors
         vector[SequenceSpan] holes
+    cdef cppclass PlanChange:
+        cbool applied
+        uint64_t version, oldest, buffers, bytes
+        vector[string] missing
     cdef cppclass StreamCounts:
-        uint64_t buffers, bytes, spanning, duplicates, lost, pending_buffers, pending_bytes, origins, open_batches
+        uint64_t batches, buffers, bytes, spanning, duplicates, lost, pending_buffers, pending_bytes, origins, open_batches
         DecodeCounters decode
         vector[uint64_t] values_decoded
     cdef cppclass StreamEngine:
@@ -180,6 +187,7 @@ cdef extern from "engine/stream_engine.hpp" namespace "formatter" nogil:
         PushResult lost(uint64_t, uint64_t)
         PushResult finish(uint64_t, cbool, uint64_t)
         PushResult flush(cbool)
+        PlanChange replan(RecordFormat, vector[uint32_t], cbool, PushResult*)
         StreamCounts counts()
         vector[uint64_t] open_origins()
         string checkpoint(PushResult*)

@@ -72,7 +72,7 @@ void StreamEngine::use_header(Origin& origin, const std::string& header) {
     const auto entry = formats_.try_emplace(header).first;
     if (!entry->second)
         entry->second =
-            options_.format.read_preamble(reinterpret_cast<const uint8_t*>(header.data()), header.size()).format;
+            plan_->format.read_preamble(reinterpret_cast<const uint8_t*>(header.data()), header.size()).format;
     origin.header = &entry->first;
     origin.format = entry->second.get();
 }
