@@ -113,7 +113,7 @@ def parse_record_array(
     sizes: NDArray[np.uint64],
     valid: NDArray[np.uint8],
     record_end: bytes,
-) -> tuple[object, NDArray[np.int64], list[tuple[int, _Error]]]: ...
+) -> tuple[object, NDArray[np.int64] | None, list[tuple[int, _Error]], tuple[int, ...]]: ...
 
 # ---- streams.pxi
 PUSH_STATUS: tuple[str, ...]

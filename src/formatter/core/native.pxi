@@ -132,10 +132,12 @@ cdef extern from "engine/record_array.hpp" namespace "formatter" nogil:
     cdef cppclass RecordArrayResult:
         ArrowArray batch
         vector[int64_t] row_of_value
+        cbool in_order
+        vector[uint64_t] values_decoded
         vector[uint64_t] value_of_error
         vector[RowError] errors
         DecodeCounters counters
-    RecordArrayResult read_record_array(RecordDecoder&, const RecordValue*, size_t, const string&)
+    RecordArrayResult read_record_array(const RecordFormat&, const RecordValue*, size_t, const string&)
 
 cdef extern from "engine/stream_engine.hpp" namespace "formatter" nogil:
     cdef cppclass StreamOptions:
