@@ -115,6 +115,30 @@ def parse_record_array(
     record_end: bytes,
 ) -> tuple[object, NDArray[np.int64] | None, list[tuple[int, _Error]], tuple[int, ...]]: ...
 
+# ---- chunks.pxi
+COURSE_TYPE: np.dtype[np.void]
+
+def survey_chunks(
+    plan: Plan, addresses: NDArray[np.uint64], sizes: NDArray[np.uint64]
+) -> tuple[NDArray[np.void], NDArray[np.int64], NDArray[np.int64]]: ...
+def first_chunk_state(plan: Plan) -> int: ...
+
+class ChunkReader:
+    def __init__(self, plan: Plan, *, max_rows: int, max_batch_bytes: int, count_rows: bool) -> None: ...
+    def read(
+        self,
+        addresses: NDArray[np.uint64],
+        sizes: NDArray[np.uint64],
+        carry_addresses: NDArray[np.uint64],
+        carry_sizes: NDArray[np.uint64],
+        states: NDArray[np.int64],
+        begins: NDArray[np.int64],
+        ends_stream: NDArray[np.int64],
+        stream_starts: NDArray[np.int64],
+        sequences: NDArray[np.int64],
+        byte_offsets: NDArray[np.int64],
+    ) -> tuple[list[object], list[_Error], list[int], dict[str, int]]: ...
+
 # ---- streams.pxi
 PUSH_STATUS: tuple[str, ...]
 

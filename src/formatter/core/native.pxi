@@ -1,5 +1,5 @@
 # The engine's C++ names, for every part below. Declarations only.
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libcpp cimport bool as cbool
 from libcpp.memory cimport make_shared, shared_ptr, unique_ptr
 from libcpp.string cimport string
@@ -123,6 +123,33 @@ cdef extern from "engine/range_crew.hpp" namespace "formatter" nogil:
         cbool next(RangeResult*)
         size_t used()
         void abandon()
+
+cdef extern from "engine/chunk_survey.hpp" namespace "formatter" nogil:
+    cdef cppclass ChunkCourse:
+        uint16_t start, end
+        uint32_t last_end
+    cdef cppclass ChunkSurvey:
+        vector[ChunkCourse] courses
+        size_t likely
+    void survey_chunk(const Framing&, const uint8_t*, size_t, ChunkSurvey*)
+    uint16_t first_state(const Framing&)
+
+cdef extern from "engine/chunk_reader.hpp" namespace "formatter" nogil:
+    cdef cppclass PlacedChunk:
+        const uint8_t* data
+        const uint8_t* carry
+        size_t size, carry_size
+        uint16_t state
+        int64_t begin, byte_offset
+        cbool stream_start, ends_stream
+        uint64_t sequence
+    cdef cppclass ChunkLimits:
+        uint64_t max_rows, max_batch_bytes
+        cbool count_rows
+    cdef cppclass ChunkRows:
+        RangeResult result
+        vector[uint64_t] rows_through
+    void read_chunks(const RecordFormat&, RecordDecoder&, const PlacedChunk*, size_t, const ChunkLimits&, ChunkRows*)
 
 cdef extern from "engine/record_array.hpp" namespace "formatter" nogil:
     cdef cppclass RecordValue:
