@@ -86,6 +86,7 @@ def hold_buffers(
 ) -> HeldBuffers: ...
 
 # ---- batches.pxi
+def array_address(capsule: object) -> int: ...
 def pool_stats() -> dict[str, int]: ...
 def pool_trim() -> None: ...
 
@@ -95,25 +96,15 @@ class RowPredicate:
     def passing(self, capsule: object) -> tuple[int, bytes]: ...
 
 # ---- ranges.pxi
-class DecoderLease: ...
-
 class RangeReader:
-    def __init__(self, plan: Plan, max_rows: int, max_batch_bytes: int) -> None: ...
+    def __init__(self, plan: Plan, threads: int, max_rows: int, max_batch_bytes: int) -> None: ...
+    def begin(
+        self, data: object, first_record: int, range_bytes: int, *, input_ends: bool, byte_offset: int
+    ) -> None: ...
+    def next(self) -> tuple[int, list[object], list[_Error]] | None: ...
     @property
-    def max_rows(self) -> int: ...
-    @property
-    def max_batch_bytes(self) -> int: ...
-    def read(
-        self,
-        data: object,
-        begin: int,
-        end: int,
-        *,
-        begins_record: bool,
-        input_ends: bool,
-        stream_start: bool,
-        byte_offset: int,
-    ) -> tuple[int, int, int, list[object], list[_Error], dict[str, int]]: ...
+    def used(self) -> int: ...
+    def leave(self) -> None: ...
 
 # ---- record_arrays.pxi
 def parse_record_array(
@@ -122,7 +113,31 @@ def parse_record_array(
     sizes: NDArray[np.uint64],
     valid: NDArray[np.uint8],
     record_end: bytes,
-) -> tuple[object, NDArray[np.int64], list[tuple[int, _Error]]]: ...
+) -> tuple[object, NDArray[np.int64] | None, list[tuple[int, _Error]], tuple[int, ...]]: ...
+
+# ---- chunks.pxi
+COURSE_TYPE: np.dtype[np.void]
+
+def survey_chunks(
+    plan: Plan, addresses: NDArray[np.uint64], sizes: NDArray[np.uint64]
+) -> tuple[NDArray[np.void], NDArray[np.int64], NDArray[np.int64]]: ...
+def first_chunk_state(plan: Plan) -> int: ...
+
+class ChunkReader:
+    def __init__(self, plan: Plan, *, max_rows: int, max_batch_bytes: int, count_rows: bool) -> None: ...
+    def read(
+        self,
+        addresses: NDArray[np.uint64],
+        sizes: NDArray[np.uint64],
+        carry_addresses: NDArray[np.uint64],
+        carry_sizes: NDArray[np.uint64],
+        states: NDArray[np.int64],
+        begins: NDArray[np.int64],
+        ends_stream: NDArray[np.int64],
+        stream_starts: NDArray[np.int64],
+        sequences: NDArray[np.int64],
+        byte_offsets: NDArray[np.int64],
+    ) -> tuple[list[object], list[_Error], list[int], dict[str, int]]: ...
 
 # ---- streams.pxi
 PUSH_STATUS: tuple[str, ...]

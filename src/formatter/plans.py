@@ -29,7 +29,8 @@ class DecodePlan:
     on_error: str
 
     def batch(self, capsule: object) -> pa.RecordBatch:
-        batch = pa.record_batch(_Exported(self.storage, capsule))
+        # By address: through the capsule protocol the schema would be exported and imported again for every batch.
+        batch = pa.RecordBatch._import_from_c(_core.array_address(capsule), self.storage)
         if not self.converted:
             return batch
         arrays = [
@@ -37,17 +38,6 @@ class DecodePlan:
             for i in range(batch.num_columns)
         ]
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
-
-
-class _Exported:
-    """An array capsule and its schema, as pyarrow imports them."""
-
-    def __init__(self, schema: pa.Schema, capsule: object) -> None:
-        self.schema = schema
-        self.capsule = capsule
-
-    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
-        return self.schema.__arrow_c_schema__(), self.capsule
 
 
 def projected_names(columns: Sequence[str] | None, schema: pa.Schema) -> list[str]:
@@ -83,7 +73,7 @@ def make_plan(
         names = [field.name for field in out_fields]
         decoded = out_fields + [schema.field(name) for name in filter_names if name not in names]
         described = filters.described(clauses, filterable(decoded, filter_names), schema)
-        native = json_plans.native_plan(format, decoded, len(names), described, on_error)
+        native = json_plans.native_plan(format, decoded, len(names), described, on_error, note_nulled)
         storage_types = [json_plans.stored(field.type) for field in out_fields]
     else:
         names = projected_names(columns, schema)

@@ -89,7 +89,7 @@ void write_outstanding(ImageWriter& out, const Outstanding& work) {
     for (const auto& entry : work.held) {
         out.number(entry.first);
         out.number(entry.second.lost);
-        write_owned(out, entry.second.bytes);
+        out.bytes(entry.second.data(), entry.second.size());
     }
     out.number(work.tallies.size());
     for (const auto& entry : work.tallies) {

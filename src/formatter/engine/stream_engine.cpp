@@ -16,7 +16,7 @@ constexpr uint64_t bulk_bytes = 1 << 20;  // who brings that much at once will s
 constexpr size_t spare_builders_most = 8;
 // A round is admitted, then parsed: long enough to share the work between, short enough for the others at the lock.
 constexpr size_t round_buffers = 4096;
-constexpr size_t round_bytes = 256 << 10;  // what was counted is still in the cache when it is parsed
+constexpr size_t round_bytes = 256 << 10;  // what was taken in is still in the cache when it is parsed
 constexpr size_t round_origins = 32;
 constexpr uint64_t text_limit = uint64_t(1) << 30;  // 32-bit offsets end at twice this
 
@@ -47,7 +47,6 @@ StreamEngine::~StreamEngine() {
 }
 
 PushResult StreamEngine::push(const PushedBuffer* buffers, size_t count, bool append) {
-    const Framing& framing = options_.format.framing;
     std::vector<uint32_t> order(count);
     for (size_t i = 0; i < count; i++) order[i] = uint32_t(i);
     const auto before = [buffers](uint32_t a, uint32_t b) {
@@ -60,26 +59,17 @@ PushResult StreamEngine::push(const PushedBuffer* buffers, size_t count, bool ap
     uint64_t total = 0;
     for (size_t i = 0; i < count; i++) total += buffers[i].size;
     if (total >= bulk_bytes) call.expected_bytes = options_.max_batch_bytes / 2;
-    std::vector<uint64_t> quotes;
-    std::vector<FrameEnds> ends;
     std::unique_lock<std::mutex> guard(lock_, std::defer_lock);
     for (size_t begin = 0; begin < count && result.status == PushStatus::ok;) {
         size_t end = begin, bytes = 0;
         while (end < count && end - begin < round_buffers && bytes < round_bytes) bytes += buffers[order[end++]].size;
-        quotes.resize(end - begin);
-        ends.resize(end - begin);
-        for (size_t i = begin; i < end; i++) {
-            const PushedBuffer& b = buffers[order[i]];
-            if (in_order())
-                quotes[i - begin] = framing.count_quotes(b.data, b.size);
-            else
-                ends[i - begin] = framing.ends_anywhere(b.data, b.size);
-        }
+        take_in(buffers, order.data() + begin, end - begin, call);
         guard.lock();
         quiet_.wait(guard, [this] { return !closed_gate_; });
         size_t i = begin;
         for (; i < end; i++) {
-            const PushedBuffer& b = buffers[order[i]];
+            const Arrived& arrived = call.round[i - begin];
+            const PushedBuffer& b = arrived.buffer;
             if (call.origins.size() >= round_origins && call.origins.back()->id != b.origin) run(call, guard, &result);
             PushStatus status = PushStatus::ok;
             uint64_t position = 0;
@@ -93,10 +83,10 @@ PushResult StreamEngine::push(const PushedBuffer* buffers, size_t count, bool ap
             } else {
                 position = position_of(origin_of(b.origin), b.sequence);
             }
-            if (status == PushStatus::ok) status = admit(b, position, quotes[i - begin], ends[i - begin], false, call);
+            if (status == PushStatus::ok) status = admit(arrived, position, false, call);
             if (status == PushStatus::pending_limit && call.run.origin) {  // what waits may be ready by now
                 run(call, guard, &result);
-                status = admit(b, position, quotes[i - begin], ends[i - begin], false, call);
+                status = admit(arrived, position, false, call);
             }
             if (status == PushStatus::duplicate && options_.ignore_duplicates) {
                 counts_.duplicates++;
@@ -123,8 +113,8 @@ PushResult StreamEngine::lost(uint64_t id, uint64_t sequence) {
     else if (options_.max_sequence && sequence > options_.max_sequence)
         result.status = PushStatus::out_of_range;
     else
-        result.status = admit(PushedBuffer{id, sequence, nullptr, 0}, position_of(origin_of(id), sequence), 0,
-                              FrameEnds{}, true, call);
+        result.status =
+            admit(Arrived{{id, sequence, nullptr, 0}, 0, {}}, position_of(origin_of(id), sequence), true, call);
     run(call, guard, &result);
     return result;
 }

@@ -36,6 +36,7 @@ struct PushedBuffer {
     uint64_t sequence;
     const uint8_t* data;
     size_t size;
+    size_t before = 0;  // bytes in front of `data` that the engine may write to
 };
 
 struct Piece;
@@ -143,13 +144,17 @@ class StreamEngine {
     struct Job;
     struct Call;
 
+    // arrival, without the lock (stream_arrival.cpp)
+    struct Arrived;
+    void take_in(const PushedBuffer* buffers, const uint32_t* order, size_t count, Call&) const;
+
     // admission, under the lock (stream_admission.cpp)
     Origin& origin_of(uint64_t id);
     uint64_t position_of(const Origin&, uint64_t sequence) const;
     uint64_t sequence_of(uint64_t position) const;
     uint64_t next_position(const Origin&) const;  // behind the highest seen
     bool in_order() const { return options_.ordered || options_.format.framing.needs_prefix(); }
-    PushStatus admit(const PushedBuffer&, uint64_t position, uint64_t quotes, const FrameEnds&, bool lost, Call&);
+    PushStatus admit(const Arrived&, uint64_t position, bool lost, Call&);
     void follow(Origin&, uint64_t position, Piece, uint64_t quotes, bool lost, Call&);
     void release_held(Origin&, Call&);
     bool may_decode(Origin&, Call&) const;
