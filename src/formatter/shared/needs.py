@@ -55,7 +55,8 @@ def in_order(several: Iterable[Needs], schema: pa.Schema) -> Needs:
     for needs in several:
         for name, wanted in needs.items():
             union[name] = united(union.get(name, {}), wanted)
-    return {name: _simplest(schema.field(name).type, union[name]) for name in schema.names if name in union}
+    nested = {name: _simplest(schema.field(name).type, wanted) for name, wanted in union.items() if wanted is not None}
+    return {name: nested.get(name) for name in schema.names if name in union}
 
 
 def _simplest(kind: pa.DataType, wanted: Wanted) -> Wanted:
@@ -69,7 +70,10 @@ def _simplest(kind: pa.DataType, wanted: Wanted) -> Wanted:
 
 def paths(needs: Needs, schema: pa.Schema) -> tuple[str, ...]:
     """As they are written: "user.name", "items[].price"."""
-    return tuple(path for name, wanted in needs.items() for path in _paths(name, schema.field(name).type, wanted))
+    found: list[str] = []
+    for name, wanted in needs.items():
+        found += [name] if wanted is None else _paths(name, schema.field(name).type, wanted)
+    return tuple(found)
 
 
 def _paths(prefix: str, kind: pa.DataType, wanted: Wanted) -> list[str]:

@@ -39,7 +39,8 @@ class Decode:
         self.schema_indices: npt.NDArray[np.uint32] = np.array(
             [schema.get_field_index(name) for name in names], np.uint32
         )
-        self.names = (*self.layout.paths, *names[len(self.plan.columns) :])  # those only the stream's filter needs too
+        # What is really decoded: with the columns that only the stream's own filter needs.
+        self.names = paths(in_order([needs, dict.fromkeys(names[len(self.plan.columns) :])], schema), schema)
         codes = [types.type_code(field.type) for field in self.plan.storage]
         self._codes = [0 if code is None else code for code in codes]
 
