@@ -26,6 +26,7 @@ from formatter.errors import FlowError, OptionError, SchemaError, SequenceError
 from formatter.filters import Filters, check_columns, columns_of, described, normalized
 from formatter.flow.policy import BatchPolicy
 from formatter.plans import Format, filterable
+from formatter.shared.calls import Calls
 from formatter.shared.consumer import LOOK_AROUND_S, OVERFLOW, Consumer, Put, abandoned
 from formatter.shared.explain import explained
 from formatter.shared.needs import ALL, Needs, _All, in_order, needs_of, paths
@@ -91,6 +92,7 @@ class SharedStream(Stream):
         self._discarded_rows = 0
         self._discarded_buffers = self._discarded_bytes = 0  # before the projection in force
         self._idle_since = (0, 0)  # buffers and bytes before it
+        self._calls = Calls()
         self._clock = threading.Lock()  # held by the waiting consumer that looks after deadlines
         super().__init__(
             format, columns=[], filters=filters, on_error=on_error, ordered=ordered, layout=layout, batch=batch,
@@ -144,6 +146,13 @@ class SharedStream(Stream):
         if name is not None and (not isinstance(name, str) or not name):
             raise OptionError(f"subscribe: name: expected a str that is not empty, found {name!r}")
         self._reap()
+        with self._calls:
+            consumer = self._admitted(name, needs, required, clauses, queue, overflow)
+        return Subscription(self, consumer)
+
+    def _admitted(
+        self, name: str | None, needs: Needs, required: tuple[str, ...], clauses: list[Any], queue: int, overflow: str
+    ) -> Consumer:
         with self._control:
             if self._finished:
                 raise FlowError("subscribe: the stream has ended: every origin was finished; make a new SharedStream")
@@ -159,7 +168,7 @@ class SharedStream(Stream):
             flushed = self._replan([*self._live.values(), consumer], consumer)
             self._live[name] = consumer
         self._hand_out(flushed)
-        return Subscription(self, consumer)
+        return consumer
 
     def _checked_filter(self, clauses: list[Any]) -> Needs:
         schema = self.format.schema
@@ -169,22 +178,28 @@ class SharedStream(Stream):
         described(clauses, filterable(fields, names), schema)  # values that cannot be compared are told of now
         return dict.fromkeys(names)
 
-    def _leave(self, consumer: Consumer, error: BaseException | None = None) -> None:
-        with self._control:
-            flushed = self._forget([consumer])
-        self._hand_out(flushed)
-        consumer.close(error)
+    def _leave(self, consumer: Consumer) -> None:
+        """What was pushed before is delivered first: open batches, and those that other calls are about to hand out."""
+        if consumer.closed:
+            return
+        with self._calls:
+            with self._control:
+                flushed = self._forget([consumer])
+            self._hand_out(flushed)
+        self._calls.wait()
+        consumer.close()
 
     def _reap(self) -> None:
         """Leases that were lost and consumers that failed are gone from here on."""
         if not self._orphans:
             return
-        with self._control:
-            gone = self._orphaned()
-            flushed = self._forget(gone)
-        for consumer in gone:
-            consumer.close()
-        self._hand_out(flushed)
+        with self._calls:
+            with self._control:
+                gone = self._orphaned()
+                flushed = self._forget(gone)
+            for consumer in gone:
+                consumer.close()
+            self._hand_out(flushed)
 
     def _orphaned(self) -> list[Consumer]:
         gone: list[Consumer] = []
@@ -268,25 +283,36 @@ class SharedStream(Stream):
     def push(self, buffer: Any, *, sequence: int, origin: Origin = 0) -> list[Batch]:
         """One buffer. Batches go to the subscriptions; those of this call are returned too."""
         self._admit()
-        return super().push(buffer, sequence=sequence, origin=origin)
+        with self._calls:
+            return super().push(buffer, sequence=sequence, origin=origin)
 
     def push_many(self, buffers: Any, *, sequences: Any, origins: Any = None) -> list[Batch]:
         self._admit()
-        return super().push_many(buffers, sequences=sequences, origins=origins)
+        with self._calls:
+            return super().push_many(buffers, sequences=sequences, origins=origins)
 
     def append(self, buffer: Any, *, origin: Origin = 0) -> list[Batch]:
         self._admit()
-        return super().append(buffer, origin=origin)
+        with self._calls:
+            return super().append(buffer, origin=origin)
 
     def lost(self, sequence: int, *, origin: Origin = 0) -> list[Batch]:
         self._reap()
-        return super().lost(sequence, origin=origin)
+        with self._calls:
+            return super().lost(sequence, origin=origin)
+
+    def flush(self) -> list[Batch]:
+        """Open batches, whatever the policy says."""
+        self._reap()
+        with self._calls:
+            return super().flush()
 
     def finish(self, *, origin: Origin = 0, last_sequence: int | None = None) -> list[Batch]:
         """The origin's end. With the last open one the stream ends, and subscriptions that have read all do too."""
         self._reap()
         try:
-            return super().finish(origin=origin, last_sequence=last_sequence)
+            with self._calls:
+                return super().finish(origin=origin, last_sequence=last_sequence)
         finally:
             self._end_if_finished()
 
@@ -296,18 +322,21 @@ class SharedStream(Stream):
         batches: list[Batch] = []
         try:
             for native in self._native.open_origins():
-                batches += self._settle(self._native.finish(native, None), self._origin(native), 0)
+                with self._calls:
+                    batches += self._settle(self._native.finish(native, None), self._origin(native), 0)
         finally:
             self._end_if_finished()
         return batches
 
     def fail(self, error: BaseException) -> None:
         """The source broke off: subscriptions read what there is, and then raise FlowError from this error."""
-        with self._control:
-            self._finished = True
-            gone = list(self._live.values())
-            flushed = self._forget(gone)
-        self._hand_out(flushed)
+        with self._calls:
+            with self._control:
+                self._finished = True
+                gone = list(self._live.values())
+                flushed = self._forget(gone)
+            self._hand_out(flushed)
+        self._calls.wait()
         for consumer in gone:
             failure = FlowError(f"subscription {consumer.name!r}: the stream failed: {error}")
             failure.__cause__ = error
@@ -344,6 +373,7 @@ class SharedStream(Stream):
         if not finished and not errors and status == "ok":
             return []
         batches, full = self._deliver(finished)
+        self._calls.left()
         raised = self._note(errors) if errors else None
         if status != "ok":
             raise refusal(status, origin, sequence, holes, self._options, not_taken)
@@ -351,7 +381,8 @@ class SharedStream(Stream):
             raise raised
         for consumer in full:
             if not consumer.wait_for_room():
-                self._leave(consumer, abandoned(consumer.name))
+                consumer.close(abandoned(consumer.name))
+                self._orphans.append(consumer)
         self._reap()
         return batches
 
@@ -421,7 +452,8 @@ class SharedStream(Stream):
                 if batch is not None or step <= 0:
                     return batch
                 if keeps_time:
-                    self._hand_out(self._native.flush(False)[3])
+                    with self._calls:
+                        self._hand_out(self._native.flush(False)[3])
             finally:
                 if keeps_time:
                     self._clock.release()
@@ -431,7 +463,7 @@ class SharedStream(Stream):
     @property
     def stats(self) -> SharedStreamStats:
         self._reap()
-        with self._control:
+        with self._calls, self._control:
             if self._projection.idle:
                 self._hand_out(self._native.flush(True)[3])  # rows nobody waits for, counted
             counts = self._native.counts()
@@ -453,8 +485,9 @@ class SharedStream(Stream):
         Subscriptions are not part of it; who restores subscribes again before pushing.
         """
         self._reap()
-        native, result = self._native.checkpoint()
-        self._hand_out(result[3])
+        with self._calls:
+            native, result = self._native.checkpoint()
+            self._hand_out(result[3])
         return self._packed(native, [])
 
     @classmethod
