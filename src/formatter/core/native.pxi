@@ -204,8 +204,8 @@ cdef extern from "engine/stream_engine.hpp" namespace "formatter" nogil:
         vector[PlacedError] errors
         vector[SequenceSpan] holes
     cdef cppclass PlanChange:
-        cbool applied
-        uint64_t version, oldest, buffers, bytes
+        cbool applied, parsing
+        uint64_t version, oldest, buffers, bytes, batches
         vector[string] missing
     cdef cppclass StreamCounts:
         uint64_t batches, finished, buffers, bytes, spanning, duplicates, lost, pending_buffers, pending_bytes, origins, open_batches

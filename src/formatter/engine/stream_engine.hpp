@@ -80,6 +80,8 @@ struct PlanChange {
     uint64_t version = 0;  // of the plan that is now in force
     uint64_t oldest = 0;  // of the plans that rows may still leave under
     uint64_t buffers = 0, bytes = 0;  // admitted before it
+    uint64_t batches = 0;             // that had left, with those in the result
+    bool parsing = false;             // calls hold rows that will leave under older plans
     std::vector<std::string> missing;  // columns that the header of an open origin lacks
 };
 

@@ -26,6 +26,8 @@ PlanChange StreamEngine::replan(RecordFormat format, std::vector<uint32_t> colum
     if (!change.missing.empty() && !force) return change;
     flush_idle(true, result);
     number_batches(result);
+    change.batches = counts_.batches;
+    change.parsing = in_flight_ != 0;
     for (Builder* builder : spare_builders_) delete builder;
     spare_builders_.clear();
     for (auto& entry : origins_) {

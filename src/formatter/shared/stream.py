@@ -9,7 +9,6 @@ projection was made for. So a consumer can receive no batch that lacks one of it
 
 from __future__ import annotations
 
-import heapq
 import threading
 import time
 from collections import deque
@@ -27,7 +26,8 @@ from formatter.filters import Filters, check_columns, columns_of, described, nor
 from formatter.flow.policy import BatchPolicy
 from formatter.plans import Format, filterable
 from formatter.shared.calls import Calls
-from formatter.shared.consumer import LOOK_AROUND_S, OVERFLOW, Consumer, Put, abandoned
+from formatter.shared.consumer import LOOK_AROUND_S, OVERFLOW, Consumer, abandoned
+from formatter.shared.delivery import Delivery
 from formatter.shared.explain import explained
 from formatter.shared.needs import ALL, Needs, _All, in_order, needs_of, paths
 from formatter.shared.projection import Decodes, Projection
@@ -84,15 +84,12 @@ class SharedStream(Stream):
         self._live: dict[str, Consumer] = {}
         self._orphans: deque[Consumer] = deque()  # whose leases were lost, or that failed
         self._names_given = 0
-        self._delivering = threading.Lock()  # guards what follows, never held while waiting
-        self._left = 0  # batches dealt with
-        self._early: list[tuple[int, Any]] = []  # ordered: batches of calls that overtook another one
-        self._end_at: int | None = None  # so many batches there are, and no more
         self._finished = False
-        self._discarded_rows = 0
+        self._others_hold_rows = False  # of older projections: when it changed last
         self._discarded_buffers = self._discarded_bytes = 0  # before the projection in force
         self._idle_since = (0, 0)  # buffers and bytes before it
         self._calls = Calls()
+        self._delivery = Delivery(ordered, self._origin, self._orphans.append)
         self._clock = threading.Lock()  # held by the waiting consumer that looks after deadlines
         super().__init__(
             format, columns=[], filters=filters, on_error=on_error, ordered=ordered, layout=layout, batch=batch,
@@ -185,8 +182,10 @@ class SharedStream(Stream):
         with self._calls:
             with self._control:
                 flushed = self._forget([consumer])
+                others_hold_rows = self._others_hold_rows
             self._hand_out(flushed)
-        self._calls.wait()
+        if others_hold_rows:
+            self._calls.wait()
         consumer.close()
 
     def _reap(self) -> None:
@@ -228,15 +227,18 @@ class SharedStream(Stream):
             asking.version = version
         applied = Projection(version, needs, consumers, decode)
         change = (decode.plan.native, decode.schema_indices, applied)
-        epoch, result, buffers, size, missing = self._native.replan(*change, False)
-        if epoch is None:
+        left = self._delivery.done
+        done, result, counts, missing = self._native.replan(*change, False)
+        if not done:
             # Somebody's column is not in an origin's header. Others have been told by an error; who asks is told here.
             lacking = [name for name in missing if asking is not None and name in asking.needs]
             if lacking:
                 raise SchemaError(
                     f"subscribe: the header of an origin that is being read has no column {lacking[0]!r}; leave it out"
                 )
-            epoch, result, buffers, size, missing = self._native.replan(*change, True)
+            _, result, counts, _ = self._native.replan(*change, True)
+        buffers, size, batches, parsing = counts
+        self._others_hold_rows = parsing or batches - left > len(result[3])
         if before.idle:
             self._discarded_buffers += buffers - self._idle_since[0]
             self._discarded_bytes += size - self._idle_since[1]
@@ -356,15 +358,7 @@ class SharedStream(Stream):
             return
         with self._control:
             self._finished = True  # from here on nobody can subscribe any more
-        with self._delivering:
-            self._end_at = left
-        self._end_if_all_left()
-
-    def _end_if_all_left(self) -> None:
-        """Calls that are still handing out batches come first: the last of them announces the end."""
-        if self._end_at is not None and self._left >= self._end_at:
-            for consumer in tuple(self._live.values()):
-                consumer.end()
+        self._delivery.end_at(left, lambda: tuple(self._live.values()))
 
     # ----------------------------------------------------------------------------------------------------- delivery
 
@@ -372,7 +366,7 @@ class SharedStream(Stream):
         status, not_taken, _appended, finished, errors, holes = result
         if not finished and not errors and status == "ok":
             return []
-        batches, full = self._deliver(finished)
+        batches, full = self._delivery.deliver(finished)
         self._calls.left()
         raised = self._note(errors) if errors else None
         if status != "ok":
@@ -389,47 +383,7 @@ class SharedStream(Stream):
     def _hand_out(self, finished: list[Any]) -> None:
         """Batches that left without a push: whoever caused it waits for nobody."""
         if finished:
-            self._deliver(finished)
-
-    def _deliver(self, finished: list[Any]) -> tuple[list[Batch], list[Consumer]]:
-        """Into the queues. Returns the batches, and the consumers to wait for."""
-        batches: list[Batch] = []
-        full: list[Consumer] = []
-        if self._options["ordered"]:
-            with self._delivering:
-                for one in finished:
-                    heapq.heappush(self._early, (one[3], one))
-                while self._early and self._early[0][0] == self._left:
-                    self._left += 1
-                    self._deliver_one(heapq.heappop(self._early)[1], batches, full)
-        else:
-            try:
-                for one in finished:
-                    self._deliver_one(one, batches, full)
-            finally:
-                with self._delivering:
-                    self._left += len(finished)
-        self._end_if_all_left()
-        return batches, full
-
-    def _deliver_one(self, one: Any, batches: list[Batch], full: list[Consumer]) -> None:
-        native, spans, capsule, _number, projection = one
-        if projection.idle:
-            self._discarded_rows += projection.decode.plan.batch(capsule).num_rows
-            return
-        whole, groups = projection.batches(capsule, self._origin(native), spans)
-        batches.append(whole)
-        taken = False
-        for batch, consumers in groups:
-            for consumer in consumers:
-                done = consumer.put(batch)
-                taken |= done is not Put.REFUSED
-                if done is Put.FULL:
-                    full.append(consumer)
-                elif done is Put.FAILED:
-                    self._orphans.append(consumer)
-        if not taken and not projection.chosen:  # all have left meanwhile
-            self._discarded_rows += whole.num_rows
+            self._delivery.deliver(finished)
 
     def _next(self, consumer: Consumer, timeout: float | None) -> Any:
         """For a subscription: its next batch, END, or None in time. Open batches whose deadline passes leave meanwhile."""
@@ -475,7 +429,7 @@ class SharedStream(Stream):
             version = self._projection.version
         return SharedStreamStats(
             kernel=_core.active_kernel(), **counts, consumers=len(live), projection_version=version,
-            discarded_buffers=buffers, discarded_bytes=size, discarded_rows=self._discarded_rows,
+            discarded_buffers=buffers, discarded_bytes=size, discarded_rows=self._delivery.discarded_rows,
             dropped_batches=sum(c.dropped for c in live), dropped_rows=sum(c.dropped_rows for c in live),
         )  # fmt: skip
 
