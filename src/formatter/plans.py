@@ -72,7 +72,7 @@ def make_plan(
         out_fields = json_plans.projected_fields(columns, schema)
         names = [field.name for field in out_fields]
         decoded = out_fields + [schema.field(name) for name in filter_names if name not in names]
-        described = filters.described(clauses, _filterable(decoded, filter_names), schema)
+        described = filters.described(clauses, filterable(decoded, filter_names), schema)
         native = json_plans.native_plan(format, decoded, len(names), described, on_error, note_nulled)
         storage_types = [json_plans.stored(field.type) for field in out_fields]
     else:
@@ -100,7 +100,7 @@ def make_plan(
     )
 
 
-def _filterable(fields: Sequence[pa.Field], filter_names: Sequence[str]) -> list[dict[str, Any]]:
+def filterable(fields: Sequence[pa.Field], filter_names: Sequence[str]) -> list[dict[str, Any]]:
     """Names and type codes by position, for filters: those look at top-level values that are not nested."""
     columns: list[dict[str, Any]] = []
     for field in fields:

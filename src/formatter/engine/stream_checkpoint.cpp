@@ -192,6 +192,7 @@ bool StreamEngine::restore(const std::string& image) {
         if (!header.empty() && options_.format.has_header) use_header(o, header);
         for (uint64_t* value : {&o.bytes_before, &o.records_before}) *value = in.number();
         o.finished = in.number();
+        counts_.finished += o.finished;
         o.preamble_open = in.number();
         o.state = read_state(in);
         if (!in.number()) continue;

@@ -374,6 +374,7 @@ PushResult StreamEngine::finish(uint64_t id, bool use_last, uint64_t last_sequen
     }
     call.touch(origin);
     origin.finished = true;
+    counts_.finished++;
     origin.preamble_open = false;
     run(call, guard, &result);
     // Every buffer has been tallied: what the last record reported is relative to the stream's end.

@@ -85,6 +85,7 @@ struct PlanChange {
 
 struct StreamCounts {
     uint64_t batches = 0;  // that have left
+    uint64_t finished = 0;  // of the origins
     uint64_t buffers = 0, bytes = 0, spanning = 0, duplicates = 0, lost = 0;
     uint64_t pending_buffers = 0, pending_bytes = 0, origins = 0, open_batches = 0;
     DecodeCounters decode;
