@@ -24,13 +24,14 @@ from formatter.formats import Csv
 from formatter.splits import Part, SplitReader, begins_anywhere, can_be_split
 from spark_udfs.arrow_schema import arrow_schema
 from spark_udfs.file_listing import FoundFile, Paths, Storage, codec_of, list_files
+from spark_udfs.metrics import reports_of
 from spark_udfs.options import Reading, reading_of
 from spark_udfs.partitions import Partitioning, filters_left, partitioning_of
 from spark_udfs.read_task import ReadTask, Unit
+from spark_udfs.siblings import with_siblings
 from spark_udfs.split_starts import GRID_BYTES, split_starts
 
 LARGEST_SPLIT_BYTES = 64 << 20  # a task costs 10 to 25 ms, as much as parsing some 10 MB
-SPLITS_PER_CORE = 2  # so that cores that are slower or busy do not hold up the others
 FILE_COST_BYTES = 256 << 10  # to open a file takes as long as to read this much of it
 HEADER_BYTES = 64 << 10
 
@@ -76,8 +77,14 @@ def read(
     size = _split_bytes(spark, sum(file.size for file, _, _ in kept), split_bytes)
     units = _units(spark, kept, reading.format, storage, size, plan)
     groups = _grouped(units, size)
-    task = ReadTask(reading, plan.names, partitioning.schema, plan.filters_of_units, storage, groups)
-    return spark.range(0, len(groups), 1, max(1, len(groups))).mapInArrow(task, task.schema)
+    reports = reports_of(spark, f"read {reading.format.kind} {_shown(path)}")
+    task = ReadTask(reading, plan.names, partitioning.schema, plan.filters_of_units, storage, groups, reports)
+    return with_siblings(spark.range(0, len(groups), 1, max(1, len(groups))), task)
+
+
+def _shown(path: Paths) -> str:
+    several = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+    return f"{os.fspath(several[0])}{', ...' if several[1:] else ''}"
 
 
 class _Plan:
@@ -125,7 +132,9 @@ def _split_bytes(spark: SparkSession, total: int, wanted: int | None) -> int:
             raise fm.OptionError(f"spark: split_bytes is a whole number from 1, found {wanted!r}")
         size = wanted
     else:
-        size = min(LARGEST_SPLIT_BYTES, total // (SPLITS_PER_CORE * core_count(spark)))
+        cores = core_count(spark)
+        tasks = max(1, -(-total // LARGEST_SPLIT_BYTES))
+        size = -(-total // (cores * -(-tasks // cores)))  # as many tasks as cores, or twice as many, or three times...
     return max(1, -(-size // GRID_BYTES)) * GRID_BYTES
 
 

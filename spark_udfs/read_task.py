@@ -21,8 +21,10 @@ import formatter as fm
 from formatter.filters import columns_of
 from formatter.splits import Part, SplitReader
 from spark_udfs.file_listing import Storage
+from spark_udfs.metrics import Measure, Reports, metrics_batch
 from spark_udfs.options import Reading
 from spark_udfs.partitions import COMPARE
+from spark_udfs.rejects import rejects_of
 from spark_udfs.spark_types import SparkColumns, plain_schema
 
 ROWS_PER_BATCH_LEAST = 4_096  # Spark's Arrow reader is fastest between 4k and 16k rows a batch
@@ -52,6 +54,7 @@ class ReadTask:
         filters: Sequence[list[list[Any]]],
         storage: Storage,
         groups: Sequence[Sequence[Unit]],
+        reports: Reports | None = None,
     ) -> None:
         self.reading = reading
         self.names = tuple(names)
@@ -59,6 +62,7 @@ class ReadTask:
         self.filters = list(filters)
         self.storage = storage
         self.groups = groups
+        self.reports = reports
         self._format = reading.format_with(plain_schema(reading.format.schema))
         self._permissive = reading.on_error == "permissive"
         fields = {field.name: field for field in (*self._format.schema, *folders)}
@@ -77,8 +81,9 @@ class ReadTask:
         if not self._permissive:
             if corrupt in filtered:
                 raise fm.OptionError(f"filters: {corrupt!r} is null in every row unless the mode is PERMISSIVE")
+            on_error = "skip" if self.reading.on_error == "collect" else self.reading.on_error
             return SplitReader(
-                self._format, columns=self._parsed, filters=filters or None, on_error=self.reading.on_error,
+                self._format, columns=self._parsed, filters=filters or None, on_error=on_error,
                 header_by_position=positional,
             )  # fmt: skip
         # A record that is bad stays a row, so filters see the rows, not the records.
@@ -89,26 +94,63 @@ class ReadTask:
             raw_column=corrupt if wants_raw else None,
         )  # fmt: skip
 
+    def _rejects_reader(self, filters: list[list[Any]]) -> SplitReader:
+        return SplitReader(
+            self._format, columns=self._parsed, filters=filters or None, on_error="collect",
+            header_by_position=self.reading.header_by_position,
+        )  # fmt: skip
+
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         readers: dict[int, SplitReader] = {}
+        measure = Measure(self.reports, len(self.groups))
         waiting: list[pa.RecordBatch] = []
         waiting_rows = 0
+        for unit in self._units(batches):
+            if unit.filters not in readers:
+                readers[unit.filters] = self._reader(self.filters[unit.filters])
+            for parsed in measure.timed(self._rows(readers[unit.filters], unit)):
+                if not waiting and parsed.num_rows >= ROWS_PER_BATCH_LEAST:
+                    yield parsed
+                    continue
+                waiting.append(parsed)
+                waiting_rows += parsed.num_rows
+                if waiting_rows >= ROWS_PER_BATCH_LEAST:
+                    yield pa.concat_batches(waiting)
+                    waiting, waiting_rows = [], 0
+        if waiting_rows:
+            yield pa.concat_batches(waiting)
+        measure.report(reader.counts for reader in readers.values())
+
+    def _units(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Unit]:
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                for unit in self.groups[number]:
-                    if unit.filters not in readers:
-                        readers[unit.filters] = self._reader(self.filters[unit.filters])
-                    for parsed in self._rows(readers[unit.filters], unit):
-                        if not waiting and parsed.num_rows >= ROWS_PER_BATCH_LEAST:
-                            yield parsed
-                            continue
-                        waiting.append(parsed)
-                        waiting_rows += parsed.num_rows
-                        if waiting_rows >= ROWS_PER_BATCH_LEAST:
-                            yield pa.concat_batches(waiting)
-                            waiting, waiting_rows = [], 0
-        if waiting:
-            yield pa.concat_batches(waiting)
+                yield from self.groups[number]
+
+    def rejects(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The records that are no rows, or not whole ones, and why."""
+        readers: dict[int, SplitReader] = {}
+        for unit in self._units(batches):
+            if unit.filters not in readers:
+                readers[unit.filters] = self._rejects_reader(self.filters[unit.filters])
+            reader = readers[unit.filters]
+            with opened(self.storage, unit.path, unit.codec) as stream:
+                for _ in reader.batches(stream, unit.part, origin=unit.path, header=unit.header):
+                    if len(reader.found) >= ROWS_PER_BATCH_LEAST:
+                        yield from rejects_of(reader.found)
+                        reader.found.clear()
+            yield from rejects_of(reader.found)
+            reader.found.clear()
+
+    def measured(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """One row of counts for what this task reads."""
+        readers: dict[int, SplitReader] = {}
+        measure = Measure(None, len(self.groups))
+        for unit in self._units(batches):
+            if unit.filters not in readers:
+                readers[unit.filters] = self._reader(self.filters[unit.filters])
+            for _ in measure.timed(self._rows(readers[unit.filters], unit)):
+                pass
+        yield metrics_batch([measure.counted(reader.counts for reader in readers.values())])
 
     def _rows(self, reader: SplitReader, unit: Unit) -> Iterator[pa.RecordBatch]:
         beside = {

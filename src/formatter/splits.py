@@ -161,9 +161,7 @@ class SplitReader:
         self._keeper = BadRecordKeeper(format, columns, raw_column) if self.keeps else None
         self.schema = self.plan.schema if self._keeper is None else self._keeper.schema
         self.found: list[tuple[FormatError, bytes]] = []  # of the batches that left since it was emptied
-        self.records = 0
-        self.bytes = 0
-        self.rejects = 0
+        self.counts = dict.fromkeys(("bytes", "records", "rows", "filtered", "rejects", "nulled"), 0)
         self._window = memoryview(bytearray(WINDOW_BYTES))
 
     def header_bytes(self, start: bytes, whole: bool) -> int | None:
@@ -223,7 +221,7 @@ class SplitReader:
             if stop is not None:
                 filled = min(filled, stop - at)
             finished = ended or (stop is not None and at + filled == stop)
-            _, used, records, arrays, errors, _ = ranges.read(
+            _, used, records, arrays, errors, counts = ranges.read(
                 window[:filled], start, filled, begins_record=True, input_ends=ended or (finished and part.last),
                 stream_start=at + start == 0, byte_offset=at,
             )  # fmt: skip
@@ -231,8 +229,9 @@ class SplitReader:
             batches = [self.plan.batch(capsule) for capsule in arrays]
             if self._keeper is not None:
                 batches = self._keeper.completed(batches, errors, records)
-            self.records += records
-            self.bytes += used - start
+            for name, count in (counts | {"records": records}).items():
+                self.counts[name] += count
+            self.counts["bytes"] += used - start
             if records_before is not None:
                 records_before += records
             yield from batches
@@ -263,7 +262,6 @@ class SplitReader:
         if not errors:
             return
         errors.sort(key=lambda error: error[4])
-        self.rejects += len(errors)
         for error in errors:
             described = diagnostics.describe(error, self.plan.format, names, origin=origin, record_base=records_before)
             if self.plan.on_error == "raise" or diagnostics.always_raised(error[0]):
