@@ -40,6 +40,9 @@ class Plan:
     def read_header(self, start: bytes | memoryview) -> tuple[Plan, int, list[str]] | None: ...
     @property
     def splittable(self) -> bool: ...
+    def frame(
+        self, data: object, *, inside: bool, escaped: bool, matched: int
+    ) -> tuple[bool, bool, int, int]: ...
 
 # ---- json_plans.pxi
 def json_plan(

@@ -90,8 +90,16 @@ cdef extern from "engine/framing.hpp" namespace "formatter" nogil:
         stateless
         parity
         scanned
+    cdef cppclass ScanState:
+        cbool inside, escaped, at_record_start
+        uint8_t matched
+    cdef cppclass FrameEnds:
+        uint64_t first
+        cbool any()
     cdef cppclass Framing:
         FramingKind kind
+        uint64_t count_quotes(const uint8_t*, size_t)
+        FrameEnds ends_after(const uint8_t*, size_t, uint64_t quotes, ScanState*)
     cdef cppclass Preamble:
         cbool complete
         size_t size
