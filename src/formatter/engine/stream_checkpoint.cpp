@@ -10,7 +10,7 @@ namespace {
 
 constexpr char stream_magic[] = "fmstrm01";
 
-void write_owned(ImageWriter& out, const OwnedBytes& bytes) { out.bytes(bytes.data.get(), bytes.size); }
+void write_owned(ImageWriter& out, const OwnedBytes& bytes) { out.bytes(bytes.data(), bytes.size); }
 
 OwnedBytes read_owned(ImageReader& in) {
     const std::string bytes = in.bytes();
@@ -124,7 +124,7 @@ uint64_t read_outstanding(ImageReader& in, Outstanding& work, const Framing& fra
         Held& held = work.held[in.number()];
         held.lost = in.number();
         held.bytes = read_owned(in);
-        held.quotes = framing.count_quotes(held.bytes.data.get(), held.bytes.size);
+        held.quotes = framing.count_quotes(held.bytes.data(), held.bytes.size);
         pending += held.bytes.size;
     }
     for (uint64_t n = in.number(); n && in.fine(); n--) {

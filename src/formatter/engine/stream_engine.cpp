@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "engine/patient_lock.hpp"
 #include "engine/stream_call.hpp"
 
 namespace formatter {
@@ -54,13 +55,13 @@ PushResult StreamEngine::push(const PushedBuffer* buffers, size_t count, bool ap
     Call call;
     uint64_t total = 0;
     for (size_t i = 0; i < count; i++) total += buffers[i].size;
-    if (total >= bulk_bytes) call.expected_bytes = options_.max_batch_bytes / 2;
+    if (total >= bulk_bytes) call.expected_bytes = std::min(4 * total, options_.max_batch_bytes);
     std::unique_lock<std::mutex> guard(lock_, std::defer_lock);
     for (size_t begin = 0; begin < count && result.status == PushStatus::ok;) {
         size_t end = begin, bytes = 0;
         while (end < count && end - begin < round_buffers && bytes < round_bytes) bytes += buffers[order[end++]].size;
         take_in(buffers, order.data() + begin, end - begin, call);
-        guard.lock();
+        take_soon(guard);
         quiet_.wait(guard, [this] { return !closed_gate_; });
         size_t i = begin;
         for (; i < end; i++) {
@@ -137,7 +138,7 @@ void StreamEngine::run(Call& call, std::unique_lock<std::mutex>& guard, PushResu
         in_flight_++;
         guard.unlock();
         parse(call);
-        guard.lock();
+        take_soon(guard);
         for (const Job& job : call.jobs) job.origin->in_flight--;
         in_flight_--;
         settle(call, result);

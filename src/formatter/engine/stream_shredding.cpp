@@ -197,7 +197,7 @@ void StreamEngine::take_fragments(Origin& origin, uint64_t from, uint64_t to, bo
         counts_.pending_bytes -= bytes.size;
         job->bytes += bytes.size;
         if (bytes.size) {
-            job->pieces.push_back(Piece{bytes.data.get(), bytes.size});
+            job->pieces.push_back(Piece{bytes.data(), bytes.size});
             call.owners.push_back(std::move(bytes));
         }
         bytes = OwnedBytes{};
