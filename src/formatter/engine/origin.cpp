@@ -37,7 +37,7 @@ size_t Origin::fold() {
     size_t size = 0;
     for (const auto& entry : w.fragments) {
         const Fragments& f = entry.second;
-        if (f.has_head || f.lost || f.let_go || entry.first > ring.prefix()) return 0;
+        if (f.has_head || f.lost || f.let_go || f.reported || entry.first > ring.prefix()) return 0;
         size += f.tail.size;
     }
     if (size > folded_bytes_most) return 0;

@@ -71,6 +71,7 @@ struct Fragments {
     bool has_tail = false;
     bool from_start = false;  // `tail` begins with the stream's first byte
     bool lost = false;        // the buffer will never come: records over it cannot be read
+    bool reported = false;    // `tail` belongs to a record that was found to be too long, and rejected, already
     uint64_t let_go = 0;      // bytes behind `tail` that are not kept, of a record that is too long anyway
 };
 

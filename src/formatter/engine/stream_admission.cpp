@@ -38,7 +38,7 @@ PushStatus StreamEngine::admit(const Arrived& arrived, uint64_t position, bool l
     // The next buffer in order is always taken: it is what frees the others.
     const uint64_t kept = waits || !ends.any() ? buffer.size : ends.first + (buffer.size - ends.last);
     const uint64_t undecided = call.run.origin && !call.run.delimited ? call.run.bytes : 0;
-    if (!next && counts_.pending_bytes + undecided + kept > options_.max_pending_bytes)
+    if (!next && (counts_.pending_bytes + undecided + kept > options_.max_pending_bytes || too_many_notes()))
         return PushStatus::pending_limit;
     call.touch(origin);
     counts_.buffers++;

@@ -10,7 +10,6 @@ namespace {
 constexpr size_t arena_bytes = 256 << 10;  // a block's bytes, stops and values stay in the second-level cache together
 constexpr size_t large_piece = 16 << 10;  // is parsed where it is
 constexpr size_t edge_bytes = 4 << 10;  // of it, to finish the record that began before
-constexpr size_t raw_most = 4096;  // of a record that is not there as a whole
 
 }  // namespace
 
@@ -214,15 +213,16 @@ void StreamEngine::parse_spanning(Job& job, Call& call) {
     RecordDecoder& decoder = *builder.decoder;
     if (job.bytes + job.let_go == 0) return;
     OwnedBytes stitched;
-    const uint8_t* bytes = job.pieces[0].data;
+    const uint8_t* bytes = job.pieces.empty() ? nullptr : job.pieces[0].data;
     if (job.pieces.size() > 1) {
         stitched.reserve(job.bytes, 0);
         for (const Piece& piece : job.pieces) stitched.append(piece.data, piece.size);
         bytes = stitched.data();
     }
     const uint64_t record_end = job.unterminated ? 0 : options_.format.framing.record_end_size();
-    if (job.lost || job.bytes + job.let_go - std::min(record_end, job.bytes) > options_.max_record_bytes) {
-        too_long_or_lost(job, bytes, job.bytes, job.offset, 0);
+    if (job.lost || job.reported ||
+        job.bytes + job.let_go - std::min(record_end, job.bytes) > options_.max_record_bytes) {
+        if (!job.reported) too_long_or_lost(job, bytes, job.bytes, job.offset, 0);
         job.records = 1;
         return;
     }
@@ -248,7 +248,7 @@ void StreamEngine::too_long_or_lost(const Job& job, const uint8_t* bytes, size_t
     error.record = record;
     // As much as is there for every chunking.
     const size_t most = job.lost ? raw_most : std::min<size_t>(raw_most, options_.max_record_bytes);
-    error.raw.assign(reinterpret_cast<const char*>(bytes), std::min(size, most));
+    if (size) error.raw.assign(reinterpret_cast<const char*>(bytes), std::min(size, most));
     error.found = error.raw.substr(0, 200);
     job.builder->decoder->counters.rejected++;
     job.builder->decoder->errors.push_back(std::move(error));
