@@ -156,7 +156,12 @@ def _epoch(field: pa.Field, where: str) -> int:
 
 
 def native_plan(
-    format: Json, decoded: list[pa.Field], output_columns: int, filters: list[list[dict[str, Any]]], on_error: str
+    format: Json,
+    decoded: list[pa.Field],
+    output_columns: int,
+    filters: list[list[dict[str, Any]]],
+    on_error: str,
+    note_nulled: bool = False,
 ) -> Any:
     """`decoded`: the output's fields, then those only the filter needs."""
     full = {field.name: field.type for field in format.schema}
@@ -172,5 +177,6 @@ def native_plan(
         "unknown_is_error": format.unknown == "error",
         "duplicates": DUPLICATE_KEYS.index(format.on_duplicate_key),
         "on_error": ON_ERROR.index(on_error),
+        "note_nulled": note_nulled,
     }
     return _core.json_plan(options, columns, output_columns, filters)

@@ -98,7 +98,7 @@ def _new_plan(
         names = [field.name for field in out_fields]
         decoded = out_fields + [schema.field(name) for name in filter_names if name not in names]
         described = filters.described(clauses, _filterable(decoded, filter_names), schema)
-        native = json_plans.native_plan(format, decoded, len(names), described, on_error)
+        native = json_plans.native_plan(format, decoded, len(names), described, on_error, note_nulled)
         storage_types = [json_plans.stored(field.type) for field in out_fields]
     else:
         names = projected_names(columns, schema)

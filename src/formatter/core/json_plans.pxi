@@ -25,6 +25,7 @@ cdef extern from "engine/json_format.hpp" namespace "formatter" nogil:
         cbool validate_full, unknown_is_error
         DuplicateKey duplicates
         OnError on_error
+        cbool note_nulled
         RowFilter filter
         const Kernel* kernel
 
@@ -48,6 +49,7 @@ def json_plan(dict options, list columns, Py_ssize_t output_columns, list filter
     json.unknown_is_error = options["unknown_is_error"]
     json.duplicates = <DuplicateKey><uint8_t>options["duplicates"]
     json.on_error = <OnError><uint8_t>options["on_error"]
+    json.note_nulled = options["note_nulled"]
     fill_filter(&json.filter, filters)
     json.kernel = active
     plan.format = json_record_format(shared)

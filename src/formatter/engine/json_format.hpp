@@ -38,6 +38,7 @@ struct JsonFormat {
     bool unknown_is_error = false;
     DuplicateKey duplicates = DuplicateKey::last;
     OnError on_error = OnError::raise;
+    bool note_nulled = false;  // tell of what an error made null, too
     RowFilter filter;
     const Kernel* kernel = nullptr;
 };

@@ -97,6 +97,12 @@ const Rewritten* RowBlock::rewritten_at(uint32_t row) const {
     return found != rewritten.end() && found->row == original ? &*found : nullptr;
 }
 
+void RowBlock::append_records(std::vector<uint64_t>* out) const {
+    if (!record_of_.empty()) return void(out->insert(out->end(), record_of_.begin(), record_of_.begin() + rows_));
+    for (const Segment& s : segments_)
+        for (uint32_t i = 0; i < s.rows; i++) out->push_back(s.first_record + i);
+}
+
 RowBlock::Location RowBlock::locate(uint32_t row) const {
     uint32_t before = 0;
     for (const Segment& s : segments_) {

@@ -52,6 +52,8 @@ class RowBlock {
         uint64_t record;  // ordinal, as the segment counts
     };
     Location locate(uint32_t row) const;
+    // The ordinals of all rows, in order.
+    void append_records(std::vector<uint64_t>* out) const;
     // Row number before any compaction.
     uint32_t original_row(uint32_t row) const { return original_.empty() ? row : original_[row]; }
 
