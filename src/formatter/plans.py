@@ -52,6 +52,12 @@ def projected_names(columns: Sequence[str] | None, schema: pa.Schema) -> list[st
     return names
 
 
+# Making the plan of 200 columns takes as long as reading a megabyte, and formats are read with more than once. The plan
+# holds its format, so an id stays its own; equality would not do, schemas that differ in metadata compare equal.
+_recent_plans: dict[tuple[int, tuple[str, ...] | None, str, bool], DecodePlan] = {}
+RECENT_PLANS_MOST = 16
+
+
 def make_plan(
     format: Format,
     *,
@@ -63,6 +69,25 @@ def make_plan(
     if not isinstance(format, Csv | Json):
         raise OptionError(f"format: expected fm.Csv(...) or fm.Json(...), found {type(format).__name__}")
     check_on_error(on_error)
+    if filters_wanted is not None or isinstance(columns, str):
+        return _new_plan(format, columns, filters_wanted, on_error, note_nulled)
+    key = id(format), None if columns is None else tuple(columns), on_error, note_nulled
+    plan = _recent_plans.get(key)
+    if plan is None or plan.format is not format:
+        plan = _new_plan(format, key[1], None, on_error, note_nulled)
+        while len(_recent_plans) >= RECENT_PLANS_MOST:
+            _recent_plans.pop(next(iter(_recent_plans)), None)
+        _recent_plans[key] = plan
+    return plan
+
+
+def _new_plan(
+    format: Format,
+    columns: Sequence[str] | None,
+    filters_wanted: filters.Filters,
+    on_error: str,
+    note_nulled: bool,
+) -> DecodePlan:
     schema = format.schema
     clauses = filters.normalized(filters_wanted)
     filter_names = filters.columns_of(clauses)
