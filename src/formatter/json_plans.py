@@ -13,7 +13,7 @@ import pyarrow as pa
 from formatter import _core, types
 from formatter.errors import OptionError, SchemaError
 from formatter.formats import ON_ERROR
-from formatter.json_format import DUPLICATE_KEYS, Json
+from formatter.json_format import DUPLICATE_KEYS, RECORDS, Json
 
 # The order is that of JsonKind and EpochUnit in engine/json_format.hpp.
 SCALAR, STRUCTURE, LIST, LARGE_LIST, FIXED_LIST, MAP = range(6)
@@ -156,7 +156,12 @@ def _epoch(field: pa.Field, where: str) -> int:
 
 
 def native_plan(
-    format: Json, decoded: list[pa.Field], output_columns: int, filters: list[list[dict[str, Any]]], on_error: str
+    format: Json,
+    decoded: list[pa.Field],
+    output_columns: int,
+    filters: list[list[dict[str, Any]]],
+    on_error: str,
+    note_nulled: bool = False,
 ) -> Any:
     """`decoded`: the output's fields, then those only the filter needs."""
     full = {field.name: field.type for field in format.schema}
@@ -167,10 +172,12 @@ def native_plan(
     wanted = {tokens[0].encode() for tokens in map(format.tokens_of, (field.name for field in decoded)) if tokens}
     known = {tokens[0].encode() for tokens in map(format.tokens_of, full) if tokens}
     options = {
+        "layout": RECORDS.index(format.records),
         "ignored_keys": sorted(known - wanted),
         "validate_full": format.validate == "full",
         "unknown_is_error": format.unknown == "error",
         "duplicates": DUPLICATE_KEYS.index(format.on_duplicate_key),
         "on_error": ON_ERROR.index(on_error),
+        "note_nulled": note_nulled,
     }
     return _core.json_plan(options, columns, output_columns, filters)

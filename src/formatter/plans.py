@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from formatter import _core, filters, json_plans, types
 from formatter.errors import OptionError, SchemaError
-from formatter.formats import ON_ERROR, RAGGED, Csv, as_bytes, check_on_error
+from formatter.formats import ENCODINGS, ON_ERROR, RAGGED, Csv, as_bytes, check_on_error
 from formatter.json_format import Json
 
 Format = Csv | Json
@@ -27,6 +27,7 @@ class DecodePlan:
     columns: tuple[str, ...]
     converted: tuple[int, ...]
     on_error: str
+    big_endian: Any = None  # of UTF-16 whose byte order the input's mark tells: instead of `native`
 
     def batch(self, capsule: object) -> pa.RecordBatch:
         batch = pa.record_batch(_Exported(self.storage, capsule))
@@ -78,12 +79,13 @@ def make_plan(
     filter_names = filters.columns_of(clauses)
     filters.check_columns(filter_names, schema, "filters")
     native: Any
+    big_endian: Any = None
     if isinstance(format, Json):
         out_fields = json_plans.projected_fields(columns, schema)
         names = [field.name for field in out_fields]
         decoded = out_fields + [schema.field(name) for name in filter_names if name not in names]
         described = filters.described(clauses, _filterable(decoded, filter_names), schema)
-        native = json_plans.native_plan(format, decoded, len(names), described, on_error)
+        native = json_plans.native_plan(format, decoded, len(names), described, on_error, note_nulled)
         storage_types = [json_plans.stored(field.type) for field in out_fields]
     else:
         names = projected_names(columns, schema)
@@ -96,6 +98,9 @@ def make_plan(
         described = filters.described(clauses, specs, schema)
         dialect = csv_dialect(format, on_error) | {"note_nulled": note_nulled}
         native = _core.Plan.for_csv(dialect, specs, len(names), len(schema), described)
+        if format.encoding == "utf-16":
+            swapped = dialect | {"encoding": ENCODINGS["utf-16-be"]}
+            big_endian = _core.Plan.for_csv(swapped, specs, len(names), len(schema), described)
         storage_types = [types.storage_type(field.type) for field in out_fields]
     storage_fields = [field.with_type(kind) for field, kind in zip(out_fields, storage_types, strict=True)]
     converted = tuple(i for i, field in enumerate(out_fields) if field.type != storage_fields[i].type)
@@ -107,6 +112,7 @@ def make_plan(
         columns=tuple(names),
         converted=converted,
         on_error=on_error,
+        big_endian=big_endian,
     )
 
 
@@ -135,6 +141,7 @@ def csv_dialect(format: Csv, on_error: str) -> dict[str, Any]:
         "comment": optional(format.comment, "comment"),
         "trim": format.trim,
         "header": format.header,
+        "encoding": ENCODINGS[format.encoding],
         "decimal": format.decimal.encode(),
         "ragged": RAGGED.index(format.ragged),
         "on_error": ON_ERROR.index(on_error),

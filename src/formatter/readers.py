@@ -6,11 +6,13 @@ it proves or disproves the guess, and only a disproved one is read again. Batche
 
 from __future__ import annotations
 
+import codecs
 import os
 import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -18,7 +20,8 @@ import pyarrow as pa
 from formatter import _core, diagnostics
 from formatter.errors import OptionError
 from formatter.filters import Filters
-from formatter.formats import Csv, as_bytes
+from formatter.formats import Csv
+from formatter.json_format import Json
 from formatter.plans import DecodePlan, Format, make_plan
 from formatter.sources import Input, Source, inputs
 
@@ -27,6 +30,7 @@ RANGE_BYTES = (
 )  # large enough that a wrong guess and a task switch cost little, small enough to keep threads busy
 WINDOW_BYTES = 8 << 20  # per thread, for inputs that are read rather than looked at in place
 ROWS_PER_BATCH = 65_536
+HEAD_BYTES = 4096  # that show whether an input is an array
 BYTES_PER_BATCH = 64 << 20
 
 Rejects = Callable[[pa.Table], None]
@@ -125,6 +129,8 @@ class _Reading:
         size = len(window)
         step = RANGE_BYTES if self.native.splittable else max(size, 1)
         starts = [expected, *range(expected + step, size, step)] if expected < size else []
+        if not starts and last and offset + expected > 0 and self.native.checks_end:
+            starts = [expected]
         base = expected
 
         def submit(begin: int) -> Any:
@@ -155,10 +161,15 @@ class _Reading:
         """Makes ready to read; returns how many bytes the header takes."""
         size = 0
         format = self.plan.format
+        if isinstance(format, Csv) and format.encoding == "utf-16":
+            swapped = bytes(window[:2]) == codecs.BOM_UTF16_BE
+            format = replace(format, encoding="utf-16-be" if swapped else "utf-16-le")
+            if swapped:
+                self.native = self.plan.big_endian
         if isinstance(format, Csv) and format.header:
             found = self.native.read_header(window)
             if found is None and last:
-                found = self.native.read_header(bytes(window) + as_bytes(format.record_delimiter, "record_delimiter"))
+                found = self.native.read_header(bytes(window) + format.record_end)
             if found is None and not last:
                 return -1
             if found is not None:
@@ -166,6 +177,11 @@ class _Reading:
                 if missing:
                     raise diagnostics.missing_in_header(format, missing)
         self.ranges = _core.RangeReader(self.native, ROWS_PER_BATCH, BYTES_PER_BATCH)
+        if isinstance(format, Json) and format.records == "array":
+            head = window[:HEAD_BYTES]
+            text = bytes(head).removeprefix(codecs.BOM_UTF8).lstrip(b" \t\r\n")
+            if text and not text.startswith(b"["):  # told at once, not when all of it has been looked through
+                self._note(self._read(head, 0, len(head), True, 0, True)[4])
         return min(size, len(window))
 
     def _note(self, errors: list[Any]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,8 @@ import pyarrow as pa
 from formatter import _core, diagnostics
 from formatter.buffers import addresses_of
 from formatter.errors import FormatError, OptionError
-from formatter.formats import Csv, as_bytes
+from formatter.formats import Csv, check_byte_order
+from formatter.json_format import Json
 from formatter.plans import make_plan
 
 UNIT_SEPARATOR = "\x1f"  # a field holds none: with one field a value, nothing needs separating
@@ -40,9 +41,12 @@ def parse_records_with_errors(
         raise OptionError(
             f"parse_records: on_error: expected 'null' or 'raise' (every value has its row), found {on_error!r}"
         )
+    check_byte_order(format, "parse_records")
+    if isinstance(format, Json) and format.records != "lines":
+        format = replace(format, records="lines")  # each value is a record, however others stand
     addresses, sizes, valid, keep = addresses_of(array)
     plan = make_plan(format, columns=columns, on_error=on_error, note_nulled=True)
-    record_end = as_bytes(getattr(format, "record_delimiter", "\n"), "record_delimiter")
+    record_end = format.record_end if isinstance(format, Csv) else b"\n"
     capsule, rows, errors = _core.parse_record_array(plan.native, addresses, sizes, valid, record_end)
     del keep
     if errors and on_error == "raise":

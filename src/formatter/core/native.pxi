@@ -92,6 +92,7 @@ cdef extern from "engine/framing.hpp" namespace "formatter" nogil:
         scanned
     cdef cppclass Framing:
         FramingKind kind
+        cbool checks_end()
     cdef cppclass Preamble:
         cbool complete
         size_t size
@@ -118,7 +119,11 @@ cdef extern from "engine/range_reader.hpp" namespace "formatter" nogil:
         vector[RowError] errors
         DecodeCounters counters
     RangeResult read_range(const RecordFormat&, RecordDecoder&, const RangeRequest&)
-    RecordFormat csv_record_format(shared_ptr[CsvFormat])
+
+cdef extern from "engine/encoded_csv.hpp" namespace "formatter" nogil:
+    cdef enum class TextEncoding(uint8_t):
+        utf8
+    RecordFormat encoded_csv_format(shared_ptr[CsvFormat], TextEncoding)
 
 cdef extern from "engine/record_array.hpp" namespace "formatter" nogil:
     cdef cppclass RecordValue:

@@ -8,7 +8,6 @@
 namespace formatter {
 namespace {
 
-bool bit(const std::vector<uint64_t>& bits, uint32_t i) { return bits[i / 64] >> (i % 64) & 1; }
 void set_bit(std::vector<uint64_t>& bits, uint32_t i) { bits[i / 64] |= uint64_t(1) << (i % 64); }
 void clear_bit(std::vector<uint64_t>& bits, uint32_t i) { bits[i / 64] &= ~(uint64_t(1) << (i % 64)); }
 
@@ -373,7 +372,10 @@ void JsonDecoder::decode_nested(size_t i) {
             continue;
         }
         const uint64_t length = builder.length();
+        nested_reader_.first_nulled = Skipped{};
         Skipped done = nested_reader_.read(builder, begin, end);
+        const Skipped nulled = nested_reader_.first_nulled;
+        if (nulled.at && format_->note_nulled) note_error(i, row, nulled.code, nulled.at, true);
         if (done.code == ErrorCode::none) {
             done.at = skip_json_space(done.at, end);
             if (done.at == end) continue;
@@ -389,12 +391,15 @@ void JsonDecoder::value_error(size_t i, uint32_t row, ErrorCode code, const uint
     if (format_->on_error == OnError::null && may_null) {
         if (!layout_[i].nested) clear_bit(valid_, row);
         nulled_++;
+        if (format_->note_nulled) note_error(i, row, code, found, true);
         return;
     }
-    const bool second = bit(rejected_, row);
     set_bit(rejected_, row);
     any_rejected_ = true;
-    if (format_->on_error == OnError::skip || format_->on_error == OnError::null) return;
+    if (format_->tells_errors()) note_error(i, row, code, found, false);
+}
+
+void JsonDecoder::note_error(size_t i, uint32_t row, ErrorCode code, const uint8_t* found, bool row_kept) {
     const RowBlock::Location at = block_.locate(row);
     const uint8_t* begin = at.segment->base + at.stops[2 * layout_.size()];
     const uint8_t* end = at.segment->base + at.stops[2 * layout_.size() + 1];
@@ -402,6 +407,7 @@ void JsonDecoder::value_error(size_t i, uint32_t row, ErrorCode code, const uint
     found = std::min(found, end);
     RowError error;
     error.code = code;
+    error.row_kept = row_kept;
     error.column = int32_t(i);
     error.sequence = at.segment->sequence;
     error.byte_offset = int64_t(at.segment->byte_offset) + (found - at.segment->base);
@@ -412,12 +418,14 @@ void JsonDecoder::value_error(size_t i, uint32_t row, ErrorCode code, const uint
     if (found_end <= found) found_end = std::min(found + 1, end);
     while (found_end > found && is_json_space(found_end[-1])) found_end--;
     error.found.assign(reinterpret_cast<const char*>(found), std::min<size_t>(size_t(found_end - found), 200));
-    if (second)  // one reject a record: the leftmost bad value speaks for it
-        for (size_t k = errors_before_; k < errors.size(); k++)
-            if (errors[k].record == error.record && errors[k].sequence == error.sequence) {
-                if (errors[k].byte_offset > error.byte_offset) errors[k] = std::move(error);
-                return;
-            }
+    // One a record: the leftmost bad value speaks for it, and one that cost the row before one that did not.
+    for (size_t k = errors.size(); k-- > errors_before_;) {
+        RowError& other = errors[k];
+        if (other.record != error.record || other.sequence != error.sequence || other.column < 0) continue;
+        const bool further_left = other.byte_offset > error.byte_offset;
+        if (other.row_kept != row_kept ? other.row_kept : further_left) other = std::move(error);
+        return;
+    }
     errors.push_back(std::move(error));
 }
 
