@@ -54,6 +54,16 @@ def check_schema(schema: object, owner: str) -> None:
         if name in seen:
             raise SchemaError(f"{owner}: schema: column {name!r} stands twice; names must be unique")
         seen.add(name)
+    for field in schema:
+        _check_names(field, owner)
+
+
+def _check_names(field: pa.Field, owner: str) -> None:
+    if "\0" in field.name:
+        raise SchemaError(f"{owner}: schema: {field.name!r}: a name of Arrow's C interface ends at a NUL; rename it")
+    if pa.types.is_nested(field.type):
+        for i in range(field.type.num_fields):
+            _check_names(field.type.field(i), owner)
 
 
 @dataclass(frozen=True, slots=True)
