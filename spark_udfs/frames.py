@@ -15,8 +15,9 @@ from pyspark.sql.types import IntegralType, StringType, StructType
 import formatter as fm
 from spark_udfs.chunk_rows import ChunkColumns
 from spark_udfs.parse_task import Arrival, OnError, ParseTask
+from spark_udfs.stitch_global import stitch_globally
 
-Stitch = Literal["auto", "origin", "none"]
+Stitch = Literal["auto", "origin", "global", "none"]
 
 
 def parse(
@@ -34,9 +35,11 @@ def parse(
 ) -> DataFrame:
     """Records of the chunks in df.
 
-    stitch: "origin" brings each origin whole into one task (one shuffle); "none" takes every chunk as whole records;
-    "auto" is "origin" without the shuffle where the plan shows all rows in one partition already.
-    keep: other columns of df that go along; under "origin" each must be constant for an origin.
+    stitch: "origin" brings each origin whole into one task (one shuffle); "global" parses every chunk where it is and
+    shuffles only what is open at its ends, for which df is evaluated twice; "none" takes every chunk as whole records;
+    "auto" is "origin", without the shuffle where the plan shows that each origin is in one partition already.
+    keep: other columns of df that go along; under "origin" each must be constant for an origin, under "global" a record
+    has those of the chunk it ends in, origin and sequence included.
     """
     if stitch not in get_args(Stitch):
         raise fm.OptionError(f"spark: stitch is one of {', '.join(map(repr, get_args(Stitch)))}, found {stitch!r}")
@@ -49,6 +52,8 @@ def parse(
         format, names, columns=columns, filters=filters, on_error=on_error, keep=riding or None, arrival=arrival
     )
     chunks = df.select(*dict.fromkeys([*names.names, *keep]))
+    if stitch == "global":
+        return stitch_globally(chunks, task)
     if arrival == "grouped":
         if stitch == "origin" or not _is_in_one_partition(chunks):
             chunks = chunks.repartition(origin)

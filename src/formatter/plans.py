@@ -30,7 +30,8 @@ class DecodePlan:
     big_endian: Any = None  # of UTF-16 whose byte order the input's mark tells: instead of `native`
 
     def batch(self, capsule: object) -> pa.RecordBatch:
-        batch = pa.record_batch(_Exported(self.storage, capsule))
+        # By address: through the capsule protocol the schema would be exported and imported again for every batch.
+        batch = pa.RecordBatch._import_from_c(_core.array_address(capsule), self.storage)
         if not self.converted:
             return batch
         arrays = [
@@ -38,17 +39,6 @@ class DecodePlan:
             for i in range(batch.num_columns)
         ]
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
-
-
-class _Exported:
-    """An array capsule and its schema, as pyarrow imports them."""
-
-    def __init__(self, schema: pa.Schema, capsule: object) -> None:
-        self.schema = schema
-        self.capsule = capsule
-
-    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
-        return self.schema.__arrow_c_schema__(), self.capsule
 
 
 def projected_names(columns: Sequence[str] | None, schema: pa.Schema) -> list[str]:

@@ -1,7 +1,8 @@
 """The front door for whole inputs: bytes, paths, file objects to tables and streams of batches.
 
-An input is cut into ranges that threads read at once. Each range guesses where its first record starts; the range before
-it proves or disproves the guess, and only a disproved one is read again. Batches leave in order.
+An input is cut into ranges that threads of the engine read at once, the caller's thread among them. Each range guesses
+where its first record starts; the range before it proves or disproves the guess, and only a disproved one is read again.
+Batches leave in order.
 """
 
 from __future__ import annotations
@@ -9,9 +10,7 @@ from __future__ import annotations
 import codecs
 import os
 import warnings
-from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -25,9 +24,8 @@ from formatter.json_format import Json
 from formatter.plans import DecodePlan, Format, make_plan
 from formatter.sources import Input, Source, inputs
 
-RANGE_BYTES = (
-    4 << 20
-)  # large enough that a wrong guess and a task switch cost little, small enough to keep threads busy
+# Large enough that a hand-over costs little, small enough to keep threads busy; towards the end the engine's are smaller.
+RANGE_BYTES = 4 << 20
 WINDOW_BYTES = 8 << 20  # per thread, for inputs that are read rather than looked at in place
 ROWS_PER_BATCH = 65_536
 HEAD_BYTES = 4096  # that show whether an input is an array
@@ -104,10 +102,16 @@ class _Reading:
         self.ranges: Any = None
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        if self.item.contiguous:
-            window = self.item.data  # type: ignore[attr-defined]
-            yield from self._window(window, 0, True)
-            return
+        try:
+            if self.item.contiguous:
+                yield from self._window(self.item.data, 0, True)  # type: ignore[attr-defined]
+            else:
+                yield from self._windows()
+        finally:
+            if self.ranges is not None:
+                self.ranges.leave()
+
+    def _windows(self) -> Iterator[pa.RecordBatch]:
         offset = 0
         windows: Any = self.item.windows(WINDOW_BYTES * self.threads if self.threads > 1 else RANGE_BYTES)
         try:
@@ -121,41 +125,21 @@ class _Reading:
 
     def _window(self, window: memoryview, offset: int, last: bool) -> Generator[pa.RecordBatch, None, int]:
         """Yields the batches of a window and returns how many of its bytes are used."""
-        expected = 0
+        begin = 0
         if self.ranges is None:
-            expected = self._start(window, last)
-            if expected < 0:
+            begin = self._start(window, last)
+            if begin < 0:
                 return 0  # the header does not end here yet
-        size = len(window)
-        step = RANGE_BYTES if self.native.splittable else max(size, 1)
-        starts = [expected, *range(expected + step, size, step)] if expected < size else []
-        if not starts and last and offset + expected > 0 and self.native.checks_end:
-            starts = [expected]
-        base = expected
-
-        def submit(begin: int) -> Any:
-            end = min(begin + step, size)
-            return self._read(window, begin, end, begin == base, offset, last)
-
-        for begin, result in _in_order(starts, submit, self.threads):
-            end = min(begin + step, size)
-            first, next_record, records, arrays, errors, _ = result
-            if begin != base and first != expected:
-                if expected > end:
-                    continue  # one record covers the whole range
-                first, next_record, records, arrays, errors, _ = self._read(window, expected, end, True, offset, last)
-            expected = next_record
+        self.ranges.begin(window, begin, RANGE_BYTES, input_ends=last, byte_offset=offset)
+        while (result := self.ranges.next()) is not None:
+            records, arrays, errors = result
             self._note(errors)
             self.records += records
             for capsule in arrays:
                 yield self.plan.batch(capsule)
-        return expected
-
-    def _read(self, window: memoryview, begin: int, end: int, begins_record: bool, offset: int, last: bool) -> Any:
-        return self.ranges.read(
-            window, begin, end, begins_record=begins_record, input_ends=last, stream_start=offset == 0 and begin == 0,
-            byte_offset=offset,
-        )  # fmt: skip
+        used: int = self.ranges.used
+        self.ranges.leave()
+        return used
 
     def _start(self, window: memoryview, last: bool) -> int:
         """Makes ready to read; returns how many bytes the header takes."""
@@ -176,13 +160,17 @@ class _Reading:
                 self.native, size, missing = found
                 if missing:
                     raise diagnostics.missing_in_header(format, missing)
-        self.ranges = _core.RangeReader(self.native, ROWS_PER_BATCH, BYTES_PER_BATCH)
+        self.ranges = _core.RangeReader(self.native, self.threads, ROWS_PER_BATCH, BYTES_PER_BATCH)
         if isinstance(format, Json) and format.records == "array":
-            head = window[:HEAD_BYTES]
-            text = bytes(head).removeprefix(codecs.BOM_UTF8).lstrip(b" \t\r\n")
-            if text and not text.startswith(b"["):  # told at once, not when all of it has been looked through
-                self._note(self._read(head, 0, len(head), True, 0, True)[4])
+            self._check_array(window[:HEAD_BYTES])
         return min(size, len(window))
+
+    def _check_array(self, head: memoryview) -> None:
+        """What is no array is told at once, not when all of it has been looked through."""
+        text = bytes(head).removeprefix(codecs.BOM_UTF8).lstrip(b" \t\r\n")
+        if text and not text.startswith(b"["):
+            self.ranges.begin(head, 0, HEAD_BYTES, input_ends=True, byte_offset=0)
+            self._note(self.ranges.next()[2])
 
     def _note(self, errors: list[Any]) -> None:
         if not errors:
@@ -208,26 +196,3 @@ class _Reading:
                 RejectsWarning,
                 stacklevel=2,
             )
-
-
-def _in_order(items: list[int], work: Callable[[int], Any], threads: int) -> Iterator[tuple[int, Any]]:
-    """(item, work(item)) in the order of the items, at most a few ahead of the consumer."""
-    if threads == 1 or len(items) == 1:
-        for item in items:
-            yield item, work(item)
-        return
-    pending: deque[tuple[int, Future[Any]]] = deque()
-    upcoming = iter(items)
-    with ThreadPoolExecutor(threads) as pool:
-        try:
-            for item in upcoming:
-                pending.append((item, pool.submit(work, item)))
-                if len(pending) >= 2 * threads:
-                    done, future = pending.popleft()
-                    yield done, future.result()
-            while pending:
-                done, future = pending.popleft()
-                yield done, future.result()
-        finally:
-            for _, future in pending:
-                future.cancel()

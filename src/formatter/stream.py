@@ -288,7 +288,7 @@ class Stream:
     def _batches(self, finished: list[Any]) -> list[Batch]:
         projection = self._plan.columns
         batches: list[Batch] = []
-        for native, spans, capsule in finished:
+        for native, spans, capsule, _number, _marker in finished:
             data = self._plan.batch(capsule)
             if self._positional:
                 data = self._nulls.positional(data, self.format.schema)

@@ -158,6 +158,7 @@ void CsvDecoder::materialize() {
     }
     counters.nulled += nulled_;
     counters.rows += rows;
+    if (row_records) block_.append_records(row_records);
     columns_.commit_rows(rows);
     block_.clear();
 }

@@ -55,6 +55,14 @@ uint64_t Framing::count_quotes(const uint8_t* data, size_t size) const {
     return kind == FramingKind::parity && size ? kernel->count_byte(data, size, quote) : 0;
 }
 
+uint64_t Framing::copy_counting(uint8_t* to, const uint8_t* data, size_t size, const uint8_t* next,
+                                size_t next_size) const {
+    if (kind == FramingKind::parity) return kernel->copy_counting(to, data, size, quote, next, next_size);
+    for (size_t offset = 0; offset < next_size; offset += 64) __builtin_prefetch(next + offset);
+    std::memcpy(to, data, size);
+    return 0;
+}
+
 FrameEnds Framing::ends_after(const uint8_t* data, size_t size, uint64_t quotes, ScanState* state) const {
     FrameEnds ends;
     if (kind == FramingKind::stateless) return ends_anywhere(data, size);
@@ -63,13 +71,17 @@ FrameEnds Framing::ends_after(const uint8_t* data, size_t size, uint64_t quotes,
         state->inside ^= quotes & 1;
         if (quotes == 0) return inside ? ends : ends_anywhere(data, size);
         ends.first = first_end_outside(*this, data, size, inside);
-        if (ends.any()) ends.last = last_end_outside(*this, data, size, state->inside);
+        if (ends.any()) ends.last = FrameEnds::later;
         return ends;
     }
     const BufferScan scan = this->scan(data, size, state, false);
     ends.first = scan.first_end;
     ends.last = scan.last_end;
     return ends;
+}
+
+uint64_t Framing::last_end(const uint8_t* data, size_t size, bool inside) const {
+    return last_end_outside(*this, data, size, inside);
 }
 
 uint64_t Framing::record_size(const uint8_t* data, size_t size, ScanState* state) const {

@@ -22,6 +22,7 @@ enum class FramingKind : uint8_t {
 
 struct FrameEnds {  // positions behind the record ends, `none` if the buffer has no record end
     static constexpr uint64_t none = BufferScan::none;
+    static constexpr uint64_t later = none - 1;  // `last` has not been looked for: only the last buffer of a run needs it
     uint64_t first = none;
     uint64_t last = none;
     bool any() const { return first != none; }
@@ -52,8 +53,12 @@ struct Framing {
     QuoteSummary summarize(const uint8_t* data, size_t size) const;
     // What has to be known of a buffer for those behind it while its own start state is not: quotes, if they matter.
     uint64_t count_quotes(const uint8_t* data, size_t size) const;
+    // The same while the bytes are copied; at `next` the caller will read then.
+    uint64_t copy_counting(uint8_t* to, const uint8_t* data, size_t size, const uint8_t* next, size_t next_size) const;
     // The state is that at the buffer's start, and on return that at its end.
     FrameEnds ends_after(const uint8_t* data, size_t size, uint64_t quotes, ScanState*) const;
+    // The `last` that was left for later, given whether the bytes end inside quotes.
+    uint64_t last_end(const uint8_t* data, size_t size, bool inside) const;
     // The size of the record that begins these bytes, with its end, or `none`. `state` is that at the bytes' start and
     // goes on over several calls.
     uint64_t record_size(const uint8_t* data, size_t size, ScanState* state) const;
@@ -80,6 +85,7 @@ struct Preamble {
 struct RecordFormat {
     Framing framing;
     bool has_header = false;
+    bool line_ends_inside = false;  // within a record that is known whole, line ends are space
     std::function<Preamble(const uint8_t* data, size_t size)> read_preamble;  // if has_header
     std::function<std::unique_ptr<RecordDecoder>()> make_decoder;
 };

@@ -40,7 +40,7 @@ struct JsonFormat {
     bool unknown_is_error = false;
     DuplicateKey duplicates = DuplicateKey::last;
     OnError on_error = OnError::raise;
-    bool note_nulled = false;  // tell of values that an error made null, and of records that it dropped, too
+    bool note_nulled = false;  // tell of what an error made null, too
     RowFilter filter;
     const Kernel* kernel = nullptr;
 

@@ -10,6 +10,7 @@ RecordFormat json_record_format(std::shared_ptr<const JsonFormat> json) {
     format.framing.kind = FramingKind::stateless;
     format.framing.record_end = '\n';
     format.framing.kernel = json->kernel;
+    format.line_ends_inside = true;
     format.make_decoder = [json] { return std::unique_ptr<RecordDecoder>(new JsonDecoder(json)); };
     if (json->layout == JsonLayout::lines) return format;
     format.framing.kind = FramingKind::scanned;

@@ -166,6 +166,7 @@ void JsonDecoder::read_block(uint32_t rows) {
     }
     counters.nulled += nulled_ + nested_reader_.nulled;
     counters.rows += rows;
+    if (row_records) block_.append_records(row_records);
     columns_.commit_rows(rows);
 }
 
@@ -372,13 +373,15 @@ void JsonDecoder::decode_nested(size_t i) {
             continue;
         }
         const uint64_t length = builder.length();
-        nested_reader_.first_nulled = Skipped{};
+        nested_reader_.first_nulled = {nullptr, ErrorCode::none};
         Skipped done = nested_reader_.read(builder, begin, end);
-        const Skipped nulled = nested_reader_.first_nulled;
-        if (nulled.at && format_->note_nulled) note_error(i, row, nulled.code, nulled.at, true);
         if (done.code == ErrorCode::none) {
             done.at = skip_json_space(done.at, end);
-            if (done.at == end) continue;
+            if (done.at == end) {
+                const Skipped& nulled = nested_reader_.first_nulled;
+                if (nulled.at && format_->note_nulled) note_error(i, row, nulled.code, nulled.at, true);
+                continue;
+            }
             done.code = ErrorCode::malformed;
             builder.truncate(length);
         }
@@ -396,7 +399,8 @@ void JsonDecoder::value_error(size_t i, uint32_t row, ErrorCode code, const uint
     }
     set_bit(rejected_, row);
     any_rejected_ = true;
-    if (format_->tells_errors()) note_error(i, row, code, found, false);
+    if (format_->on_error == OnError::skip || (format_->on_error == OnError::null && !format_->note_nulled)) return;
+    note_error(i, row, code, found, false);
 }
 
 void JsonDecoder::note_error(size_t i, uint32_t row, ErrorCode code, const uint8_t* found, bool row_kept) {
@@ -419,11 +423,11 @@ void JsonDecoder::note_error(size_t i, uint32_t row, ErrorCode code, const uint8
     while (found_end > found && is_json_space(found_end[-1])) found_end--;
     error.found.assign(reinterpret_cast<const char*>(found), std::min<size_t>(size_t(found_end - found), 200));
     // One a record: the leftmost bad value speaks for it, and one that cost the row before one that did not.
-    for (size_t k = errors.size(); k-- > errors_before_;) {
+    for (size_t k = errors_before_; k < errors.size(); k++) {
         RowError& other = errors[k];
-        if (other.record != error.record || other.sequence != error.sequence || other.column < 0) continue;
-        const bool further_left = other.byte_offset > error.byte_offset;
-        if (other.row_kept != row_kept ? other.row_kept : further_left) other = std::move(error);
+        if (other.record != error.record || other.sequence != error.sequence) continue;
+        const bool stronger = other.row_kept != row_kept ? other.row_kept : other.byte_offset > error.byte_offset;
+        if (stronger) other = std::move(error);
         return;
     }
     errors.push_back(std::move(error));

@@ -19,6 +19,12 @@ struct OwnedBytes {
     size_t size = 0;
     size_t capacity = 0;
 
+    // Room for so many bytes, of which none are there yet.
+    void reserve(size_t wanted) {
+        if (wanted <= capacity) return;
+        data.reset(new uint8_t[wanted]);
+        capacity = wanted;
+    }
     void append(const uint8_t* bytes, size_t count) {
         if (!count) return;
         if (size + count > capacity) {
@@ -48,8 +54,12 @@ struct Fragments {
 // A buffer that came before its start state was certain. Its bytes are ours: the caller's are free after the call.
 struct Held {
     OwnedBytes bytes;
+    size_t before = 0;  // of `bytes`, in front of the buffer's own
     uint64_t quotes = 0;
     bool lost = false;
+
+    size_t size() const { return bytes.size - before; }
+    const uint8_t* data() const { return bytes.data.get() + before; }
 };
 
 // What a run of buffers contributes to the positions of those behind it, until every part of it has been parsed.

@@ -19,6 +19,7 @@ RewritingDecoder::RewritingDecoder(std::shared_ptr<const Rewriter> rewriter, std
 
 void RewritingDecoder::place(const Place& at) {
     place_ = at;
+    inner_->row_records = row_records;
     source_at_ = at.byte_offset;
     records_ = 0;
 }

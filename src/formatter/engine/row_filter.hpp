@@ -5,6 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "engine/arrow_abi.hpp"
+#include "engine/columns.hpp"
+
 namespace formatter {
 
 enum class Compare : uint8_t {
@@ -36,9 +39,10 @@ struct RowFilter {
     bool active() const { return !any_of.empty(); }
 };
 
-class ColumnSet;
 // ANDs into `keep` (bitmap, one bit a row) the rows [first_row, first_row + count) of `columns` that pass.
 // Column i of the filter is column_map[i] of the set.
 void evaluate_filter(const RowFilter&, ColumnSet& columns, uint64_t first_row, uint32_t count, uint64_t* keep);
+// The same for a batch that was exported, whose children are of these types: `keep` has a bit for each of its rows.
+void evaluate_filter(const RowFilter&, const ArrowArray& batch, const std::vector<ColumnType>& types, uint64_t* keep);
 
 }  // namespace formatter

@@ -15,6 +15,14 @@ constexpr uint64_t after_spanning = uint64_t(1) << 63;
 struct Piece {
     const uint8_t* data;
     size_t size;
+    size_t before = 0;  // bytes in front that are ours to write to
+};
+
+// A buffer of a round, before the lock is taken.
+struct StreamEngine::Arrived {
+    PushedBuffer buffer;
+    uint64_t quotes;
+    FrameEnds ends;
 };
 
 // Buffers of one call that follow each other in one origin: admitted one by one, shredded and parsed as one.
@@ -27,6 +35,7 @@ struct StreamEngine::Run {
     size_t first_delimited = 0, last_delimited = 0;  // buffers, counted from `first`
     uint64_t head_end = 0;     // behind the first record end, in its buffer
     uint64_t tail_begin = 0;   // behind the last record end, in its buffer
+    bool inside_after = false;  // whether that buffer ends inside quotes
     uint64_t bytes = 0;
     std::vector<Piece> buffers;
     std::vector<SequenceSpan> claims;  // of records that begin or end outside
@@ -68,7 +77,10 @@ struct StreamEngine::Call {
     std::vector<FinishedBatch> batches;
     std::vector<std::pair<Origin*, RowError>> errors;  // found while parsing
     uint64_t expected_bytes = 0;                       // of input in a first batch, at a guess
-    PoolBuffer arena;                                  // where small buffers are put together
+    std::vector<Arrived> round;
+    OwnedBytes block;   // what a round's buffers were copied to
+    bool alone = false;  // the block has one buffer only: who must wait may keep it
+    PoolBuffer arena;                                  // where small pieces are put together
     size_t admitted = 0, admitted_bytes = 0;           // since the last parse
 
     void touch(Origin& origin) {

@@ -93,7 +93,7 @@ void write_outstanding(ImageWriter& out, const Outstanding& work) {
     for (const auto& entry : work.held) {
         out.number(entry.first);
         out.number(entry.second.lost);
-        write_owned(out, entry.second.bytes);
+        out.bytes(entry.second.data(), entry.second.size());
     }
     out.number(work.tallies.size());
     for (const auto& entry : work.tallies) {
@@ -148,6 +148,7 @@ std::string StreamEngine::checkpoint(PushResult* result) {
     closed_gate_ = true;
     quiet_.wait(guard, [this] { return in_flight_ == 0; });
     flush_idle(true, result);
+    number_batches(result);
     ImageWriter out(stream_magic);
     const DecodeCounters& d = counts_.decode;
     for (uint64_t count : {counts_.buffers, counts_.bytes, counts_.spanning, counts_.duplicates, counts_.lost,

@@ -36,12 +36,24 @@ struct PushedBuffer {
     uint64_t sequence;
     const uint8_t* data;
     size_t size;
+    size_t before = 0;  // bytes in front of `data` that the engine may write to
 };
 
 struct Piece;
 
+// What is decoded, from one replan() to the next.
+struct StreamPlan {
+    uint64_t version = 1;
+    RecordFormat format;
+    std::vector<uint32_t> columns;  // what each column is called in counts and errors; empty: by its index
+
+    uint32_t column(size_t index) const { return columns.empty() ? uint32_t(index) : columns[index]; }
+};
+
 struct FinishedBatch {
     uint64_t origin = 0;
+    uint64_t number = 0;  // 0, 1, 2, ... as they leave: per origin in stream order if the stream is ordered
+    std::shared_ptr<const StreamPlan> plan;  // that all its rows were decoded under
     std::vector<SequenceSpan> spans;
     ArrowArray array{};
 };
@@ -60,9 +72,19 @@ struct PushResult {
     std::vector<FinishedBatch> batches;
     std::vector<PlacedError> errors;
     std::vector<SequenceSpan> holes;
+    size_t numbered = 0;  // of the batches
+};
+
+struct PlanChange {
+    bool applied = false;
+    uint64_t version = 0;  // of the plan that is now in force
+    uint64_t oldest = 0;  // of the plans that rows may still leave under
+    uint64_t buffers = 0, bytes = 0;  // admitted before it
+    std::vector<std::string> missing;  // columns that the header of an open origin lacks
 };
 
 struct StreamCounts {
+    uint64_t batches = 0;  // that have left
     uint64_t buffers = 0, bytes = 0, spanning = 0, duplicates = 0, lost = 0;
     uint64_t pending_buffers = 0, pending_bytes = 0, origins = 0, open_batches = 0;
     DecodeCounters decode;
@@ -73,7 +95,8 @@ struct StreamCounts {
 struct Builder {
     Builder* next = nullptr;  // another idle one of the same origin
     std::unique_ptr<RecordDecoder> decoder;
-    const RecordFormat* format = nullptr;  // null: the stream's own
+    std::shared_ptr<const StreamPlan> plan;
+    const RecordFormat* format = nullptr;  // null: the plan's own
     std::vector<SequenceSpan> covered;  // positions of the buffers whose rows (or absence of rows) it accounts for
     uint64_t origin = 0;
     uint64_t bytes = 0;  // of input since it was opened
@@ -103,6 +126,10 @@ class StreamEngine {
     PushResult finish(uint64_t origin, bool use_last, uint64_t last_sequence);
     // Batches whose deadline has passed, or all open ones.
     PushResult flush(bool all);
+    // From its return on, what is pushed is decoded by `format`, which differs from the one before in columns and filter
+    // only. Batches of rows decoded before leave in `result`, those being decoded right now with the calls that do it.
+    // Unless it is forced, nothing changes if the header of an open origin lacks a column.
+    PlanChange replan(RecordFormat format, std::vector<uint32_t> columns, bool force, PushResult* result);
 
     StreamCounts counts();
     std::vector<uint64_t> open_origins();
@@ -116,13 +143,17 @@ class StreamEngine {
     struct Job;
     struct Call;
 
+    // arrival, without the lock (stream_arrival.cpp)
+    struct Arrived;
+    void take_in(const PushedBuffer* buffers, const uint32_t* order, size_t count, Call&) const;
+
     // admission, under the lock (stream_admission.cpp)
     Origin& origin_of(uint64_t id);
     uint64_t position_of(const Origin&, uint64_t sequence) const;
     uint64_t sequence_of(uint64_t position) const;
     uint64_t next_position(const Origin&) const;  // behind the highest seen
     bool in_order() const { return options_.ordered || options_.format.framing.needs_prefix(); }
-    PushStatus admit(const PushedBuffer&, uint64_t position, uint64_t quotes, const FrameEnds&, bool lost, Call&);
+    PushStatus admit(const Arrived&, uint64_t position, bool lost, Call&);
     void follow(Origin&, uint64_t position, Piece, uint64_t quotes, bool lost, Call&);
     void release_held(Origin&, Call&);
     bool may_decode(Origin&, Call&) const;
@@ -158,8 +189,11 @@ class StreamEngine {
     void retire_builder(Builder*);
     bool is_full(const Builder&) const;
     void flush_idle(bool all, PushResult*);
+    void number_batches(PushResult*);
 
     StreamOptions options_;
+    std::shared_ptr<const StreamPlan> plan_;
+    std::list<std::pair<uint64_t, std::weak_ptr<const StreamPlan>>> older_plans_;  // somebody may still hold them
     std::mutex lock_;
     std::condition_variable quiet_;
     uint64_t in_flight_ = 0;

@@ -44,57 +44,84 @@ void StreamEngine::parse_run(Job& job, Call& call) {
         builder.cover(covered, job.run_last);
 }
 
-// Puts small buffers together, so that parsing pays its price per piece once for many of them; of large ones only the
-// records over their edges. Rows that wait in the decoder point into the arena: what was indexed there stays as it is
-// until they have been decoded.
+// Makes long stretches of pieces: what lies one behind the other stays as it is, the record that a piece begins is
+// brought in front of the next one where there is room, and only what is small or has no room is put together in the
+// arena. Rows that wait in the decoder point into these bytes: they stay as they are until those have been decoded.
 void StreamEngine::parse_pieces(Job& job, Call& call) {
     RecordDecoder& decoder = *job.builder->decoder;
-    size_t begin = 0, filled = 0;  // of the arena: what is not indexed yet
+    const uint8_t* open = nullptr;  // what is not indexed yet
+    size_t size = 0;
+    size_t filled = 0;      // of the arena
+    bool in_arena = false;  // the open bytes end where it is filled to
+    bool used_arena = false;
     uint64_t used = 0;
-    const auto index_arena = [&] {
-        const size_t more = index_all(job, call.arena.data() + begin, filled - begin, used, call);
-        begin += more;
+    const auto index_open = [&] {
+        const size_t more = index_all(job, open, size, used, call);
+        open += more;
+        size -= more;
         used += more;
     };
-    const auto make_room = [&] {
-        index_arena();
-        decoder.materialize();
-        filled -= begin;
-        if (filled) std::memmove(call.arena.data(), call.arena.data() + begin, filled);
-        const bool long_record = 2 * filled > call.arena.capacity();
-        call.arena.reserve(long_record ? 2 * call.arena.capacity() : arena_bytes, filled);
-        begin = 0;
+    const auto to_front = [&] {  // of the arena, with room for as much again
+        decoder.materialize();   // rows, also another job's, may point there
+        if (in_arena && size) std::memmove(call.arena.data(), open, size);
+        const size_t wanted = std::max(2 * size, arena_bytes);
+        if (wanted > call.arena.capacity()) call.arena.reserve(wanted, in_arena ? size : 0);
+        if (!in_arena && size) std::memcpy(call.arena.data(), open, size);
+        open = call.arena.data();
+        filled = size;
+        in_arena = used_arena = true;
     };
-    const auto append = [&](const uint8_t* data, size_t size) {
-        while (size) {
-            if (filled == call.arena.capacity()) make_room();
-            const size_t more = std::min(size, call.arena.capacity() - filled);
+    const auto append = [&](const uint8_t* data, size_t count) {
+        if (!used_arena || (!in_arena && size > call.arena.capacity() - filled)) {
+            to_front();
+        } else if (!in_arena) {
+            if (size) std::memcpy(call.arena.data() + filled, open, size);
+            open = call.arena.data() + filled;
+            filled += size;
+            in_arena = true;
+        }
+        while (count) {
+            if (filled == call.arena.capacity()) {
+                index_open();
+                to_front();
+            }
+            const size_t more = std::min(count, call.arena.capacity() - filled);
             std::memcpy(call.arena.data() + filled, data, more);
             filled += more;
+            size += more;
             data += more;
-            size -= more;
+            count -= more;
         }
     };
-    decoder.materialize();  // another job's rows may point into the arena
+    const auto in_place = [&](const uint8_t* data, size_t count) {
+        open = data;
+        size = count;
+        in_arena = false;
+    };
     for (const Piece& piece : job.pieces) {
-        if (piece.size < large_piece) {
-            append(piece.data, piece.size);
-            continue;
+        if (!in_arena && size && piece.data == open + size) {
+            size += piece.size;
+        } else if (piece.size < large_piece) {
+            if (size && !in_arena) index_open();
+            if (piece.size) append(piece.data, piece.size);
+        } else {
+            if (size) index_open();
+            if (size <= piece.before) {
+                uint8_t* begin = const_cast<uint8_t*>(piece.data) - size;  // ours, as `before` says
+                if (size) std::memcpy(begin, open, size);
+                in_place(begin, size + piece.size);
+                continue;
+            }
+            append(piece.data, edge_bytes);
+            index_open();
+            if (size > edge_bytes)  // the record that began before is longer
+                append(piece.data + edge_bytes, piece.size - edge_bytes);
+            else  // here a record begins in the piece itself
+                in_place(piece.data + edge_bytes - size, piece.size - edge_bytes + size);
         }
-        append(piece.data, edge_bytes);
-        index_arena();
-        if (filled - begin > edge_bytes) {  // the record that began before is longer
-            append(piece.data + edge_bytes, piece.size - edge_bytes);
-            continue;
-        }
-        const size_t at = edge_bytes - (filled - begin);  // here a record begins in the piece itself
-        const size_t more = index_all(job, piece.data + at, piece.size - at, used, call);
-        used += more;
-        begin = filled;
-        append(piece.data + at + more, piece.size - at - more);
     }
-    index_arena();
-    decoder.materialize();
+    index_open();
+    if (used_arena) decoder.materialize();
 }
 
 // Indexes all complete records of [data, data + size); full batches leave on the way. Returns the bytes used.

@@ -32,6 +32,7 @@ void StreamEngine::extend_run(Origin& origin, uint64_t position, Piece buffer, c
         }
         run.last_delimited = index;
         run.tail_begin = ends.any() ? ends.last : 0;
+        run.inside_after = origin.state.inside;
         run.delimited = true;
     }
     run.last = position;
@@ -51,6 +52,10 @@ void StreamEngine::close_run(Call& call) {
     if (!run.origin) return;
     Origin& origin = *run.origin;
     Outstanding& work = origin.work();
+    if (run.delimited && run.tail_begin == FrameEnds::later) {
+        const Piece& last = run.buffers[run.last_delimited];
+        run.tail_begin = options_.format.framing.last_end(last.data, last.size, run.inside_after);
+    }
     const bool starts_stream = run.first == 1 && !run.lost;
     const bool has_own = run.delimited;
     const bool has_head = run.delimited && run.first != 1;
@@ -113,7 +118,8 @@ void StreamEngine::close_run(Call& call) {
             const bool cut_front = !own.merged && !whole && index == run.first_delimited;
             const uint64_t begin = cut_front ? run.head_end : 0;
             const uint64_t end = index == run.last_delimited ? run.tail_begin : run.buffers[index].size;
-            own.pieces.push_back(Piece{run.buffers[index].data + begin, size_t(end - begin)});
+            const size_t before = begin ? 0 : run.buffers[index].before;
+            own.pieces.push_back(Piece{run.buffers[index].data + begin, size_t(end - begin), before});
             own.bytes += end - begin;
         }
     } else {
@@ -139,8 +145,8 @@ void StreamEngine::claim(Origin& origin, const SequenceSpan& span, const Run* ru
     job->spanning = true;
     job->parts = unterminated ? 0 : 1;
     job->unterminated = unterminated;
-    const auto add = [&](const uint8_t* data, size_t size) {
-        job->pieces.push_back(Piece{data, size});
+    const auto add = [&](const uint8_t* data, size_t size, size_t before) {
+        job->pieces.push_back(Piece{data, size, before});
         job->bytes += size;
     };
     if (!run) {
@@ -165,7 +171,7 @@ void StreamEngine::claim(Origin& origin, const SequenceSpan& span, const Run* ru
         const Piece& buffer = run->buffers[index];
         const size_t begin = !begins_before && run->delimited && index == run->last_delimited ? run->tail_begin : 0;
         const size_t stop = !ends_behind && index == run->first_delimited ? run->head_end : buffer.size;
-        add(buffer.data + begin, stop - begin);
+        add(buffer.data + begin, stop - begin, begin ? 0 : buffer.before);
     }
     if (ends_behind) take_fragments(origin, run->last + 1, span.last, true, job, call);
 }

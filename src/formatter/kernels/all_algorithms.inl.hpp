@@ -20,11 +20,11 @@ namespace formatter {
 
 extern const Kernel FORMATTER_JOIN(kernel_, FORMATTER_ISA);
 const Kernel FORMATTER_JOIN(kernel_, FORMATTER_ISA) = {
-    FORMATTER_TEXT(FORMATTER_ISA),   FORMATTER_ISA::supported,        FORMATTER_ISA::index_csv,
-    FORMATTER_ISA::summarize_quotes, FORMATTER_ISA::count_byte,       FORMATTER_ISA::decode_int64,
-    FORMATTER_ISA::decode_float64,   FORMATTER_ISA::decode_timestamp, FORMATTER_ISA::decode_date32,
-    FORMATTER_ISA::decode_bool,      FORMATTER_ISA::measure_strings,  FORMATTER_ISA::gather_strings,
-    FORMATTER_ISA::valid_utf8,       FORMATTER_ISA::index_json,
+    FORMATTER_TEXT(FORMATTER_ISA),   FORMATTER_ISA::supported,      FORMATTER_ISA::index_csv,
+    FORMATTER_ISA::summarize_quotes, FORMATTER_ISA::count_byte,     FORMATTER_ISA::copy_counting,
+    FORMATTER_ISA::decode_int64,     FORMATTER_ISA::decode_float64, FORMATTER_ISA::decode_timestamp,
+    FORMATTER_ISA::decode_date32,    FORMATTER_ISA::decode_bool,    FORMATTER_ISA::measure_strings,
+    FORMATTER_ISA::gather_strings,   FORMATTER_ISA::valid_utf8,     FORMATTER_ISA::index_json,
 };
 
 }  // namespace formatter
