@@ -43,6 +43,8 @@ class Plan:
     def frame(
         self, data: object, *, inside: bool, escaped: bool, matched: int
     ) -> tuple[bool, bool, int, int]: ...
+    @property
+    def checks_end(self) -> bool: ...
 
 # ---- json_plans.pxi
 def json_plan(

@@ -96,7 +96,7 @@ void StreamEngine::follow(Origin& origin, uint64_t position, Piece buffer, uint6
     }
     if (origin.preamble_open) {
         // All up to the header's end counts as one record: which of its lines is the header is known only there.
-        const uint64_t end = origin.work().preamble.advance(*framing.csv, buffer.data, buffer.size);
+        const uint64_t end = origin.work().preamble.advance(framing, buffer.data, buffer.size);
         ends.first = end;
         if (ends.last == FrameEnds::later) ends.last = framing.last_end(buffer.data, buffer.size, origin.state.inside);
         ends.last = end == FrameEnds::none ? end : std::max(end, ends.last);

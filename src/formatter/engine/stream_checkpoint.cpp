@@ -8,7 +8,7 @@
 namespace formatter {
 namespace {
 
-constexpr char stream_magic[] = "fmstrm01";
+constexpr char stream_magic[] = "fmstrm02";
 
 void write_owned(ImageWriter& out, const OwnedBytes& bytes) { out.bytes(bytes.data(), bytes.size); }
 
@@ -55,6 +55,8 @@ void read_errors(ImageReader& in, std::vector<RowError>* errors) {
 void write_state(ImageWriter& out, const ScanState& s) {
     out.number(uint64_t(s.inside) | uint64_t(s.escaped) << 1 | uint64_t(s.in_comment) << 2 |
                uint64_t(s.at_record_start) << 3 | uint64_t(s.matched) << 8 | uint64_t(s.mark) << 16);
+    out.number(s.count);
+    out.number(s.carried);
 }
 
 ScanState read_state(ImageReader& in) {
@@ -66,6 +68,8 @@ ScanState read_state(ImageReader& in) {
     s.at_record_start = flags >> 3 & 1;
     s.matched = uint8_t(flags >> 8);
     s.mark = uint8_t(flags >> 16);
+    s.count = in.number();
+    s.carried = in.number();
     return s;
 }
 

@@ -394,7 +394,9 @@ PushResult StreamEngine::finish(uint64_t id, bool use_last, uint64_t last_sequen
         Job job;
         claim(origin, claims.spans[i], nullptr, true, call, &job);
         job.offset = -int64_t(job.bytes + job.let_go);
-        if (job.bytes) call.jobs.push_back(std::move(job));
+        const Framing& framing = options_.format.framing;
+        const bool end_matters = framing.checks_end() && framing.scanner->has_begun(origin.state);
+        if (job.bytes || end_matters) call.jobs.push_back(std::move(job));
     }
     call.touch(origin);
     origin.finished = true;
