@@ -109,6 +109,7 @@ cdef extern from "engine/range_reader.hpp" namespace "formatter" nogil:
         uint64_t records
         vector[ArrowArray] batches
         vector[RowError] errors
+        DecodeCounters counters
     RecordFormat csv_record_format(shared_ptr[CsvFormat])
 
 cdef extern from "engine/range_crew.hpp" namespace "formatter" nogil:
