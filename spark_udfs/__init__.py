@@ -10,6 +10,7 @@ from spark_udfs.chunks import read_chunks
 from spark_udfs.frames import parse
 from spark_udfs.metrics import metrics
 from spark_udfs.options import Reading, format_from_options
+from spark_udfs.parse_column import parse_column
 from spark_udfs.parse_task import parse_udf
 from spark_udfs.read import read
 from spark_udfs.settings import configure
@@ -23,6 +24,7 @@ __all__ = [
     "measure",
     "metrics",
     "parse",
+    "parse_column",
     "parse_udf",
     "read",
     "read_chunks",
