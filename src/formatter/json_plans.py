@@ -13,7 +13,7 @@ import pyarrow as pa
 from formatter import _core, types
 from formatter.errors import OptionError, SchemaError
 from formatter.formats import ON_ERROR
-from formatter.json_format import DUPLICATE_KEYS, Json
+from formatter.json_format import DUPLICATE_KEYS, RECORDS, Json
 
 # The order is that of JsonKind and EpochUnit in engine/json_format.hpp.
 SCALAR, STRUCTURE, LIST, LARGE_LIST, FIXED_LIST, MAP = range(6)
@@ -178,6 +178,7 @@ def native_plan(
     wanted = {tokens[0].encode() for tokens in map(format.tokens_of, (field.name for field in decoded)) if tokens}
     known = {tokens[0].encode() for tokens in map(format.tokens_of, full) if tokens}
     options = {
+        "layout": RECORDS.index(format.records),
         "ignored_keys": sorted(known - wanted),
         "validate_full": format.validate == "full",
         "unknown_is_error": format.unknown == "error",

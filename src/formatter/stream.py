@@ -28,7 +28,7 @@ from formatter.checkpoints import CheckpointError
 from formatter.errors import FormatError, OptionError
 from formatter.filters import Filters
 from formatter.flow.policy import BatchPolicy
-from formatter.formats import Csv
+from formatter.formats import Csv, check_byte_order
 from formatter.json_format import Json
 from formatter.plans import make_plan
 
@@ -96,6 +96,7 @@ class Stream:
             },
         }
         _check_options(self._options, policy)
+        check_byte_order(format, "Stream")
         self._plan = make_plan(format, columns=columns, filters_wanted=filters, on_error=on_error)
         self._nulls = NullColumns()
         self._positional = layout == "positional"
