@@ -231,6 +231,7 @@ cdef extern from "engine/stream_engine.hpp" namespace "formatter" nogil:
         PushResult finish(uint64_t, cbool, uint64_t)
         PushResult flush(cbool)
         PlanChange replan(RecordFormat, vector[uint32_t], cbool, PushResult*)
+        uint64_t await_older(uint64_t, int64_t)
         StreamCounts counts()
         vector[uint64_t] open_origins()
         string checkpoint(PushResult*)

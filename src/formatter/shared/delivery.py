@@ -25,10 +25,13 @@ class Delivery:
         self._failed = failed
         self._lock = threading.Lock()  # never held while waiting for room
         self._counting = threading.Lock()
+        self._moved = threading.Condition(self._lock)
+        self._waiting = 0
         self._early: list[tuple[int, Any]] = []  # ordered: batches of calls that overtook another one
+        self._early_done: set[int] = set()  # not ordered: their numbers
         self._end_at: int | None = None  # so many batches there are, and no more
         self._at_end: Callable[[], Iterable[Consumer]] = tuple
-        self.done = 0  # batches dealt with
+        self.done = 0  # every batch of a smaller number has been dealt with
         self.discarded_rows = 0  # that nobody was there for
 
     def deliver(self, finished: list[Any]) -> tuple[list[Batch], list[Consumer]]:
@@ -48,9 +51,22 @@ class Delivery:
                     self._put(one, batches, full)
             finally:
                 with self._lock:
-                    self.done += len(finished)
+                    self._early_done.update(one[3] for one in finished)
+                    while self.done in self._early_done:
+                        self._early_done.remove(self.done)
+                        self.done += 1
+        if self._waiting:
+            with self._lock:
+                self._moved.notify_all()
         self._end_if_done()
         return batches, full
+
+    def wait(self, count: int, seconds: float) -> None:
+        """Until `count` batches have been dealt with, so long at most."""
+        with self._lock:
+            self._waiting += 1
+            self._moved.wait_for(lambda: self.done >= count, seconds)
+            self._waiting -= 1
 
     def end_at(self, count: int, consumers: Callable[[], Iterable[Consumer]]) -> None:
         """Nothing comes behind `count` batches. Calls that still deliver come first: the last one announces the end."""

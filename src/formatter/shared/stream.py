@@ -20,12 +20,11 @@ import pyarrow as pa
 
 from formatter import _core
 from formatter.batch import Batch
-from formatter.buffer_arguments import Origin, refusal
+from formatter.buffer_arguments import Origin, checked_sequence, refusal
 from formatter.errors import FlowError, OptionError, SchemaError, SequenceError
 from formatter.filters import Filters, check_columns, columns_of, described, normalized
 from formatter.flow.policy import BatchPolicy
 from formatter.plans import Format, filterable
-from formatter.shared.calls import Calls
 from formatter.shared.consumer import LOOK_AROUND_S, OVERFLOW, Consumer, abandoned
 from formatter.shared.delivery import Delivery
 from formatter.shared.explain import explained
@@ -37,6 +36,7 @@ from formatter.stream import MAX_PENDING_BYTES, MAX_RECORD_BYTES, Stream, Stream
 QUEUE = 64
 IDLE = ("discard", "error")
 LEAST_WAIT_S = 0.001
+PATIENCE_S = 1.0  # who leaves waits no longer for a call that brought so much that it still runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +85,10 @@ class SharedStream(Stream):
         self._orphans: deque[Consumer] = deque()  # whose leases were lost, or that failed
         self._names_given = 0
         self._finished = False
-        self._others_hold_rows = False  # of older projections: when it changed last
+        self._cut = (0, 0, False)  # the last change: plan, batches that had left, whether calls decode by older plans
+        self._barred = idle == "error"  # whether pushes are refused
         self._discarded_buffers = self._discarded_bytes = 0  # before the projection in force
         self._idle_since = (0, 0)  # buffers and bytes before it
-        self._calls = Calls()
         self._delivery = Delivery(ordered, self._origin, self._orphans.append)
         self._clock = threading.Lock()  # held by the waiting consumer that looks after deadlines
         super().__init__(
@@ -143,8 +143,7 @@ class SharedStream(Stream):
         if name is not None and (not isinstance(name, str) or not name):
             raise OptionError(f"subscribe: name: expected a str that is not empty, found {name!r}")
         self._reap()
-        with self._calls:
-            consumer = self._admitted(name, needs, required, clauses, queue, overflow)
+        consumer = self._admitted(name, needs, required, clauses, queue, overflow)
         return Subscription(self, consumer)
 
     def _admitted(
@@ -179,26 +178,30 @@ class SharedStream(Stream):
         """What was pushed before is delivered first: open batches, and those that other calls are about to hand out."""
         if consumer.closed:
             return
-        with self._calls:
-            with self._control:
-                flushed = self._forget([consumer])
-                others_hold_rows = self._others_hold_rows
-            self._hand_out(flushed)
-        if others_hold_rows:
-            self._calls.wait()
+        with self._control:
+            flushed = self._forget([consumer])
+            cut = self._cut
+        self._hand_out(flushed)
+        self._await_rows_before(*cut)
         consumer.close()
+
+    def _await_rows_before(self, plan: int, batches: int, parsing: bool) -> None:
+        """Calls that decoded before a cut have put what they decoded into the queues, unless they take too long."""
+        if parsing:
+            batches = self._native.await_older(plan, PATIENCE_S)
+        if self._delivery.done < batches:
+            self._delivery.wait(batches, PATIENCE_S)
 
     def _reap(self) -> None:
         """Leases that were lost and consumers that failed are gone from here on."""
         if not self._orphans:
             return
-        with self._calls:
-            with self._control:
-                gone = self._orphaned()
-                flushed = self._forget(gone)
-            for consumer in gone:
-                consumer.close()
-            self._hand_out(flushed)
+        with self._control:
+            gone = self._orphaned()
+            flushed = self._forget(gone)
+        for consumer in gone:
+            consumer.close()
+        self._hand_out(flushed)
 
     def _orphaned(self) -> list[Consumer]:
         gone: list[Consumer] = []
@@ -227,23 +230,23 @@ class SharedStream(Stream):
             asking.version = version
         applied = Projection(version, needs, consumers, decode)
         change = (decode.plan.native, decode.schema_indices, applied)
-        left = self._delivery.done
-        done, result, counts, missing = self._native.replan(*change, False)
-        if not done:
+        plan, result, counts, missing = self._native.replan(*change, False)
+        if not plan:
             # Somebody's column is not in an origin's header. Others have been told by an error; who asks is told here.
             lacking = [name for name in missing if asking is not None and name in asking.needs]
             if lacking:
                 raise SchemaError(
                     f"subscribe: the header of an origin that is being read has no column {lacking[0]!r}; leave it out"
                 )
-            _, result, counts, _ = self._native.replan(*change, True)
+            plan, result, counts, _ = self._native.replan(*change, True)
         buffers, size, batches, parsing = counts
-        self._others_hold_rows = parsing or batches - left > len(result[3])
+        self._cut = (plan, batches, parsing)
         if before.idle:
             self._discarded_buffers += buffers - self._idle_since[0]
             self._discarded_bytes += size - self._idle_since[1]
         self._idle_since = (buffers, size)
         self._projection = applied
+        self._barred = self._finished or (applied.idle and self._idle == "error")
         return list(result[3])
 
     @property
@@ -284,37 +287,33 @@ class SharedStream(Stream):
 
     def push(self, buffer: Any, *, sequence: int, origin: Origin = 0) -> list[Batch]:
         """One buffer. Batches go to the subscriptions; those of this call are returned too."""
-        self._admit()
-        with self._calls:
-            return super().push(buffer, sequence=sequence, origin=origin)
+        if self._barred or self._orphans:
+            self._admit()
+        number = checked_sequence(sequence, origin)
+        return self._settle(self._native.push(buffer, self._id(origin), number), origin, number)
 
     def push_many(self, buffers: Any, *, sequences: Any, origins: Any = None) -> list[Batch]:
         self._admit()
-        with self._calls:
-            return super().push_many(buffers, sequences=sequences, origins=origins)
+        return super().push_many(buffers, sequences=sequences, origins=origins)
 
     def append(self, buffer: Any, *, origin: Origin = 0) -> list[Batch]:
         self._admit()
-        with self._calls:
-            return super().append(buffer, origin=origin)
+        return super().append(buffer, origin=origin)
 
     def lost(self, sequence: int, *, origin: Origin = 0) -> list[Batch]:
         self._reap()
-        with self._calls:
-            return super().lost(sequence, origin=origin)
+        return super().lost(sequence, origin=origin)
 
     def flush(self) -> list[Batch]:
         """Open batches, whatever the policy says."""
         self._reap()
-        with self._calls:
-            return super().flush()
+        return super().flush()
 
     def finish(self, *, origin: Origin = 0, last_sequence: int | None = None) -> list[Batch]:
         """The origin's end. With the last open one the stream ends, and subscriptions that have read all do too."""
         self._reap()
         try:
-            with self._calls:
-                return super().finish(origin=origin, last_sequence=last_sequence)
+            return super().finish(origin=origin, last_sequence=last_sequence)
         finally:
             self._end_if_finished()
 
@@ -324,32 +323,31 @@ class SharedStream(Stream):
         batches: list[Batch] = []
         try:
             for native in self._native.open_origins():
-                with self._calls:
-                    batches += self._settle(self._native.finish(native, None), self._origin(native), 0)
+                batches += self._settle(self._native.finish(native, None), self._origin(native), 0)
         finally:
             self._end_if_finished()
         return batches
 
     def fail(self, error: BaseException) -> None:
         """The source broke off: subscriptions read what there is, and then raise FlowError from this error."""
-        with self._calls:
-            with self._control:
-                self._finished = True
-                gone = list(self._live.values())
-                flushed = self._forget(gone)
-            self._hand_out(flushed)
-        self._calls.wait()
+        with self._control:
+            self._finished = True
+            gone = list(self._live.values())
+            flushed = self._forget(gone)
+            self._barred = True
+            cut = self._cut
+        self._hand_out(flushed)
+        self._await_rows_before(*cut)
         for consumer in gone:
             failure = FlowError(f"subscription {consumer.name!r}: the stream failed: {error}")
             failure.__cause__ = error
             consumer.close(failure)
 
     def _admit(self) -> None:
-        if self._orphans:
-            self._reap()
+        self._reap()
         if self._finished:
             raise SequenceError("push: the stream has ended: every origin was finished; make a new SharedStream")
-        if self._projection.idle and self._idle == "error":
+        if self._barred:
             raise FlowError("push: nobody is subscribed; subscribe first, or set idle='discard' to count and pass over")
 
     def _end_if_finished(self) -> None:
@@ -357,7 +355,7 @@ class SharedStream(Stream):
         if open_origins:
             return
         with self._control:
-            self._finished = True  # from here on nobody can subscribe any more
+            self._finished = self._barred = True  # from here on nobody can subscribe any more
         self._delivery.end_at(left, lambda: tuple(self._live.values()))
 
     # ----------------------------------------------------------------------------------------------------- delivery
@@ -367,7 +365,6 @@ class SharedStream(Stream):
         if not finished and not errors and status == "ok":
             return []
         batches, full = self._delivery.deliver(finished)
-        self._calls.left()
         raised = self._note(errors) if errors else None
         if status != "ok":
             raise refusal(status, origin, sequence, holes, self._options, not_taken)
@@ -406,8 +403,7 @@ class SharedStream(Stream):
                 if batch is not None or step <= 0:
                     return batch
                 if keeps_time:
-                    with self._calls:
-                        self._hand_out(self._native.flush(False)[3])
+                    self._hand_out(self._native.flush(False)[3])
             finally:
                 if keeps_time:
                     self._clock.release()
@@ -417,7 +413,7 @@ class SharedStream(Stream):
     @property
     def stats(self) -> SharedStreamStats:
         self._reap()
-        with self._calls, self._control:
+        with self._control:
             if self._projection.idle:
                 self._hand_out(self._native.flush(True)[3])  # rows nobody waits for, counted
             counts = self._native.counts()
@@ -439,9 +435,8 @@ class SharedStream(Stream):
         Subscriptions are not part of it; who restores subscribes again before pushing.
         """
         self._reap()
-        with self._calls:
-            native, result = self._native.checkpoint()
-            self._hand_out(result[3])
+        native, result = self._native.checkpoint()
+        self._hand_out(result[3])
         return self._packed(native, [])
 
     @classmethod
@@ -452,4 +447,5 @@ class SharedStream(Stream):
         counts = shared._native.counts()
         shared._idle_since = (counts["buffers"], counts["bytes"])
         shared._finished = counts["origins"] > 0 and shared._native.progress()[1] == 0
+        shared._barred |= shared._finished
         return shared
