@@ -268,6 +268,12 @@ class SharedStream(Stream):
         return tuple(self._live)
 
     @property
+    def views(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Each subscription's name and the columns it asked for."""
+        self._reap()
+        return tuple((consumer.name, consumer.required) for consumer in tuple(self._live.values()))
+
+    @property
     def schema(self) -> pa.Schema:
         """Of the batches decoded from now on: every column; those not decoded are nullable."""
         return self._projection.decode.layout.schema
