@@ -102,6 +102,7 @@ def main() -> int:
     columns = SCHEMA.names[: asked.columns]
     cut = [content[at : at + asked.chunk] for at in range(0, len(content), asked.chunk)]
     with tempfile.TemporaryDirectory() as temporary:
+
         def made(name, pieces, origins):
             return frame(spark, pieces, origins, asked.partitions, Path(temporary, name), asked.source)
 

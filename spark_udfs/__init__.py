@@ -8,7 +8,8 @@ except ImportError as error:
 from spark_udfs.arrow_schema import arrow_schema
 from spark_udfs.chunks import read_chunks
 from spark_udfs.frames import parse
+from spark_udfs.parse_stream import parse_stream
 from spark_udfs.parse_task import parse_udf
 from spark_udfs.settings import configure
 
-__all__ = ["arrow_schema", "configure", "parse", "parse_udf", "read_chunks"]
+__all__ = ["arrow_schema", "configure", "parse", "parse_stream", "parse_udf", "read_chunks"]

@@ -65,7 +65,9 @@ class Survey:
             sequences = columns["sequence"].to_numpy()
             better = dict(zip(sequences[looks].tolist(), np.flatnonzero(looks).tolist(), strict=True))
             first = np.flatnonzero(~looks)
-            best = np.array([better.get(number, row) for number, row in zip(sequences[first].tolist(), first, strict=True)])
+            best = np.array(
+                [better.get(number, row) for number, row in zip(sequences[first].tolist(), first, strict=True)]
+            )
             assumed = columns["assumed"].to_numpy()[best]
             tails = tails.take(pa.array(best))
             columns = {name: column.take(pa.array(first)) for name, column in columns.items()}
@@ -89,7 +91,10 @@ class Survey:
                 text = f"sequence {number}: this chunk came twice; drop duplicates of (origin, sequence) first"
             else:
                 missing = f"{before + 1}" if number == before + 2 else f"{before + 1} to {number - 1}"
-                number, text = before + 1, f"chunks {missing} never came; a record may be in them: bring them, or drop the origin"
+                number, text = (
+                    before + 1,
+                    f"chunks {missing} never came; a record may be in them: bring them, or drop the origin",
+                )
             raise fm.SequenceError(f"origin {self.origin!r}: {text}", origin=self.origin, sequence=number)
 
 

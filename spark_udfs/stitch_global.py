@@ -58,10 +58,14 @@ def _after_second_looks(chunks: DataFrame, plan: DataFrame, task: ParseTask, pla
     """
     origin_type = chunks.schema[task.names.origin].dataType
     again = SurveyTask(task.format, task.names, origin_type, given=f"{PREFIX}state")
-    asked = plan.where(f"{PREFIX}kind = {KIND_ASK}").select(*(PREFIX + name for name in ("origin", "sequence", "state")))
+    asked = plan.where(f"{PREFIX}kind = {KIND_ASK}").select(
+        *(PREFIX + name for name in ("origin", "sequence", "state"))
+    )
     joined = chunks.join(f.broadcast(asked), _same_chunk(task))
     looks = joined.select(*task.names.names, f"{PREFIX}state").mapInArrow(again, again.ddl)
-    known = plan.where(f"{PREFIX}kind = {KIND_SURVEY}").select(*(f.col(PREFIX + n).alias(n) for n in again.schema.names))
+    known = plan.where(f"{PREFIX}kind = {KIND_SURVEY}").select(
+        *(f.col(PREFIX + n).alias(n) for n in again.schema.names)
+    )
     both = known.unionByName(looks).repartition("origin").sortWithinPartitions("origin", "sequence")
     return both.mapInArrow(plan_task, plan_task.ddl).select(*plan_task.columns)
 
