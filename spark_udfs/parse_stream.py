@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-import pandas as pd
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
@@ -116,8 +115,10 @@ class StitchBatches:
         self.by_time = by_time
 
     def __call__(
-        self, key: tuple[Any, ...], frames: Iterable[pd.DataFrame], state: GroupState
-    ) -> Iterator[pd.DataFrame]:
+        self, key: tuple[Any, ...], frames: Iterable[Any], state: GroupState
+    ) -> Iterator[Any]:
+        import pandas  # Spark has made it for us by now; importing this package need not
+
         task = self.task
         options = {
             "columns": task.columns,
@@ -144,14 +145,14 @@ class StitchBatches:
             batches = origin.take(sequences, payloads, last_sequence)
         now = float(state.getCurrentProcessingTimeMs()) if self.by_time else float(origin.progress.turns)
         batches += origin.settle(now)
-        messages = [message for message in self._messages(batches, riding)]
+        messages = list(self._messages(batches, riding))
         state.update((*origin.save(), riding))
         if self.by_time and origin.waits:
             state.setTimeoutDuration(int(self.policies.missing_after or 0))
         if messages:
-            yield pd.DataFrame({"rows": messages})
+            yield pandas.DataFrame({"rows": messages})
 
-    def _require_values(self, frame: pd.DataFrame) -> None:
+    def _require_values(self, frame: Any) -> None:
         for name, option in (("sequence", self.task.names.sequence), ("payload", self.task.names.payload)):
             if frame[name].isna().any():
                 raise fm.FormatError(
@@ -159,7 +160,7 @@ class StitchBatches:
                     code="missing_required", column=option, expected="a value", found="null",
                 )  # fmt: skip
 
-    def _riding(self, frame: pd.DataFrame, known: bytes | None, origin: int | str) -> bytes | None:
+    def _riding(self, frame: Any, known: bytes | None, origin: int | str) -> bytes | None:
         """The kept columns as one row, which must stay the same."""
         if not self.task.keep:
             return None

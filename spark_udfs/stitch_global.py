@@ -27,12 +27,18 @@ from spark_udfs.parse_task import ROWS_PER_BATCH, ParseTask
 
 MAX_ROWS = 65_536
 MAX_BATCH_BYTES = 16 << 20
-NUMBERS = ("state", "begin", "ends_stream", "stream_start")
+NUMBERS = ("state", "begin", "ends_stream", "stream_start", "byte_offset")
 
 
 def stitch_globally(chunks: DataFrame, task: ParseTask) -> DataFrame:
     """The records of `chunks` as `task` describes them, lazily."""
+    _require_surveyable(task.format)
     names = task.names
+    if not isinstance(task.format, fm.Csv | fm.Json):
+        raise fm.OptionError(
+            f"spark: stitch='global' is for text, whose records end at a delimiter, found {type(task.format).__name__}; "
+            "use stitch='origin'"
+        )
     origin_type = chunks.schema[names.origin].dataType
     plan_task = PlanTask(task.format, origin_type)
     surveyed = survey(chunks, task.format, names).repartition("origin")
@@ -42,6 +48,15 @@ def stitch_globally(chunks: DataFrame, task: ParseTask) -> DataFrame:
         settled = settled.unionByName(_after_second_looks(chunks, plan, task, plan_task))
     joined = chunks.join(f.broadcast(settled), _same_chunk(task))
     return joined.mapInArrow(GlobalParse(task), task.schema)
+
+
+def _require_surveyable(format: Any) -> None:
+    lines = isinstance(format, fm.Json) and format.records == "lines"
+    if not lines and not (isinstance(format, fm.Csv) and format.encoding == "utf-8"):
+        raise fm.OptionError(
+            "spark: stitch='global' reads Csv in UTF-8 and Json lines: where other records end a chunk cannot tell by "
+            "itself; use stitch='origin'"
+        )
 
 
 def _same_chunk(task: ParseTask) -> Any:
@@ -99,13 +114,14 @@ class _Reader:
 
     def read(self, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         origins, sequences, payloads = self.task.names.checked(rows)
-        numbers = {name: rows.column(PREFIX + name).to_numpy() for name in (*NUMBERS, "byte_offset")}
+        numbers = {name: rows.column(PREFIX + name).to_numpy() for name in NUMBERS}
         addresses, sizes, _, _ = addresses_of(payloads)
         carries, carry_sizes, _, _ = addresses_of(rows.column(f"{PREFIX}carry"))
         places = np.arange(len(payloads), dtype=np.int64)
         arrays, errors, rows_through, _ = self.native.read(
-            addresses, sizes, carries, carry_sizes, *(numbers[name] for name in NUMBERS), places, numbers["byte_offset"]
-        )
+            addresses, sizes, carries, carry_sizes, numbers["state"], numbers["begin"], numbers["ends_stream"],
+            numbers["stream_start"], places, numbers["byte_offset"],
+        )  # fmt: skip
         for error in sorted(errors, key=lambda error: (error[2], error[3])):
             if self.task.on_error == "raise" or diagnostics.always_raised(error[0]):
                 raise self._described(error, origins[error[2]].as_py(), sequences[error[2]].as_py())

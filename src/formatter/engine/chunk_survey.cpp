@@ -3,6 +3,7 @@
 #include "engine/chunk_survey.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace formatter {
 namespace {
@@ -126,7 +127,9 @@ bool guess_inside(const CsvFormat& csv, const uint8_t* data, size_t size, size_t
     const size_t end = std::min(size, at + evidence_window);
     bool odd = false;
     for (size_t i = at; i < end; i++) {
-        if (data[i] != csv.quote) continue;
+        const void* found = std::memchr(data + i, csv.quote, end - i);
+        if (!found) break;
+        i = size_t(static_cast<const uint8_t*>(found) - data);
         const bool separator_before = i > 0 && separates(data[i - 1]);
         const bool separator_behind = i + 1 < size && (separates(data[i + 1]) || data[i + 1] == '\r');
         const bool quote_near = (i > 0 && data[i - 1] == csv.quote) || (i + 1 < size && data[i + 1] == csv.quote);
