@@ -16,6 +16,7 @@ from spark_udfs.parse_task import parse_udf
 from spark_udfs.read import read
 from spark_udfs.settings import configure
 from spark_udfs.siblings import measure, rejects
+from spark_udfs.stream_source import register_chunks
 
 __all__ = [
     "Reading",
@@ -30,5 +31,6 @@ __all__ = [
     "parse_udf",
     "read",
     "read_chunks",
+    "register_chunks",
     "rejects",
 ]
