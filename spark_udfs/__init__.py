@@ -9,6 +9,7 @@ from spark_udfs.arrow_schema import arrow_schema
 from spark_udfs.chunks import read_chunks
 from spark_udfs.frames import parse
 from spark_udfs.metrics import metrics
+from spark_udfs.migrate import migrate
 from spark_udfs.options import Reading, format_from_options
 from spark_udfs.parse_task import parse_udf
 from spark_udfs.read import read
@@ -22,6 +23,7 @@ __all__ = [
     "format_from_options",
     "measure",
     "metrics",
+    "migrate",
     "parse",
     "parse_udf",
     "read",

@@ -6,7 +6,7 @@ order. Costs nothing where no record is bad.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -64,10 +64,30 @@ class BadRecordKeeper:
 
     def _rows_of(self, raws: list[bytes]) -> pa.RecordBatch:
         """One row a record: what can be read of it, else nulls."""
+        if not isinstance(self._plan.format, Csv):
+            return pa.concat_batches(list(self._rows_of_lines(raws)))
         addresses, sizes, valid, held = addresses_of(pa.array(raws, pa.large_binary()))
         capsule, rows, _ = _core.parse_record_array(self._native, addresses, sizes, valid, self._ending)
         del held
         return self._plan.batch(capsule).take(pa.array(rows, mask=rows < 0))
+
+    def _rows_of_lines(self, raws: list[bytes]) -> Iterator[pa.RecordBatch]:
+        """A line that is no record at all gives no row; which those are is found by halving until all or none do."""
+        text = self._ending.join(raws)
+        ranges = _core.RangeReader(self._native, len(raws) + 1, len(text) + (1 << 30))
+        _, _, _, arrays, _, _ = ranges.read(
+            text, 0, len(text), begins_record=True, input_ends=True, stream_start=False, byte_offset=0
+        )
+        batches = [self._plan.batch(capsule) for capsule in arrays]
+        rows = sum(batch.num_rows for batch in batches)
+        if rows == len(raws):
+            yield from batches
+        elif rows == 0:
+            nulls = [pa.nulls(len(raws), field.type) for field in self._plan.schema]
+            yield pa.RecordBatch.from_arrays(nulls, schema=self._plan.schema)
+        else:
+            yield from self._rows_of_lines(raws[: len(raws) // 2])
+            yield from self._rows_of_lines(raws[len(raws) // 2 :])
 
     def _with_raw(self, batch: pa.RecordBatch, texts: list[str | None] | None) -> pa.RecordBatch:
         if self._raw_column is None:
