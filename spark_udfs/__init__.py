@@ -5,6 +5,7 @@ try:
 except ImportError as error:
     raise ImportError("spark_udfs needs pyspark; run: pip install 'formatter[spark]'") from error
 
+from spark_udfs.archive import archive
 from spark_udfs.arrow_schema import arrow_schema
 from spark_udfs.chunks import read_chunks
 from spark_udfs.frames import parse
@@ -18,6 +19,7 @@ from spark_udfs.siblings import measure, rejects
 
 __all__ = [
     "Reading",
+    "archive",
     "arrow_schema",
     "configure",
     "format_from_options",

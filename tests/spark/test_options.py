@@ -173,7 +173,7 @@ CONFLICTS = {
     "give one": {"format": "csv", "schema": SCHEMA, "options": {"mode": "FAILFAST"}, "on_error": "skip"},
     "an fm format has its own": {"format": fm.Csv(SCHEMA), "options": {"header": True}},
     "format is fm.Csv": {"format": 7},
-    "is filled in mode PERMISSIVE only": {"format": "csv", "schema": pa.schema([("a", pa.int64()), ("_corrupt_record", pa.string())]),
+    "is filled in mode PERMISSIVE only": {"format": "csv", "schema": "a INT, _corrupt_record STRING",
                                           "on_error": "skip"},
 }  # fmt: skip
 
