@@ -12,6 +12,7 @@ from spark_udfs.frames import parse
 from spark_udfs.metrics import metrics
 from spark_udfs.migrate import migrate
 from spark_udfs.options import Reading, format_from_options
+from spark_udfs.parse_column import parse_column
 from spark_udfs.parse_task import parse_udf
 from spark_udfs.read import read
 from spark_udfs.settings import configure
@@ -27,6 +28,7 @@ __all__ = [
     "metrics",
     "migrate",
     "parse",
+    "parse_column",
     "parse_udf",
     "read",
     "read_chunks",

@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyarrow import types
 from pyspark.errors import PySparkTypeError
 from pyspark.sql.pandas.types import from_arrow_type
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import DataType, StructField, StructType
 
 import formatter as fm
 
@@ -102,6 +102,11 @@ def _spark_field(field: pa.Field) -> StructField:
         return StructField(field.name, from_arrow_type(field.type), field.nullable)
     except PySparkTypeError as error:  # an older Spark, without a type for times of day
         raise _refuse(field.name, field.type, "this version of Spark has no such type: declare a string") from error
+
+
+def spark_type(type_: pa.DataType) -> DataType:
+    """The Spark type of an accepted Arrow type."""
+    return from_arrow_type(type_)
 
 
 @dataclass(frozen=True)

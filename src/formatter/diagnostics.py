@@ -41,6 +41,8 @@ _EXPECTED = {
     "duplicate_key": "each key once",
     "unknown_key": "a key of the schema",
     "too_deep": "at most 1024 levels of nesting",
+    "not_an_array": "'[', for records='array'",
+    "unterminated_array": "']' before the end of the input",
 }
 
 ErrorTuple = tuple[str, int, int, int, int, int, bytes, bytes]
@@ -117,6 +119,8 @@ def _json_remedy(code: str, found: bytes, field: pa.Field | None) -> str:
         return "make the column nullable or set on_error"
     if code == "unknown_key":
         return "set unknown='ignore'"
+    if code == "not_an_array":
+        return "set records='lines' or 'concatenated'"
     if code == "duplicate_key":
         return "set on_duplicate_key='last' or 'first'"
     if code != "wrong_type" or field is None:
@@ -130,7 +134,7 @@ def _json_remedy(code: str, found: bytes, field: pa.Field | None) -> str:
 
 def always_raised(code: str) -> bool:
     """Errors of the whole stream rather than of a record: no on_error passes over them."""
-    return code == "header"
+    return code in ("header", "not_an_array")
 
 
 def rejects_table(errors: Iterable[tuple[FormatError, bytes]]) -> pa.Table:

@@ -35,7 +35,7 @@ cdef class Plan:
             csv.columns.push_back(column_spec(column))
         fill_filter(&csv.filter, filters)
         csv.kernel = active
-        plan.format = csv_record_format(shared)
+        plan.format = encoded_csv_format(shared, <TextEncoding><uint8_t>dialect["encoding"])
         plan.column_names = tuple(column["name"] for column in columns)
         return plan
 
@@ -72,6 +72,11 @@ cdef class Plan:
         with nogil:
             ends = framing.ends_after(begin, size, framing.count_quotes(begin, size), &state)
         return state.inside, state.escaped, state.matched, <int64_t>ends.first if ends.any() else -1
+
+    @property
+    def checks_end(self):
+        """Whether the decoder is to be told that the input ends, even where no bytes are left."""
+        return self.format.framing.checks_end()
 
 
 cdef ColumnSpec column_spec(dict column):
