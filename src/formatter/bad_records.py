@@ -6,7 +6,7 @@ order. Costs nothing where no record is bad.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,8 @@ import pyarrow as pa
 
 from formatter import _core
 from formatter.buffers import addresses_of
-from formatter.formats import Csv, as_bytes
+from formatter.formats import Csv
+from formatter.json_format import Json
 from formatter.plans import Format, make_plan
 
 RECORD_OF_ERROR, RAW_OF_ERROR = 4, 7  # of the engine's error tuples
@@ -25,9 +26,12 @@ class BadRecordKeeper:
     """`raw_column`: the last column of what leaves, null beside good records."""
 
     def __init__(self, format: Format, columns: Sequence[str] | None, raw_column: str | None) -> None:
+        if isinstance(format, Json):
+            format = replace(format, records="lines")  # each bad one by itself
+        self._encoding = format.encoding if isinstance(format, Csv) else "utf-8"
         self._plan = make_plan(format, columns=columns, on_error="null")
         self._native = self._plan.native
-        self._ending = as_bytes(format.record_delimiter, "record_delimiter") if isinstance(format, Csv) else b"\n"
+        self._ending = format.record_end if isinstance(format, Csv) else b"\n"
         self._raw_column = raw_column
         fields = list(self._plan.schema)
         self.schema = pa.schema(fields if raw_column is None else [*fields, pa.field(raw_column, pa.string())])
@@ -59,35 +63,16 @@ class BadRecordKeeper:
     def _texts(self, errors: Sequence[Any], record_count: int) -> list[str | None]:
         texts: list[str | None] = [None] * record_count
         for error in errors:
-            texts[error[RECORD_OF_ERROR]] = error[RAW_OF_ERROR].decode("utf-8", "replace")
+            texts[error[RECORD_OF_ERROR]] = error[RAW_OF_ERROR].decode(self._encoding, "replace")
         return texts
 
     def _rows_of(self, raws: list[bytes]) -> pa.RecordBatch:
         """One row a record: what can be read of it, else nulls."""
-        if not isinstance(self._plan.format, Csv):
-            return pa.concat_batches(list(self._rows_of_lines(raws)))
         addresses, sizes, valid, held = addresses_of(pa.array(raws, pa.large_binary()))
-        capsule, rows, _ = _core.parse_record_array(self._native, addresses, sizes, valid, self._ending)
+        capsule, rows, _, _ = _core.parse_record_array(self._native, addresses, sizes, valid, self._ending)
         del held
-        return self._plan.batch(capsule).take(pa.array(rows, mask=rows < 0))
-
-    def _rows_of_lines(self, raws: list[bytes]) -> Iterator[pa.RecordBatch]:
-        """A line that is no record at all gives no row; which those are is found by halving until all or none do."""
-        text = self._ending.join(raws)
-        ranges = _core.RangeReader(self._native, len(raws) + 1, len(text) + (1 << 30))
-        _, _, _, arrays, _, _ = ranges.read(
-            text, 0, len(text), begins_record=True, input_ends=True, stream_start=False, byte_offset=0
-        )
-        batches = [self._plan.batch(capsule) for capsule in arrays]
-        rows = sum(batch.num_rows for batch in batches)
-        if rows == len(raws):
-            yield from batches
-        elif rows == 0:
-            nulls = [pa.nulls(len(raws), field.type) for field in self._plan.schema]
-            yield pa.RecordBatch.from_arrays(nulls, schema=self._plan.schema)
-        else:
-            yield from self._rows_of_lines(raws[: len(raws) // 2])
-            yield from self._rows_of_lines(raws[len(raws) // 2 :])
+        batch = self._plan.batch(capsule)
+        return batch if rows is None else batch.take(pa.array(rows, mask=rows < 0))
 
     def _with_raw(self, batch: pa.RecordBatch, texts: list[str | None] | None) -> pa.RecordBatch:
         if self._raw_column is None:

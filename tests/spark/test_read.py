@@ -309,7 +309,7 @@ def test_tasks_are_as_many_as_are_worth_it(spark, tmp_path):
     big = tmp_path / "big.csv"
     big.write_bytes(b"1,x,2\n" * (5 << 20))
     df = su.read(spark, big, FORMAT)
-    assert df.rdd.getNumPartitions() == 4
+    assert df.rdd.getNumPartitions() == 2
     assert df.count() == 5 << 20
 
 
