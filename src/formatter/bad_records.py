@@ -29,6 +29,8 @@ class BadRecordKeeper:
         if isinstance(format, Json):
             format = replace(format, records="lines")  # each bad one by itself
         self._encoding = format.encoding if isinstance(format, Csv) else "utf-8"
+        if isinstance(format, Csv):
+            format = replace(format, encoding="utf-8")  # the engine tells of records in UTF-8, whatever they were in
         self._plan = make_plan(format, columns=columns, on_error="null")
         self._native = self._plan.native
         self._ending = format.record_end if isinstance(format, Csv) else b"\n"
@@ -38,7 +40,8 @@ class BadRecordKeeper:
 
     def follow_header(self, header: bytes) -> None:
         """The columns of the file that comes now are where this header names them."""
-        found = self._plan.native.read_header(header + self._ending)  # it may be the file's last line, without an end
+        text = header.decode(self._encoding, "replace").encode() + self._ending
+        found = self._plan.native.read_header(text)  # it may be the file's last line, without an end
         self._native = self._plan.native if found is None else found[0]
 
     def completed(
@@ -63,7 +66,7 @@ class BadRecordKeeper:
     def _texts(self, errors: Sequence[Any], record_count: int) -> list[str | None]:
         texts: list[str | None] = [None] * record_count
         for error in errors:
-            texts[error[RECORD_OF_ERROR]] = error[RAW_OF_ERROR].decode(self._encoding, "replace")
+            texts[error[RECORD_OF_ERROR]] = error[RAW_OF_ERROR].decode("utf-8", "replace")
         return texts
 
     def _rows_of(self, raws: list[bytes]) -> pa.RecordBatch:

@@ -92,6 +92,18 @@ def test_mode_permissive_is_the_default_with_options_and_raise_with_a_format(spa
         su.read(spark, path, fm.Csv(SCHEMA)).collect()
 
 
+def test_latin_text_is_read_as_in_spark_also_where_a_record_is_bad(spark, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes("1,hä,2\nx,ö,3\n".encode("latin-1"))
+    options = {"charset": "ISO-8859-1"}
+    expected = spark.read.schema(CSV).options(**options).csv(str(path)).collect()
+    assert su.read(spark, path, "csv", schema=CSV, options=options).collect() == expected
+    assert expected[1] == (None, "ö", 3.0, "x,ö,3")
+    path.write_bytes("a,b,c\n1,hä,2\nx,ö,3\n".encode("utf-16"))
+    options = {"encoding": "UTF-16", "header": True}
+    assert su.read(spark, path, "csv", schema=CSV, options=options).collect() == expected
+
+
 def test_a_glob_of_names_and_recursion_without_folders_are_taken(spark, tmp_path):
     (tmp_path / "k=1").mkdir()
     for name in ("a.csv", "b.txt"):
@@ -102,7 +114,8 @@ def test_a_glob_of_names_and_recursion_without_folders_are_taken(spark, tmp_path
 
 
 REFUSED = [
-    ("csv", {"encoding": "ISO-8859-1"}, "option encoding='ISO-8859-1' is not taken: bytes are read as UTF-8"),
+    ("csv", {"encoding": "windows-1252"}, "option encoding='windows-1252' is not taken: bytes are UTF-8, ISO-8859-1 or UTF-16"),
+    ("json", {"encoding": "ISO-8859-1"}, "bytes are UTF-8; convert the files"),
     ("csv", {"ignoreLeadingWhiteSpace": True}, "give the other one too"),
     ("csv", {"timestampFormat": "EEE dd"}, "'EEE', which has no like here"),
     ("csv", {"dateFormat": "dd/MM/yy"}, "'yy', which has no like here"),
@@ -190,12 +203,12 @@ def test_the_corrupt_column_must_be_a_string():
 
 
 def test_migrate_says_what_becomes_of_each_option():
-    options = {"header": True, "sep": ";", "encoding": "latin1", "dateFormat": "dd/MM/yyyy", "mode": "DROPMALFORMED"}
+    options = {"header": True, "sep": ";", "encoding": "cp1252", "dateFormat": "dd/MM/yyyy", "mode": "DROPMALFORMED"}
     text = su.migrate(options, "csv")
     assert "format = fm.Csv(su.arrow_schema(schema), delimiter=';', header=True" in text
     assert 'su.read(spark, path, format, on_error="skip")  # mode DROPMALFORMED' in text
     assert "timestamp_formats has '%d/%m/%Y'" in text
-    assert "encoding: REFUSED. csv option encoding='latin1' is not taken" in text
+    assert "encoding: REFUSED. csv option encoding='cp1252' is not taken" in text
     assert "escape (not given): quotes inside quotes are doubled" in text
 
 
