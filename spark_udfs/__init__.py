@@ -10,6 +10,7 @@ from spark_udfs.chunks import read_chunks
 from spark_udfs.frames import parse
 from spark_udfs.parse_column import parse_column
 from spark_udfs.parse_task import parse_udf
+from spark_udfs.pushdown import disable_pushdown, enable_pushdown
 from spark_udfs.settings import configure
 
-__all__ = ["arrow_schema", "configure", "parse", "parse_column", "parse_udf", "read_chunks"]
+__all__ = ["arrow_schema", "configure", "disable_pushdown", "enable_pushdown", "parse", "parse_column", "parse_udf", "read_chunks"]
