@@ -29,6 +29,7 @@ import scala.runtime.AbstractFunction1;
 public class FormatterPushdown extends Rule {
     static final String SWITCH = "spark.formatter.pushdown.enabled";
     static final String OURS = "formatter.";
+    static final String READS_FIRST = "formatter.records";
     static final int LONGEST_NOTE = 400;
 
     public TreeNode apply(TreeNode plan) {
@@ -212,9 +213,27 @@ public class FormatterPushdown extends Rule {
             SimplePythonFunction narrowed = new SimplePythonFunction(command(function.command(), request),
                 function.envVars(), function.pythonIncludes(), function.pythonExec(), function.pythonVer(),
                 function.broadcastVars(), function.accumulator());
-            PythonUDF replacement = new PythonUDF(udf.name() + note, narrowed, new StructType(array), udf.children(),
+            Seq inputs = inputs();
+            LogicalPlan child = inputs == udf.children() ? map.child() : new Project(inputs, map.child());
+            PythonUDF replacement = new PythonUDF(udf.name() + note, narrowed, new StructType(array), inputs,
                 udf.evalType(), udf.udfDeterministic(), udf.resultId());
-            return new MapInArrow(replacement, seq(attributes), map.child(), map.isBarrier(), map.profile());
+            return new MapInArrow(replacement, seq(attributes), child, map.isBarrier(), map.profile());
+        }
+
+        // Of a function whose first input is all it reads: that, and those that are to come out again by their names.
+        Seq inputs() {
+            if (!udf.name().equals(READS_FIRST)) return udf.children();
+            List inputs = CollectionConverters.asJava((scala.collection.Seq) udf.children());
+            ArrayList kept = new ArrayList();
+            for (int i = 0; i < inputs.size(); i++) {
+                if (!(inputs.get(i) instanceof Attribute)) return udf.children();
+                boolean leaves = i == 0;
+                for (int k = 0; k < wanted.length; k++)
+                    leaves |= wanted[k]
+                        && ((Attribute) output.get(k)).name().equals(((Attribute) inputs.get(i)).name());
+                if (leaves) kept.add(inputs.get(i));
+            }
+            return kept.size() == inputs.size() ? udf.children() : seq(kept);
         }
 
         static String join(List texts, String between) {
