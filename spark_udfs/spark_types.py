@@ -87,6 +87,12 @@ def _accepted_nested(type_: pa.DataType, path: str) -> pa.DataType:
     raise _refuse(path, type_, "leave the column out of `columns`, or declare another type")
 
 
+def plain_schema(schema: pa.Schema) -> pa.Schema:
+    """The schema with dictionaries as their values: Spark takes none, so making them would be work for nothing."""
+    fields = [field.with_type(field.type.value_type) if types.is_dictionary(field.type) else field for field in schema]
+    return pa.schema(fields, metadata=schema.metadata)
+
+
 def accepted_field(field: pa.Field, path: str) -> pa.Field:
     return pa.field(field.name, accepted_type(field.type, path), field.nullable)
 

@@ -7,9 +7,11 @@ Batches leave in order.
 
 from __future__ import annotations
 
+import codecs
 import os
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -17,14 +19,18 @@ import pyarrow as pa
 from formatter import _core, diagnostics
 from formatter.errors import OptionError
 from formatter.filters import Filters
-from formatter.formats import Csv, as_bytes
+from formatter.formats import Csv
+from formatter.json_format import Json
 from formatter.plans import DecodePlan, Format, make_plan
 from formatter.sources import Input, Source, inputs
 
 # Large enough that a hand-over costs little, small enough to keep threads busy; towards the end the engine's are smaller.
 RANGE_BYTES = 4 << 20
+COLUMNS_PER_RANGE = 50  # with more, a hand-over costs more: whole tables are read in larger ranges
+LARGER_MOST = 4
 WINDOW_BYTES = 8 << 20  # per thread, for inputs that are read rather than looked at in place
 ROWS_PER_BATCH = 65_536
+HEAD_BYTES = 4096  # that show whether an input is an array
 BYTES_PER_BATCH = 64 << 20
 
 Rejects = Callable[[pa.Table], None]
@@ -47,7 +53,8 @@ def read(
 ) -> pa.Table:
     """The whole input as a table. `threads`: None uses every core. With on_error="collect", `rejects` receives a table."""
     plan = make_plan(format, columns=columns, filters_wanted=filters, on_error=on_error)
-    batches = list(_batches(source, plan, _thread_count(threads), codec, rejects))
+    larger = min(max(len(plan.columns) // COLUMNS_PER_RANGE, 1), LARGER_MOST)
+    batches = list(_batches(source, plan, _thread_count(threads), codec, rejects, RANGE_BYTES * larger))
     return pa.Table.from_batches(batches, schema=plan.schema)
 
 
@@ -64,7 +71,7 @@ def open(
 ) -> pa.RecordBatchReader:
     """The input as a stream of batches in bounded memory."""
     plan = make_plan(format, columns=columns, filters_wanted=filters, on_error=on_error)
-    batches = _batches(source, plan, _thread_count(threads), codec, rejects)
+    batches = _batches(source, plan, _thread_count(threads), codec, rejects, RANGE_BYTES)
     return pa.RecordBatchReader.from_batches(plan.schema, batches)
 
 
@@ -77,10 +84,10 @@ def _thread_count(threads: int | None) -> int:
 
 
 def _batches(
-    source: Source, plan: DecodePlan, threads: int, codec: str | None, rejects: list[pa.Table] | None
+    source: Source, plan: DecodePlan, threads: int, codec: str | None, rejects: list[pa.Table] | None, range_bytes: int
 ) -> Iterator[pa.RecordBatch]:
     for item in inputs(source, codec):
-        reading = _Reading(plan, threads, item)
+        reading = _Reading(plan, threads, item, range_bytes)
         yield from reading.batches()
         reading.report(rejects)
 
@@ -88,10 +95,11 @@ def _batches(
 class _Reading:
     """One input on its way: where it stands, what it has found wrong."""
 
-    def __init__(self, plan: DecodePlan, threads: int, item: Input) -> None:
+    def __init__(self, plan: DecodePlan, threads: int, item: Input, range_bytes: int) -> None:
         self.plan = plan
         self.threads = threads
         self.item = item
+        self.range_bytes = range_bytes
         self.records = 0
         self.found: list[tuple[Any, bytes]] = []
         self.native = plan.native
@@ -126,7 +134,7 @@ class _Reading:
             begin = self._start(window, last)
             if begin < 0:
                 return 0  # the header does not end here yet
-        self.ranges.begin(window, begin, RANGE_BYTES, input_ends=last, byte_offset=offset)
+        self.ranges.begin(window, begin, self.range_bytes, input_ends=last, byte_offset=offset)
         while (result := self.ranges.next()) is not None:
             records, arrays, errors = result
             self._note(errors)
@@ -141,10 +149,15 @@ class _Reading:
         """Makes ready to read; returns how many bytes the header takes."""
         size = 0
         format = self.plan.format
+        if isinstance(format, Csv) and format.encoding == "utf-16":
+            swapped = bytes(window[:2]) == codecs.BOM_UTF16_BE
+            format = replace(format, encoding="utf-16-be" if swapped else "utf-16-le")
+            if swapped:
+                self.native = self.plan.big_endian
         if isinstance(format, Csv) and format.header:
             found = self.native.read_header(window)
             if found is None and last:
-                found = self.native.read_header(bytes(window) + as_bytes(format.record_delimiter, "record_delimiter"))
+                found = self.native.read_header(bytes(window) + format.record_end)
             if found is None and not last:
                 return -1
             if found is not None:
@@ -152,7 +165,16 @@ class _Reading:
                 if missing:
                     raise diagnostics.missing_in_header(format, missing)
         self.ranges = _core.RangeReader(self.native, self.threads, ROWS_PER_BATCH, BYTES_PER_BATCH)
+        if isinstance(format, Json) and format.records == "array":
+            self._check_array(window[:HEAD_BYTES])
         return min(size, len(window))
+
+    def _check_array(self, head: memoryview) -> None:
+        """What is no array is told at once, not when all of it has been looked through."""
+        text = bytes(head).removeprefix(codecs.BOM_UTF8).lstrip(b" \t\r\n")
+        if text and not text.startswith(b"["):
+            self.ranges.begin(head, 0, HEAD_BYTES, input_ends=True, byte_offset=0)
+            self._note(self.ranges.next()[2])
 
     def _note(self, errors: list[Any]) -> None:
         if not errors:
