@@ -17,7 +17,8 @@ class ChunkReading {
     void read(const PlacedChunk& chunk) {
         ScanState state = unpacked_state(framing_, chunk.state);
         const uint64_t quotes = framing_.count_quotes(chunk.data, chunk.size);
-        const FrameEnds ends = framing_.ends_after(chunk.data, chunk.size, quotes, &state);
+        FrameEnds ends = framing_.ends_after(chunk.data, chunk.size, quotes, &state);
+        if (ends.last == FrameEnds::later) ends.last = framing_.last_end(chunk.data, chunk.size, state.inside);
         const size_t last = ends.any() ? ends.last : 0;
         records_ = 0;
         stream_start_ = chunk.stream_start;
