@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
+from dataclasses import replace
 from decimal import Decimal
 from itertools import product
 from typing import Any
@@ -20,6 +21,8 @@ from pyarrow import types
 import formatter as fm
 from formatter.filters import normalized
 from spark_udfs.parse_task import ParseTask
+from spark_udfs.partitions import filters_left
+from spark_udfs.read_task import ReadTask, Unit
 from spark_udfs.record_task import RecordTask
 from spark_udfs.spark_types import SparkColumns
 from spark_udfs.stitch_global import GlobalParse
@@ -41,6 +44,8 @@ def narrowed_task(
     if isinstance(task, GlobalParse):
         parse, emitted = _chunk_task(task.task, columns, filters)
         return _emitting(GlobalParse(parse), emitted, nested, columns)
+    if isinstance(task, ReadTask):
+        return _narrowed_read(task, columns, nested, filters)
     raise TypeError(f"spark: a task of type {type(task).__name__} cannot be narrowed; set su.disable_pushdown(spark)")
 
 
@@ -75,6 +80,54 @@ def _chunk_task(task: ParseTask, columns: Sequence[int], filters: Sequence[Tree]
     positions = [*decoded, *kept]
     narrow.restrict([names[at] for at in decoded], [names[at] for at in kept])
     return narrow, [positions.index(at) for at in columns]
+
+
+def _narrowed_read(
+    task: ReadTask, columns: Sequence[int], nested: dict[int, Sequence[int]], filters: Sequence[Tree]
+) -> Any:
+    names, reading = task.names, task.reading
+    folders = [field for field in task.folders if _is_plain_folder(field.type)]
+    known = {field.name: field for field in (*task.parsed_schema, *folders)}
+    fields = {at: known[name] for at, name in enumerate(names) if name in known}
+    clauses = taken(filters, fields, reading.format)
+    wanted = [names[at] for at in columns]
+    every_error_counts = reading.on_error in ("skip", "collect") or (
+        reading.on_error == "permissive" and reading.corrupt in wanted
+    )
+    if every_error_counts:
+        return _emitting(NarrowedRead(task, names, clauses), columns, nested, columns)
+    decoded = wanted or [*(field.name for field in folders if field.name in names), names[_cheapest(fields)]][:1]
+    return _emitting(NarrowedRead(task, decoded, clauses), range(len(wanted)), nested, columns)
+
+
+def _is_plain_folder(type_: pa.DataType) -> bool:
+    return bool(types.is_signed_integer(type_) or types.is_string(type_) or types.is_date32(type_))
+
+
+class NarrowedRead(ReadTask):
+    """Reads fewer columns, and of fewer files where the filters say enough of the folders."""
+
+    def __init__(self, task: ReadTask, names: Sequence[str], clauses: Clauses) -> None:
+        super().__init__(task.reading, names, task.folders, task.filters, task.storage, task.groups, task.reports)
+        self._clauses = clauses
+        self._numbers: dict[tuple[Any, int], int | None] = {}
+
+    def _units(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Unit]:
+        for unit in super()._units(batches):
+            if not self._clauses:
+                yield unit
+            elif (number := self._number(unit)) is not None:
+                yield replace(unit, filters=number)
+
+    def _number(self, unit: Unit) -> int | None:
+        """Of the filters of a unit, those that hold of its folders left out; None where one of them does not."""
+        key = (unit.partition, unit.filters)
+        if key not in self._numbers:
+            left = filters_left(normalized(self._clauses), self.folders.names, unit.partition)
+            self._numbers[key] = None if left is None else len(self.filters)
+            if left is not None:
+                self.filters.append(normalized(both(self.filters[unit.filters], left)))
+        return self._numbers[key]
 
 
 def _cheapest(fields: dict[int, pa.Field]) -> int:
