@@ -5,10 +5,12 @@ try:
 except ImportError as error:
     raise ImportError("spark_udfs needs pyspark; run: pip install 'formatter[spark]'") from error
 
+from spark_udfs.archive import archive
 from spark_udfs.arrow_schema import arrow_schema
 from spark_udfs.chunks import read_chunks
 from spark_udfs.frames import parse
 from spark_udfs.metrics import metrics
+from spark_udfs.migrate import migrate
 from spark_udfs.options import Reading, format_from_options
 from spark_udfs.parse_column import parse_column
 from spark_udfs.parse_task import parse_udf
@@ -19,6 +21,7 @@ from spark_udfs.siblings import measure, rejects
 
 __all__ = [
     "Reading",
+    "archive",
     "arrow_schema",
     "configure",
     "disable_pushdown",
@@ -26,6 +29,7 @@ __all__ = [
     "format_from_options",
     "measure",
     "metrics",
+    "migrate",
     "parse",
     "parse_column",
     "parse_udf",

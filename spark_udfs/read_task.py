@@ -95,6 +95,8 @@ class ReadTask:
         # A record that is bad stays a row, so filters see the rows, not the records.
         needed = list(dict.fromkeys([*self._parsed, *(name for name in filtered if name != corrupt)]))
         wants_raw = corrupt is not None and (corrupt in self.names or corrupt in filtered)
+        if wants_raw:
+            needed = self._format.schema.names  # whether a record is bad does not depend on what else is asked for
         return SplitReader(
             self._format, columns=needed, on_error="keep", header_by_position=positional,
             raw_column=corrupt if wants_raw else None,
