@@ -78,7 +78,8 @@ class ParseTask:
             raise fm.SchemaError(f"spark: keep= and the parsed columns both have {min(repeated)!r}; rename one of them")
         self._parsed = SparkColumns.of(parsed)
         riding = [] if keep is None else list(arrow_schema(keep))
-        self._output = pa.schema([*self._parsed.arrow, *(field.remove_metadata() for field in riding)])
+        self.riding_schema = pa.schema([field.remove_metadata() for field in riding])
+        self._output = pa.schema([*self._parsed.arrow, *self.riding_schema])
         self.schema = StructType([*self._parsed.struct.fields, *([] if keep is None else keep.fields)])
 
     def restrict(self, columns: Sequence[str], keep: Sequence[str]) -> None:
@@ -133,6 +134,10 @@ class ParseTask:
             for start in range(0, batch.data.num_rows, ROWS_PER_BATCH):
                 part = self.converted(batch.data.slice(start, ROWS_PER_BATCH))
                 yield self.beside(part, riding.arrays(batch.origin, part.num_rows))
+
+    @property
+    def schema_of_output(self) -> pa.Schema:
+        return self._output
 
     def converted(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Parsed rows in the types that were declared to Spark."""

@@ -17,9 +17,9 @@ class ChunkReading {
     void read(const PlacedChunk& chunk) {
         ScanState state = unpacked_state(framing_, chunk.state);
         const uint64_t quotes = framing_.count_quotes(chunk.data, chunk.size);
-        FrameEnds ends = framing_.ends_after(chunk.data, chunk.size, quotes, &state);
-        if (ends.last == FrameEnds::later) ends.last = framing_.last_end(chunk.data, chunk.size, state.inside);
-        const size_t last = ends.any() ? ends.last : 0;
+        const FrameEnds ends = framing_.ends_after(chunk.data, chunk.size, quotes, &state);
+        size_t last = ends.any() ? ends.last : 0;
+        if (last == FrameEnds::later) last = framing_.last_end(chunk.data, chunk.size, state.inside);
         records_ = 0;
         stream_start_ = chunk.stream_start;
         size_t at = chunk.begin == PlacedChunk::carried ? 0 : size_t(chunk.begin);
