@@ -121,6 +121,13 @@ class ParseTask:
     def _output_of(self, parsed: Iterable[fm.Batch], riding: RidingColumns) -> Iterator[pa.RecordBatch]:
         for batch in parsed:
             for start in range(0, batch.data.num_rows, ROWS_PER_BATCH):
-                part = self._parsed.convert(batch.data.slice(start, ROWS_PER_BATCH))
-                beside = riding.arrays(batch.origin, part.num_rows)
-                yield pa.RecordBatch.from_arrays([*part.columns, *beside], schema=self._output) if beside else part
+                part = self.converted(batch.data.slice(start, ROWS_PER_BATCH))
+                yield self.beside(part, riding.arrays(batch.origin, part.num_rows))
+
+    def converted(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """Parsed rows in the types that were declared to Spark."""
+        return self._parsed.convert(rows)
+
+    def beside(self, rows: pa.RecordBatch, riding: list[pa.Array]) -> pa.RecordBatch:
+        """Converted rows with the columns of keep= beside them."""
+        return pa.RecordBatch.from_arrays([*rows.columns, *riding], schema=self._output) if riding else rows

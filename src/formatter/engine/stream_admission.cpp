@@ -78,7 +78,7 @@ void StreamEngine::use_header(Origin& origin, const std::string& header) {
     const auto entry = formats_.try_emplace(header).first;
     if (!entry->second)
         entry->second =
-            options_.format.read_preamble(reinterpret_cast<const uint8_t*>(header.data()), header.size()).format;
+            plan_->format.read_preamble(reinterpret_cast<const uint8_t*>(header.data()), header.size()).format;
     origin.header = &entry->first;
     origin.format = entry->second.get();
 }
@@ -96,7 +96,7 @@ void StreamEngine::follow(Origin& origin, uint64_t position, Piece buffer, uint6
     }
     if (origin.preamble_open) {
         // All up to the header's end counts as one record: which of its lines is the header is known only there.
-        const uint64_t end = origin.work().preamble.advance(*framing.csv, buffer.data, buffer.size);
+        const uint64_t end = origin.work().preamble.advance(framing, buffer.data, buffer.size);
         ends.first = end;
         if (ends.last == FrameEnds::later) ends.last = framing.last_end(buffer.data, buffer.size, origin.state.inside);
         ends.last = end == FrameEnds::none ? end : std::max(end, ends.last);

@@ -8,7 +8,7 @@
 namespace formatter {
 namespace {
 
-constexpr char stream_magic[] = "fmstrm01";
+constexpr char stream_magic[] = "fmstrm02";
 
 void write_owned(ImageWriter& out, const OwnedBytes& bytes) { out.bytes(bytes.data(), bytes.size); }
 
@@ -55,6 +55,8 @@ void read_errors(ImageReader& in, std::vector<RowError>* errors) {
 void write_state(ImageWriter& out, const ScanState& s) {
     out.number(uint64_t(s.inside) | uint64_t(s.escaped) << 1 | uint64_t(s.in_comment) << 2 |
                uint64_t(s.at_record_start) << 3 | uint64_t(s.matched) << 8 | uint64_t(s.mark) << 16);
+    out.number(s.count);
+    out.number(s.carried);
 }
 
 ScanState read_state(ImageReader& in) {
@@ -66,6 +68,8 @@ ScanState read_state(ImageReader& in) {
     s.at_record_start = flags >> 3 & 1;
     s.matched = uint8_t(flags >> 8);
     s.mark = uint8_t(flags >> 16);
+    s.count = in.number();
+    s.carried = in.number();
     return s;
 }
 
@@ -145,6 +149,7 @@ std::string StreamEngine::checkpoint(PushResult* result) {
     closed_gate_ = true;
     quiet_.wait(guard, [this] { return in_flight_ == 0; });
     flush_idle(true, result);
+    number_batches(result);
     ImageWriter out(stream_magic);
     const DecodeCounters& d = counts_.decode;
     for (uint64_t count : {counts_.buffers, counts_.bytes, counts_.spanning, counts_.duplicates, counts_.lost,
@@ -192,6 +197,7 @@ bool StreamEngine::restore(const std::string& image) {
         if (!header.empty() && options_.format.has_header) use_header(o, header);
         for (uint64_t* value : {&o.bytes_before, &o.records_before}) *value = in.number();
         o.finished = in.number();
+        counts_.finished += o.finished;
         o.preamble_open = in.number();
         o.state = read_state(in);
         if (!in.number()) continue;

@@ -36,7 +36,11 @@ void add_counters(DecodeCounters& sum, const DecodeCounters& more) {
 
 }  // namespace
 
-StreamEngine::StreamEngine(StreamOptions options) : options_(std::move(options)) {}
+StreamEngine::StreamEngine(StreamOptions options) : options_(std::move(options)) {
+    auto plan = std::make_shared<StreamPlan>();
+    plan->format = options_.format;
+    plan_ = std::move(plan);
+}
 
 StreamEngine::~StreamEngine() {
     for (Builder* builder : idle_builders_) delete builder;
@@ -153,6 +157,7 @@ void StreamEngine::run(Call& call, std::unique_lock<std::mutex>& guard, PushResu
     for (Origin* origin : call.origins) counts_.pending_buffers -= origin->fold();
     call.origins.clear();
     flush_idle(false, result);
+    number_batches(result);
     quiet_.notify_all();
 }
 
@@ -168,12 +173,15 @@ void StreamEngine::settle(Call& call, PushResult* result) {
         RecordDecoder& decoder = *entry.second->decoder;
         add_counters(counts_.decode, decoder.counters);
         decoder.counters = DecodeCounters{};
-        counts_.values_decoded.resize(decoder.values_decoded.size());
+        const StreamPlan& plan = *entry.second->plan;
         for (size_t i = 0; i < decoder.values_decoded.size(); i++) {
-            counts_.values_decoded[i] += decoder.values_decoded[i];
+            const size_t column = plan.column(i);
+            if (counts_.values_decoded.size() <= column) counts_.values_decoded.resize(column + 1);
+            counts_.values_decoded[column] += decoder.values_decoded[i];
             decoder.values_decoded[i] = 0;
         }
         for (RowError& error : decoder.errors) {
+            if (error.column >= 0) error.column = int32_t(plan.column(size_t(error.column)));
             Outstanding& work = entry.first->work();
             auto run = work.tallies.upper_bound(error.sequence);
             if (run == work.tallies.begin())
@@ -246,8 +254,9 @@ Builder* StreamEngine::builder_for(Origin& origin, Call& call) {
         spare_builders_.pop_back();
     } else {
         builder = new Builder;
+        builder->plan = plan_;
         builder->format = origin.format;
-        builder->decoder = (origin.format ? *origin.format : options_.format).make_decoder();
+        builder->decoder = (origin.format ? *origin.format : plan_->format).make_decoder();
     }
     if (builder->format != origin.format) {  // opened before the header had come: it has no rows yet
         builder->format = origin.format;
@@ -277,6 +286,8 @@ void StreamEngine::return_builder(Origin& origin, Builder* builder, PushResult* 
         typical_bytes_ = builder->bytes;
         export_builder(*builder, &result->batches);
     }
+    const bool outdated = builder->plan != plan_;
+    if (outdated && (builder->decoder->rows() || !builder->covered.empty())) export_builder(*builder, &result->batches);
     if (builder->decoder->rows() == 0 && builder->covered.empty()) return retire_builder(builder);
     builder->next = origin.builder;
     origin.builder = builder;
@@ -284,7 +295,7 @@ void StreamEngine::return_builder(Origin& origin, Builder* builder, PushResult* 
 }
 
 void StreamEngine::retire_builder(Builder* builder) {
-    if (spare_builders_.size() < spare_builders_most && !builder->format)
+    if (spare_builders_.size() < spare_builders_most && !builder->format && builder->plan == plan_)
         spare_builders_.push_back(builder);
     else
         delete builder;
@@ -293,6 +304,7 @@ void StreamEngine::retire_builder(Builder* builder) {
 void StreamEngine::export_builder(Builder& builder, std::vector<FinishedBatch>* out) const {
     FinishedBatch batch;
     batch.origin = builder.origin;
+    batch.plan = builder.plan;
     std::sort(builder.covered.begin(), builder.covered.end(),
               [](const SequenceSpan& a, const SequenceSpan& b) { return a.first < b.first; });
     uint64_t previous = 0;
@@ -337,10 +349,16 @@ void StreamEngine::flush_idle(bool all, PushResult* result) {
     }
 }
 
+void StreamEngine::number_batches(PushResult* result) {
+    for (; result->numbered < result->batches.size(); result->numbered++)
+        result->batches[result->numbered].number = counts_.batches++;
+}
+
 PushResult StreamEngine::flush(bool all) {
     PushResult result;
     std::unique_lock<std::mutex> guard(lock_);
     flush_idle(all, &result);
+    number_batches(&result);
     return result;
 }
 
@@ -373,10 +391,13 @@ PushResult StreamEngine::finish(uint64_t id, bool use_last, uint64_t last_sequen
         Job job;
         claim(origin, claims.spans[i], nullptr, true, call, &job);
         job.offset = -int64_t(job.bytes + job.let_go);
-        if (job.bytes) call.jobs.push_back(std::move(job));
+        const Framing& framing = options_.format.framing;
+        const bool end_matters = framing.checks_end() && framing.scanner->has_begun(origin.state);
+        if (job.bytes || end_matters) call.jobs.push_back(std::move(job));
     }
     call.touch(origin);
     origin.finished = true;
+    counts_.finished++;
     origin.preamble_open = false;
     run(call, guard, &result);
     // Every buffer has been tallied: what the last record reported is relative to the stream's end.
@@ -397,6 +418,7 @@ PushResult StreamEngine::finish(uint64_t id, bool use_last, uint64_t last_sequen
         builder = next;
     }
     origin.builder = nullptr;
+    number_batches(&result);
     return result;
 }
 

@@ -42,8 +42,19 @@ struct PushedBuffer {
 
 struct Piece;
 
+// What is decoded, from one replan() to the next.
+struct StreamPlan {
+    uint64_t version = 1;
+    RecordFormat format;
+    std::vector<uint32_t> columns;  // what each column is called in counts and errors; empty: by its index
+
+    uint32_t column(size_t index) const { return columns.empty() ? uint32_t(index) : columns[index]; }
+};
+
 struct FinishedBatch {
     uint64_t origin = 0;
+    uint64_t number = 0;  // 0, 1, 2, ... as they leave: per origin in stream order if the stream is ordered
+    std::shared_ptr<const StreamPlan> plan;  // that all its rows were decoded under
     std::vector<SequenceSpan> spans;
     ArrowArray array{};
 };
@@ -62,9 +73,20 @@ struct PushResult {
     std::vector<FinishedBatch> batches;
     std::vector<PlacedError> errors;
     std::vector<SequenceSpan> holes;
+    size_t numbered = 0;  // of the batches
+};
+
+struct PlanChange {
+    bool applied = false;
+    uint64_t version = 0;  // of the plan that is now in force
+    uint64_t oldest = 0;  // of the plans that rows may still leave under
+    uint64_t buffers = 0, bytes = 0;  // admitted before it
+    std::vector<std::string> missing;  // columns that the header of an open origin lacks
 };
 
 struct StreamCounts {
+    uint64_t batches = 0;  // that have left
+    uint64_t finished = 0;  // of the origins
     uint64_t buffers = 0, bytes = 0, spanning = 0, duplicates = 0, lost = 0;
     uint64_t pending_buffers = 0, pending_bytes = 0, origins = 0, open_batches = 0;
     DecodeCounters decode;
@@ -75,7 +97,8 @@ struct StreamCounts {
 struct Builder {
     Builder* next = nullptr;  // another idle one of the same origin
     std::unique_ptr<RecordDecoder> decoder;
-    const RecordFormat* format = nullptr;  // null: the stream's own
+    std::shared_ptr<const StreamPlan> plan;
+    const RecordFormat* format = nullptr;  // null: the plan's own
     std::vector<SequenceSpan> covered;  // positions of the buffers whose rows (or absence of rows) it accounts for
     uint64_t origin = 0;
     uint64_t bytes = 0;  // of input since it was opened
@@ -105,6 +128,10 @@ class StreamEngine {
     PushResult finish(uint64_t origin, bool use_last, uint64_t last_sequence);
     // Batches whose deadline has passed, or all open ones.
     PushResult flush(bool all);
+    // From its return on, what is pushed is decoded by `format`, which differs from the one before in columns and filter
+    // only. Batches of rows decoded before leave in `result`, those being decoded right now with the calls that do it.
+    // Unless it is forced, nothing changes if the header of an open origin lacks a column.
+    PlanChange replan(RecordFormat format, std::vector<uint32_t> columns, bool force, PushResult* result);
 
     StreamCounts counts();
     std::vector<uint64_t> open_origins();
@@ -174,8 +201,11 @@ class StreamEngine {
     void retire_builder(Builder*);
     bool is_full(const Builder&) const;
     void flush_idle(bool all, PushResult*);
+    void number_batches(PushResult*);
 
     StreamOptions options_;
+    std::shared_ptr<const StreamPlan> plan_;
+    std::list<std::pair<uint64_t, std::weak_ptr<const StreamPlan>>> older_plans_;  // somebody may still hold them
     std::mutex lock_;
     std::condition_variable quiet_;
     uint64_t in_flight_ = 0;

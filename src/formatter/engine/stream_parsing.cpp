@@ -189,7 +189,7 @@ void StreamEngine::parse_with_limit(Job& job, Call& call) {
         uint64_t size;
         if (at == 0 && job.stream_start && options_.format.has_header) {
             PreambleScan preamble;
-            size = preamble.advance(*framing.csv, data, job.bytes);
+            size = preamble.advance(framing, data, job.bytes);
         } else {
             ScanState state;
             if (at == 0 && job.stream_start) state.mark = 0;
@@ -211,7 +211,7 @@ void StreamEngine::parse_with_limit(Job& job, Call& call) {
 void StreamEngine::parse_spanning(Job& job, Call& call) {
     Builder& builder = *job.builder;
     RecordDecoder& decoder = *builder.decoder;
-    if (job.bytes + job.let_go == 0) return;
+    if (job.bytes + job.let_go == 0 && !(job.unterminated && options_.format.framing.checks_end())) return;
     OwnedBytes stitched;
     const uint8_t* bytes = job.pieces.empty() ? nullptr : job.pieces[0].data;
     if (job.pieces.size() > 1) {
@@ -257,6 +257,7 @@ void StreamEngine::too_long_or_lost(const Job& job, const uint8_t* bytes, size_t
 
 // Errors name the buffer their record ends in; those of a run that was parsed as one know the run's first buffer only.
 void StreamEngine::name_buffers(Call& call) {
+    const Framing& framing = options_.format.framing;
     for (auto& entry : call.builders) {
         for (RowError& error : entry.second->decoder->errors) {
             const auto found = std::find_if(call.jobs.begin(), call.jobs.end(), [&](const Job& job) {
@@ -266,6 +267,7 @@ void StreamEngine::name_buffers(Call& call) {
             if (found == call.jobs.end() || found->run_first == found->run_last) continue;
             const Job& job = *found;
             uint64_t skip = uint64_t(error.byte_offset - job.offset);  // from here the record goes on to its end
+            if (error.record_end >= 0) skip = uint64_t(error.record_end - 1 - job.offset);
             ScanState state;
             state.at_record_start = error.column < 0;
             for (size_t i = 0; i < job.pieces.size(); i++) {
@@ -274,7 +276,8 @@ void StreamEngine::name_buffers(Call& call) {
                     skip -= piece.size;
                     continue;
                 }
-                const uint64_t end = options_.format.framing.record_size(piece.data + skip, piece.size - skip, &state);
+                const uint64_t end =
+                    error.record_end >= 0 ? 0 : framing.record_size(piece.data + skip, piece.size - skip, &state);
                 skip = 0;
                 if (end == FrameEnds::none) continue;
                 error.sequence = job.piece_position + (i - job.pieces_before);
