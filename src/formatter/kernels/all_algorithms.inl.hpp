@@ -8,6 +8,7 @@
 #include "kernels/csv_index.inl.hpp"
 #include "kernels/json_index.inl.hpp"
 #include "kernels/json_levels.inl.hpp"
+#include "kernels/json_strings.inl.hpp"
 #include "kernels/text_columns.inl.hpp"
 #include "kernels/number_columns.inl.hpp"
 #include "kernels/time_columns.inl.hpp"
@@ -26,6 +27,7 @@ const Kernel FORMATTER_JOIN(kernel_, FORMATTER_ISA) = {
     FORMATTER_ISA::decode_float64,   FORMATTER_ISA::decode_timestamp, FORMATTER_ISA::decode_date32,
     FORMATTER_ISA::decode_bool,      FORMATTER_ISA::measure_strings,  FORMATTER_ISA::gather_strings,
     FORMATTER_ISA::valid_utf8,       FORMATTER_ISA::index_json,       FORMATTER_ISA::level_json,
+    FORMATTER_ISA::copy_json_string,
 };
 
 }  // namespace formatter

@@ -19,6 +19,13 @@
 namespace formatter {
 namespace FORMATTER_ISA {
 
+// A mask that is reckoned with from here on: in a general register, where the compiler might keep it among the vectors' masks
+// and move it to and fro for every step.
+static inline uint64_t bits_of(uint64_t mask) {
+    __asm__("" : "+r"(mask));
+    return mask;
+}
+
 struct JsonMasks {  // of a block
     uint64_t found;  // structure outside strings
     uint64_t quotes;  // not escaped
@@ -41,10 +48,10 @@ constexpr bool json_grammar_known = true;
 #ifdef __AVX512BW__
 static inline uint64_t digit_mask(const Block& block) {
     const __m512i values = _mm512_sub_epi8(block.bytes, _mm512_set1_epi8('0'));
-    return _cvtmask64_u64(_mm512_cmplt_epu8_mask(values, _mm512_set1_epi8(10)));
+    return bits_of(_cvtmask64_u64(_mm512_cmplt_epu8_mask(values, _mm512_set1_epi8(10))));
 }
 static inline uint64_t control_mask(const Block& block) {
-    return _cvtmask64_u64(_mm512_cmplt_epu8_mask(block.bytes, _mm512_set1_epi8(0x20)));
+    return bits_of(_cvtmask64_u64(_mm512_cmplt_epu8_mask(block.bytes, _mm512_set1_epi8(0x20))));
 }
 static inline Block lower_case(const Block& block) { return {_mm512_or_si512(block.bytes, _mm512_set1_epi8(0x20))}; }
 #else
@@ -63,6 +70,28 @@ static inline Block lower_case(const Block& block) {
 }
 #endif
 
+#ifdef __AVX512VBMI__
+struct JsonSpaceBytes {  // as JsonStructure finds its bytes
+    __m512i table;
+    JsonSpaceBytes() {
+        alignas(64) uint8_t bytes[64] = {1};
+        for (const char* c = " \t\r"; *c; c++) bytes[*c & 63] = uint8_t(*c);
+        table = _mm512_load_si512(bytes);
+    }
+    uint64_t mask(const Block& block) const {
+        return bits_of(
+            _cvtmask64_u64(_mm512_cmpeq_epi8_mask(_mm512_permutexvar_epi8(block.bytes, table), block.bytes)));
+    }
+};
+#else
+struct JsonSpaceBytes {
+    Needle space = make_needle(' '), tab = make_needle('\t'), carriage_return = make_needle('\r');
+    uint64_t mask(const Block& block) const {
+        return equal_mask(block, space) | equal_mask(block, tab) | equal_mask(block, carriage_return);
+    }
+};
+#endif
+
 // A bit for each byte whose predecessor has one; `carry` is that of the byte before the block.
 static inline uint64_t behind(uint64_t bits, uint64_t& carry) {
     const uint64_t moved = bits << 1 | carry;
@@ -78,6 +107,8 @@ static inline uint64_t step_over(uint64_t over, uint64_t from, uint64_t& carry) 
     return (all & ~over) | (from & ~over);
 }
 
+static inline uint64_t where(const Block& block, Needle needle) { return bits_of(equal_mask(block, needle)); }
+
 static inline bool is_hex(uint8_t c) { return uint8_t(c - '0') <= 9 || uint8_t((c | 0x20) - 'a') <= 5; }
 
 template <>
@@ -87,20 +118,21 @@ class JsonGrammar<true> {
 
     bool accepts(const Block& block, size_t offset, const JsonMasks& masks) {
         const uint64_t opening = masks.quotes & masks.strings, closing = masks.quotes & ~masks.strings;
-        const uint64_t space = equal_mask(block, space_) | equal_mask(block, tab_) | equal_mask(block, return_);
+        const uint64_t space = space_.mask(block);
         uint64_t wrong = control_mask(block) & masks.strings & masks.present;
         if (__builtin_expect(masks.escaped != 0, 0))
             wrong |= wrong_escapes(block, offset, masks.escaped & masks.strings & masks.present);
 
         const uint64_t other = ~(masks.found | space | masks.strings | closing) & masks.present;
         const uint64_t begins = other & ~behind(other, other_);
-        wrong |= misplaced_values(opening, begins, masks.found, equal_mask(block, colon_) & masks.found);
+        wrong |= misplaced_values(opening, begins, masks.found, where(block, colon_) & masks.found);
 
+        const uint64_t digits = digit_mask(block);
         uint64_t literals = literal_;
         literal_ = 0;
-        uint64_t words = begins & (equal_mask(block, t_) | equal_mask(block, f_) | equal_mask(block, n_));
-        for (; words != 0; words &= words - 1) {
+        for (uint64_t words = begins & ~digits; words != 0; words &= words - 1) {
             const unsigned at = trailing_zeros(words);
+            if (data_[offset + at] == '-') continue;
             const unsigned size = literal_size(offset + at);
             if (size == 0) return false;
             const uint64_t bytes = (uint64_t(1) << size) - 1;
@@ -109,14 +141,22 @@ class JsonGrammar<true> {
         }
         const uint64_t numbers = other & ~literals;
         wrong |= numbers & behind(literals, after_literal_);
-        return (wrong | wrong_numbers(block, numbers)) == 0;
+        // Whole numbers that begin here: nothing but a zero in front can be wrong.
+        if ((numbers & ~digits) == 0 && number_ == 0) {
+            const uint64_t zeros = where(block, zero_) & begins & numbers;
+            wrong |= zeros << 1 & digits;
+            number_ = digit_ = numbers >> 63;
+            leading_zero_ = zeros >> 63;
+            return wrong == 0;
+        }
+        return (wrong | wrong_numbers(block, numbers, digits & numbers)) == 0;
     }
 
   private:
     uint64_t wrong_escapes(const Block& block, size_t offset, uint64_t escaped) const {
         uint64_t known = 0;
-        for (const char* c = "\"\\/bfnrt"; *c; c++) known |= equal_mask(block, make_needle(uint8_t(*c)));
-        uint64_t wrong = escaped & ~known, units = wrong & equal_mask(block, make_needle('u'));
+        for (const char* c = "\"\\/bfnrt"; *c; c++) known |= where(block, make_needle(uint8_t(*c)));
+        uint64_t wrong = escaped & ~known, units = wrong & where(block, make_needle('u'));
         for (; units != 0; units &= units - 1) {
             const size_t at = offset + trailing_zeros(units) + 1;
             if (size_ - at < 4) break;
@@ -161,11 +201,12 @@ class JsonGrammar<true> {
         return four ? 4 : five ? 5 : 0;
     }
 
-    uint64_t wrong_numbers(const Block& block, uint64_t numbers) {
-        const uint64_t digits = digit_mask(block) & numbers, minus = equal_mask(block, minus_) & numbers;
-        const uint64_t plus = equal_mask(block, plus_) & numbers, point = equal_mask(block, point_) & numbers;
-        const uint64_t exponent = equal_mask(lower_case(block), e_) & numbers;
-        const uint64_t zero = equal_mask(block, zero_) & numbers;
+    // Every carry but number_ is 0 where that is.
+    uint64_t wrong_numbers(const Block& block, uint64_t numbers, uint64_t digits) {
+        const uint64_t minus = where(block, minus_) & numbers, plus = where(block, plus_) & numbers;
+        const uint64_t point = where(block, point_) & numbers;
+        const uint64_t exponent = where(lower_case(block), e_) & numbers;
+        const uint64_t zero = where(block, zero_) & numbers;
         const uint64_t begins = numbers & ~behind(numbers, number_);
         const uint64_t after_digit = behind(digits, digit_), after_exponent = behind(exponent, exponent_);
         const uint64_t after_point = behind(point, point_carry_);
@@ -194,9 +235,8 @@ class JsonGrammar<true> {
     uint64_t other_ = 0, value_ = 0, text_ = 0, literal_ = 0, after_literal_ = 0, number_ = 0, digit_ = 0;
     uint64_t exponent_ = 0, point_carry_ = 0, sign_ = 0, first_minus_ = 0, exponent_sign_ = 0, leading_zero_ = 0;
     uint64_t fraction_run_ = 0, exponent_run_ = 0;
-    const Needle space_ = make_needle(' '), tab_ = make_needle('\t'), return_ = make_needle('\r'),
-                 colon_ = make_needle(':'), t_ = make_needle('t'), f_ = make_needle('f'), n_ = make_needle('n'),
-                 minus_ = make_needle('-'), plus_ = make_needle('+'), point_ = make_needle('.'), e_ = make_needle('e'),
+    const JsonSpaceBytes space_;
+    const Needle colon_ = make_needle(':'), minus_ = make_needle('-'), plus_ = make_needle('+'), point_ = make_needle('.'), e_ = make_needle('e'),
                  zero_ = make_needle('0');
 };
 

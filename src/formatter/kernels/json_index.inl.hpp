@@ -29,14 +29,22 @@ struct JsonStructure {
         table = _mm512_load_si512(bytes);
     }
     uint64_t mask(const Block& block) const {
-        return _cvtmask64_u64(_mm512_cmpeq_epi8_mask(_mm512_permutexvar_epi8(block.bytes, table), block.bytes));
+        return bits_of(
+            _cvtmask64_u64(_mm512_cmpeq_epi8_mask(_mm512_permutexvar_epi8(block.bytes, table), block.bytes)));
     }
-    uint64_t beyond_ascii(const Block& block) const { return _cvtmask64_u64(_mm512_movepi8_mask(block.bytes)); }
+    uint64_t beyond_ascii(const Block& block) const { return bits_of(_cvtmask64_u64(_mm512_movepi8_mask(block.bytes))); }
     // Sixteen at most in nearly every block: records hold a position to ten bytes.
     template <bool kinds_too>
     static void write(const Block& block, uint64_t mask, uint32_t base, uint32_t* out, uint8_t* kinds) {
-        if (kinds_too) _mm512_storeu_si512(kinds, _mm512_maskz_compress_epi8(_cvtu64_mask64(mask), block.bytes));
-        if (__builtin_expect(popcount(mask) > 16, 0)) return write_positions(mask, base, out);
+        __m512i bytes{};
+        if (kinds_too) {
+            bytes = _mm512_maskz_compress_epi8(_cvtu64_mask64(mask), block.bytes);
+            _mm_storeu_si128(reinterpret_cast<__m128i*>(kinds), _mm512_castsi512_si128(bytes));
+        }
+        if (__builtin_expect(popcount(mask) > 16, 0)) {
+            if (kinds_too) _mm512_storeu_si512(kinds, bytes);
+            return write_positions(mask, base, out);
+        }
         alignas(64) static const uint8_t iota[64] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
                                                      16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
                                                      32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47,
@@ -88,6 +96,7 @@ static void index_json_as(const uint8_t* data, size_t size, JsonIndex& index) {
     const Needle backslash = make_needle('\\'), quote = make_needle('"'), line_end = make_needle('\n');
     JsonGrammar<strict> grammar(data, size, index.valued);
     uint32_t* out = index.positions;
+    uint8_t* const kinds = index.kinds;
     uint64_t inside = 0, carry = 0, beyond_ascii = 0;
     index.stopped = false;
     for (size_t offset = 0; offset < size; offset += 64) {
@@ -95,24 +104,24 @@ static void index_json_as(const uint8_t* data, size_t size, JsonIndex& index) {
         const Block block =
             size - offset >= 64 ? load_block(data + offset) : load_tail(data + offset, size - offset, present);
         beyond_ascii |= structure.beyond_ascii(block);
-        const uint64_t backslashes = equal_mask(block, backslash);
-        uint64_t quotes = equal_mask(block, quote), escaped = 0;
-        if (__builtin_expect((backslashes | carry) != 0, 0)) quotes &= ~(escaped = escaped_bytes(backslashes, carry));
+        const uint64_t backslashes = bits_of(equal_mask(block, backslash));
+        uint64_t quotes = bits_of(equal_mask(block, quote)), escaped;
+        // Without a branch: where there are backslashes they come and go.
+        quotes &= ~(escaped = escaped_bytes(backslashes, carry));
         const uint64_t strings = prefix_xor(quotes) ^ inside;
         inside = uint64_t(int64_t(strings) >> 63);
         uint64_t found = structure.mask(block) & ~strings & present;
-        uint64_t bad = ((equal_mask(block, line_end) & strings) | (backslashes & ~strings)) & present;
+        uint64_t bad = ((bits_of(equal_mask(block, line_end)) & strings) | (backslashes & ~strings)) & present;
         if (strict && !grammar.accepts(block, offset, {found, quotes, strings, escaped, present})) bad |= 1;
         if (__builtin_expect(bad != 0, 0)) {
             found &= (bad & (0 - bad)) - 1;
-            structure.template write<kinds_too>(block, found, uint32_t(offset), out,
-                                                index.kinds + (out - index.positions));
+            structure.template write<kinds_too>(block, found, uint32_t(offset), out, kinds + (out - index.positions));
             out += popcount(found);
             while (out > index.positions && data[out[-1]] != '\n') out--;
             index.stopped = true;
             break;
         }
-        structure.template write<kinds_too>(block, found, uint32_t(offset), out, index.kinds + (out - index.positions));
+        structure.template write<kinds_too>(block, found, uint32_t(offset), out, kinds + (out - index.positions));
         out += popcount(found);
     }
     index.ascii = beyond_ascii == 0;
