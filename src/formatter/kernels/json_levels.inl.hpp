@@ -42,6 +42,7 @@ static inline bool write_depths(const uint8_t* kinds, uint8_t* depths, size_t co
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
         word = __builtin_bswap64(word);
 #endif
+        if (count - i < 8) word &= (uint64_t(1) << 8 * (count - i)) - 1;  // what lies behind the last is old
         const uint64_t brackets = word >> 6;
         const uint64_t opening = brackets & word >> 1 & ones, closing = brackets & word >> 2 & ones;
         // A product with ones sums all bytes up to each.
@@ -99,7 +100,6 @@ static void level_json_as(JsonLevels& levels) {
     for (size_t at = 0; at < levels.count; at += 64) {
         const size_t size = levels.count - at < 64 ? levels.count - at : 64;
         const uint64_t present = size == 64 ? ~uint64_t(0) : (uint64_t(1) << size) - 1;
-        // What stands behind the last part is old, and harmless: nothing but brackets changes a depth.
         const bool shallow = write_depths(kinds + at, levels.depths + at, size, depth);
         const Block block = load_block(kinds + at), depths = load_block(levels.depths + at);
         JsonKinds is{};
