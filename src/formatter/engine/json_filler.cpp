@@ -54,6 +54,7 @@ bool JsonFiller::fill_list(JsonBuilder& builder, uint32_t at) {
     const uint64_t items = row_count ? space.row(uint32_t(row_count - 1))[node.count] : 0;
     // What a list that failed has left behind belongs to a column that is troubled.
     if (items != walk_->space(node.items).rows() || builder.offset_room() < items) return false;
+    const bool wide = builder.wide_offsets();
     scratch_.make_room(row_count);
     for (uint32_t row = 0; row < row_count; row++) {
         const uint32_t* entries = space.row(row);
@@ -61,7 +62,7 @@ bool JsonFiller::fill_list(JsonBuilder& builder, uint32_t at) {
             if (node.sized) return false;  // items are due even below a null
             if (node.nullable) scratch_.clear_valid(row);
         }
-        if (!node.sized) builder.write_item_end(builder.length() + row, first + entries[node.count]);
+        if (!node.sized) builder.write_end(builder.length() + row, first + entries[node.count], wide);
     }
     builder.append_written(row_count, scratch_.valid.data());
     return fill(builder.child(0), node.item);
@@ -108,7 +109,7 @@ bool JsonFiller::fill_text(JsonBuilder& builder, uint32_t at) {
     const JsonSpace& space = walk_->space(node.space);
     const FieldView view = space.view(node.entry);
     const bool plain = !spec.scalar.raw && spec.scalar.encoding == BinaryEncoding::plain;
-    const bool nullable = spec.scalar.nullable;
+    const bool nullable = spec.scalar.nullable, wide = builder.wide_offsets();
     uint64_t bound = 0;
     for (uint32_t row = 0; row < view.rows; row++) bound += space.row(row)[node.entry + 1] - space.row(row)[node.entry];
     if (builder.offset_room() < bound) return false;
@@ -137,9 +138,10 @@ bool JsonFiller::fill_text(JsonBuilder& builder, uint32_t at) {
                 }
                 bytes += uint64_t(copied);
             }
-            builder.write_text_end(builder.length() + row, bytes);
+            builder.write_end(builder.length() + row, bytes, wide);
         }
     }
+    builder.set_text_bytes(bytes);
     builder.append_written(view.rows, scratch_.valid.data());
     return true;
 }

@@ -55,12 +55,15 @@ const JsonKeys::Entry* JsonKeys::add(const uint8_t* begin, const uint8_t* end, u
     }
     room--;
     const size_t size = size_t(end - begin);
+    uint8_t ones[16];
+    std::memset(ones, 255, sizeof ones);
     texts_.emplace_back(new char[size + 16]());
     char* text = texts_.back().get();
     std::memcpy(text + 16, begin, size);
     entries_.emplace_back(new Entry());
     Entry& entry = *entries_.back();
     entry.tail = tail_of(reinterpret_cast<const uint8_t*>(text) + 16 + size, size);
+    entry.mask = tail_of(ones + 16, size);
     entry.size = size;
     entry.text = text + 16;
     entry.node = node;

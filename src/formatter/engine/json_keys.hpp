@@ -21,6 +21,9 @@ class JsonKeys {
     // `before`: the entry of the key before it, null for an object's first. What followed it last is looked at first.
     const Entry* find(const uint8_t* begin, const uint8_t* end, const Entry* before);
 
+    // Whether keys have come in the same order of late.
+    bool in_order() const { return guessing_; }
+
     // An entry more that stands for `node`, 0 for none. Beyond a limit it is not found again.
     const Entry* add(const uint8_t* begin, const uint8_t* end, uint32_t node);
 
@@ -30,8 +33,9 @@ class JsonKeys {
     typedef uint64_t Pair __attribute__((vector_size(16)));
 
   public:
-    struct Entry {
+    struct alignas(64) Entry {
         Pair tail;  // its last sixteen bytes, zeros before
+        Pair mask;  // where those are
         uint64_t size;
         mutable const Entry* next;  // the one that was seen behind it
         const char* text;
@@ -57,6 +61,15 @@ class JsonKeys {
                (size <= 16 || std::memcmp(entry.text, begin, size - 16) == 0);
     }
     bool place(const Entry*);
+    // The same for the entry that is likely: with its own mask.
+    static bool is_likely(const Entry& entry, const uint8_t* begin, const uint8_t* end) {
+        const size_t size = size_t(end - begin);
+        Pair bytes;
+        std::memcpy(&bytes, end - 16, 16);
+        const Pair differs = (bytes & entry.mask) ^ entry.tail;
+        return entry.size == size && (differs[0] | differs[1]) == 0 &&
+               (size <= 16 || std::memcmp(entry.text, begin, size - 16) == 0);
+    }
     void rebuild();
     void turn();
 
@@ -75,13 +88,12 @@ class JsonKeys {
 };
 
 inline const JsonKeys::Entry* JsonKeys::find(const uint8_t* begin, const uint8_t* end, const Entry* before) {
+    if (guessing_) {
+        const Entry* const likely = (before ? before : &start_)->next;
+        if (__builtin_expect(likely && is_likely(*likely, begin, end), 1)) return likely;
+    }
     const size_t size = size_t(end - begin);
     const Pair tail = tail_of(end, size);
-    if (guessing_) {
-        if (!before) before = &start_;
-        const Entry* const likely = before->next;
-        if (__builtin_expect(likely && is(*likely, tail, begin, size), 1)) return likely;
-    }
     const Entry* entry;
     size_t slot = slot_of(tail, size);
     for (;; slot = (slot + 1) & mask_) {

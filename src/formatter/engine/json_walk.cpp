@@ -200,7 +200,20 @@ size_t JsonWalk::read_object(uint32_t node, size_t at, uint32_t* row) {
                 at = read_nested(entry->node, behind_colon, row);
                 if (at == 0) return 0;
             } else {
-                if (!read_plain(entry->node, at, row)) return 0;
+                Node& member = nodes_[entry->node];
+                const uint8_t* begin = base + positions[at] + 1;
+                const uint8_t* end = base + positions[at + 1];
+                const uint8_t first = *begin, last = end[-1];
+                // The usual case, by branches where it can be foreseen which way they go.
+                if (object.keys.in_order() && member.kind == Node::leaf && (first > '0' || first == '"') && last > ' ' && begin < end) {
+                    uint32_t* const out = (member.in_row ? row : stops_) + member.entry;
+                    if (member.quoted && first == '"' && last == '"' && end - begin >= 2) begin++, end--;
+                    if (out[0] != line_end_) return 0;
+                    out[0] = uint32_t(begin - segment_base_);
+                    out[1] = uint32_t(end - segment_base_);
+                } else if (!read_plain(entry->node, at, row)) {
+                    return 0;
+                }
                 at++;
             }
         } while (kinds[at] == ',');

@@ -4,7 +4,7 @@
 // no string may hold: a quote, a control character, an escape that is none, a surrogate without its partner.
 #pragma once
 
-#include "kernels/json_grammar.inl.hpp"
+#include "kernels/json_index.inl.hpp"
 #include "kernels/kernel.hpp"
 #include "kernels/separator_blocks.inl.hpp"
 
@@ -42,7 +42,7 @@ static inline uint8_t* write_character(uint32_t c, uint8_t* to) {
 }
 
 struct EscapeTable {
-    uint8_t meaning[256];
+    alignas(64) uint8_t meaning[256];
     constexpr EscapeTable() : meaning() {
         meaning[uint8_t('"')] = '"', meaning[uint8_t('\\')] = '\\', meaning[uint8_t('/')] = '/';
         meaning[uint8_t('b')] = '\b', meaning[uint8_t('f')] = '\f', meaning[uint8_t('n')] = '\n';
@@ -73,6 +73,37 @@ static inline uint64_t control_mask_of(const Block& block, const uint8_t* from) 
 #endif
 }
 
+#ifdef __AVX512VBMI2__
+// A block with its escapes of one letter written as what they mean: those letters are looked up, the backslashes before
+// them squeezed out.
+//
+//     bytes      a \\ n b \\ "       (each \\ is one byte)
+//     starts     0 1 0 0 1 0        backslashes that are not escaped themselves
+//     letters    0 0 1 0 0 1        looked up
+//     written    a LF b "
+//
+// In: `size` bytes, at most 64. Takes those before the first byte that needs more: an escape of another kind, or one that
+// reaches beyond them. Returns how many it took.
+static inline size_t copy_escaped_block(const Block& block, size_t size, uint64_t backslashes, uint64_t odd,
+                                        uint8_t*& to) {
+    alignas(64) static constexpr EscapeTable table;
+    const __m512i low = _mm512_load_si512(table.meaning), high = _mm512_load_si512(table.meaning + 64);
+    const __m512i meanings = _mm512_permutex2var_epi8(low, block.bytes, high);
+    uint64_t carry = 0;
+    const uint64_t letters = escaped_bytes(backslashes, carry), starts = letters >> 1 | uint64_t(carry) << 63;
+    const uint64_t beyond_ascii = bits_of(_cvtmask64_u64(_mm512_movepi8_mask(block.bytes)));
+    const uint64_t unknown = bits_of(_cvtmask64_u64(_mm512_testn_epi8_mask(meanings, meanings))) | beyond_ascii;
+    uint64_t stop = (letters & unknown) >> 1 | (odd & ~letters & ~starts) | uint64_t(carry) << 63;
+    if (size < 64) stop |= uint64_t(1) << size | (starts & uint64_t(1) << (size - 1));
+    const size_t taken = stop ? trailing_zeros(stop) : 64;
+    const uint64_t kept = ~starts & (taken < 64 ? (uint64_t(1) << taken) - 1 : ~uint64_t(0));
+    const __m512i text = _mm512_mask_mov_epi8(block.bytes, _cvtu64_mask64(letters), meanings);
+    _mm512_storeu_si512(to, _mm512_maskz_compress_epi8(_cvtu64_mask64(kept), text));
+    to += popcount(kept);
+    return taken;
+}
+#endif
+
 static ptrdiff_t copy_json_string(const uint8_t* from, size_t size, uint8_t* to) {
     const uint8_t* const end = from + size;
     uint8_t* const begin = to;
@@ -81,13 +112,21 @@ static ptrdiff_t copy_json_string(const uint8_t* from, size_t size, uint8_t* to)
         const Block block = load_block(from);
         __builtin_memcpy(to, from, 64);
         const size_t left = size_t(end - from);
-        uint64_t odd = bits_of(equal_mask(block, quote)) | bits_of(equal_mask(block, backslash)) | control_mask_of(block, from);
+        const uint64_t backslashes = bits_of(equal_mask(block, backslash));
+        uint64_t odd = bits_of(equal_mask(block, quote)) | backslashes | control_mask_of(block, from);
         if (left < 64) odd &= (uint64_t(1) << left) - 1;
         if (__builtin_expect(odd == 0, 1)) {
             const size_t copied = left < 64 ? left : 64;
             from += copied, to += copied;
             continue;
         }
+#ifdef __AVX512VBMI2__
+        const size_t taken = copy_escaped_block(block, left < 64 ? left : 64, backslashes, odd, to);
+        if (taken != 0) {
+            from += taken;
+            continue;
+        }
+#endif
         const unsigned plain = trailing_zeros(odd);
         from += plain, to += plain;
         if (*from != '\\' || end - from < 2) return -1;
