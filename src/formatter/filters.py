@@ -85,7 +85,8 @@ def _predicate(clause: Clause, column: int, code: int, field: pa.Field) -> dict[
             predicate["holds_null"] = True  # it stands for a comparison that is true of every value, but not of null
         predicate["integers" if code in types.SIGNED else "naturals"] = numbers
         return predicate
-    kind = types.storage_type(field.type)
+    # Times compare as what they are, not as the timestamps they are stored as.
+    kind = field.type if pa.types.is_time(field.type) else types.storage_type(field.type)
     for v in values:
         try:
             if code in types.FLOATS:

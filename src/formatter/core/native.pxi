@@ -29,7 +29,9 @@ cdef extern from "engine/columns.hpp" namespace "formatter" nogil:
         ColumnType type
         TimeUnit unit
         BinaryEncoding encoding
-        cbool nullable, raw
+        cbool nullable, raw, time_of_day
+        uint8_t epoch
+        uint32_t byte_width
         uint8_t precision
         int8_t scale
         uint32_t schema_index, field
