@@ -8,12 +8,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from formatter import _core, filters, json_plans, types
+from formatter import _core, filters, json_plans, native_plans, types
 from formatter.errors import OptionError, SchemaError
 from formatter.formats import ENCODINGS, ON_ERROR, RAGGED, Csv, as_bytes, check_on_error
 from formatter.json_format import Json
+from formatter.native_format import LENGTHS, Framed, Native
 
-Format = Csv | Json
+Format = Csv | Json | Native | Framed
 
 
 @dataclass(frozen=True)
@@ -60,9 +61,11 @@ def make_plan(
     filters_wanted: filters.Filters = None,
     on_error: str = "raise",
     note_nulled: bool = False,
+    single: bool = False,
 ) -> DecodePlan:
-    if not isinstance(format, Csv | Json):
-        raise OptionError(f"format: expected fm.Csv(...) or fm.Json(...), found {type(format).__name__}")
+    """`single`: what is read is one record by itself, of binary rows without their length."""
+    if not isinstance(format, Format):
+        raise OptionError(f"format: expected fm.Csv, fm.Json, fm.Native or fm.Framed, found {type(format).__name__}")
     check_on_error(on_error)
     schema = format.schema
     clauses = filters.normalized(filters_wanted)
@@ -70,14 +73,29 @@ def make_plan(
     filters.check_columns(filter_names, schema, "filters")
     native: Any
     big_endian: Any = None
-    if isinstance(format, Json):
+    inner = format.inner if isinstance(format, Framed) else format
+    if isinstance(inner, Json):
         out_fields = json_plans.projected_fields(columns, schema)
         names = [field.name for field in out_fields]
         decoded = out_fields + [schema.field(name) for name in filter_names if name not in names]
         described = filters.described(clauses, _filterable(decoded, filter_names), schema)
-        native = json_plans.native_plan(format, decoded, len(names), described, on_error, note_nulled)
+        native = json_plans.native_plan(inner, decoded, len(names), described, on_error, note_nulled)
+        if isinstance(format, Framed):
+            native = _core.framed_plan(
+                native, LENGTHS[format.length], on_error != "skip" and (on_error != "null" or note_nulled)
+            )
         storage_types = [json_plans.stored(field.type) for field in out_fields]
+    elif isinstance(inner, Native):
+        names = projected_names(columns, schema)
+        out_fields = [schema.field(name) for name in names]
+        decoded = out_fields + [schema.field(name) for name in filter_names if name not in names]
+        rows = native_plans.columns_of(inner, decoded)
+        described = filters.described(clauses, [column["spec"] for column in rows], schema)
+        assert isinstance(format, Native | Framed)
+        native = native_plans.native_plan(format, rows, len(names), described, on_error, note_nulled, single=single)
+        storage_types = [native_plans.storage_type(field.type) for field in out_fields]
     else:
+        assert isinstance(format, Csv)
         names = projected_names(columns, schema)
         out_fields = [schema.field(name) for name in names]
         decoded = out_fields + [schema.field(name) for name in filter_names if name not in names]

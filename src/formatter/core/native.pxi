@@ -95,6 +95,7 @@ cdef extern from "engine/framing.hpp" namespace "formatter" nogil:
     cdef cppclass Framing:
         FramingKind kind
         cbool checks_end()
+        size_t fixed_size()
     cdef cppclass Preamble:
         cbool complete
         size_t size

@@ -56,7 +56,7 @@ cdef class Plan:
     @property
     def splittable(self):
         """Whether a range of the input can find its own first record."""
-        return self.format.framing.kind != FramingKind.scanned
+        return self.format.framing.kind != FramingKind.scanned or self.format.framing.fixed_size() > 0
 
     @property
     def checks_end(self):
