@@ -52,11 +52,19 @@ ErrorTuple = tuple[str, int, int, int, int, int, bytes, bytes]
 
 
 def describe(
-    error: ErrorTuple, format: Format, names: tuple[str, ...], *, origin: int | str | None = None, record_base: int = 0
+    error: ErrorTuple,
+    format: Format,
+    names: tuple[str, ...],
+    *,
+    origin: int | str | None = None,
+    record_base: int | None = 0,
 ) -> FormatError:
-    """A FormatError with its position; `names` are the plan's columns, which the error counts by."""
-    code, column, sequence, byte_offset, record, found_fields, found_bytes, _raw = error
-    record += record_base
+    """A FormatError with its position; `names` are the plan's columns, which the error counts by.
+
+    `record_base`: records before those the error counts, or None if nobody has counted them.
+    """
+    code, column, sequence, byte_offset, counted, found_fields, found_bytes, _raw = error
+    record = None if record_base is None else counted + record_base
     name = names[column] if column >= 0 else None
     field = format.schema.field(name) if name is not None else None
     if code in ("too_few_fields", "too_many_fields"):
@@ -70,10 +78,10 @@ def describe(
         )
         found = found_bytes.decode("utf-8", "backslashreplace")
         shown = shorten(found_bytes)
-    where = f"record {record}"
+    where = "" if record is None else f"record {record}, "
     if name is not None:
-        where += f", field {format.schema.get_field_index(name)} {name!r}"
-    message = f"{format.kind}: {where}, byte {byte_offset}: expected {expected}, found {shown}"
+        where += f"field {format.schema.get_field_index(name)} {name!r}, "
+    message = f"{format.kind}: {where}byte {byte_offset}: expected {expected}, found {shown}"
     remedy = _remedy(code, found_bytes, field, format)
     if remedy:
         message += f"; {remedy}"

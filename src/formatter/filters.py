@@ -92,7 +92,9 @@ def _predicate(clause: Clause, column: int, code: int, field: pa.Field) -> dict[
     for v in values:
         try:
             if code in types.FLOATS:
-                predicate["floats"].append(float(v))
+                # As in pyarrow: compared as doubles, but looked for in lists of the column's own type.
+                in_list = operator in ("in", "not in")
+                predicate["floats"].append(pa.scalar(float(v), kind).as_py() if in_list else float(v))
             elif code in types.TEXTS:
                 predicate["texts"].append(v.encode() if isinstance(v, str) else bytes(v))
             elif code == types.DECIMAL128:

@@ -54,6 +54,12 @@ def projected_names(columns: Sequence[str] | None, schema: pa.Schema) -> list[st
     return names
 
 
+# Making the plan of 200 columns takes as long as reading a megabyte, and formats are read with more than once. The plan
+# holds its format, so an id stays its own; equality would not do, schemas that differ in metadata compare equal.
+_recent_plans: dict[tuple[int, tuple[str, ...] | None, str, bool, bool], DecodePlan] = {}
+RECENT_PLANS_MOST = 16
+
+
 def make_plan(
     format: Format,
     *,
@@ -67,6 +73,26 @@ def make_plan(
     if not isinstance(format, Format):
         raise OptionError(f"format: expected fm.Csv, fm.Json, fm.Native or fm.Framed, found {type(format).__name__}")
     check_on_error(on_error)
+    if filters_wanted is not None or isinstance(columns, str):
+        return _new_plan(format, columns, filters_wanted, on_error, note_nulled, single)
+    key = id(format), None if columns is None else tuple(columns), on_error, note_nulled, single
+    plan = _recent_plans.get(key)
+    if plan is None or plan.format is not format:
+        plan = _new_plan(format, key[1], None, on_error, note_nulled, single)
+        while len(_recent_plans) >= RECENT_PLANS_MOST:
+            _recent_plans.pop(next(iter(_recent_plans)), None)
+        _recent_plans[key] = plan
+    return plan
+
+
+def _new_plan(
+    format: Format,
+    columns: Sequence[str] | None,
+    filters_wanted: filters.Filters,
+    on_error: str,
+    note_nulled: bool,
+    single: bool,
+) -> DecodePlan:
     schema = format.schema
     clauses = filters.normalized(filters_wanted)
     filter_names = filters.columns_of(clauses)
@@ -78,7 +104,7 @@ def make_plan(
         out_fields = json_plans.projected_fields(columns, schema)
         names = [field.name for field in out_fields]
         decoded = out_fields + [schema.field(name) for name in filter_names if name not in names]
-        described = filters.described(clauses, _filterable(decoded, filter_names), schema)
+        described = filters.described(clauses, filterable(decoded, filter_names), schema)
         native = json_plans.native_plan(inner, decoded, len(names), described, on_error, note_nulled)
         if isinstance(format, Framed):
             native = _core.framed_plan(
@@ -124,7 +150,7 @@ def make_plan(
     )
 
 
-def _filterable(fields: Sequence[pa.Field], filter_names: Sequence[str]) -> list[dict[str, Any]]:
+def filterable(fields: Sequence[pa.Field], filter_names: Sequence[str]) -> list[dict[str, Any]]:
     """Names and type codes by position, for filters: those look at top-level values that are not nested."""
     columns: list[dict[str, Any]] = []
     for field in fields:

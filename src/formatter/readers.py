@@ -26,6 +26,8 @@ from formatter.sources import Input, Source, inputs
 
 # Large enough that a hand-over costs little, small enough to keep threads busy; towards the end the engine's are smaller.
 RANGE_BYTES = 4 << 20
+COLUMNS_PER_RANGE = 50  # with more, a hand-over costs more: whole tables are read in larger ranges
+LARGER_MOST = 4
 WINDOW_BYTES = 8 << 20  # per thread, for inputs that are read rather than looked at in place
 ROWS_PER_BATCH = 65_536
 HEAD_BYTES = 4096  # that show whether an input is an array
@@ -51,7 +53,8 @@ def read(
 ) -> pa.Table:
     """The whole input as a table. `threads`: None uses every core. With on_error="collect", `rejects` receives a table."""
     plan = make_plan(format, columns=columns, filters_wanted=filters, on_error=on_error)
-    batches = list(_batches(source, plan, _thread_count(threads), codec, rejects))
+    larger = min(max(len(plan.columns) // COLUMNS_PER_RANGE, 1), LARGER_MOST)
+    batches = list(_batches(source, plan, _thread_count(threads), codec, rejects, RANGE_BYTES * larger))
     return pa.Table.from_batches(batches, schema=plan.schema)
 
 
@@ -68,7 +71,7 @@ def open(
 ) -> pa.RecordBatchReader:
     """The input as a stream of batches in bounded memory."""
     plan = make_plan(format, columns=columns, filters_wanted=filters, on_error=on_error)
-    batches = _batches(source, plan, _thread_count(threads), codec, rejects)
+    batches = _batches(source, plan, _thread_count(threads), codec, rejects, RANGE_BYTES)
     return pa.RecordBatchReader.from_batches(plan.schema, batches)
 
 
@@ -81,10 +84,10 @@ def _thread_count(threads: int | None) -> int:
 
 
 def _batches(
-    source: Source, plan: DecodePlan, threads: int, codec: str | None, rejects: list[pa.Table] | None
+    source: Source, plan: DecodePlan, threads: int, codec: str | None, rejects: list[pa.Table] | None, range_bytes: int
 ) -> Iterator[pa.RecordBatch]:
     for item in inputs(source, codec):
-        reading = _Reading(plan, threads, item)
+        reading = _Reading(plan, threads, item, range_bytes)
         yield from reading.batches()
         reading.report(rejects)
 
@@ -92,10 +95,11 @@ def _batches(
 class _Reading:
     """One input on its way: where it stands, what it has found wrong."""
 
-    def __init__(self, plan: DecodePlan, threads: int, item: Input) -> None:
+    def __init__(self, plan: DecodePlan, threads: int, item: Input, range_bytes: int) -> None:
         self.plan = plan
         self.threads = threads
         self.item = item
+        self.range_bytes = range_bytes
         self.records = 0
         self.found: list[tuple[Any, bytes]] = []
         self.native = plan.native
@@ -130,7 +134,7 @@ class _Reading:
             begin = self._start(window, last)
             if begin < 0:
                 return 0  # the header does not end here yet
-        self.ranges.begin(window, begin, RANGE_BYTES, input_ends=last, byte_offset=offset)
+        self.ranges.begin(window, begin, self.range_bytes, input_ends=last, byte_offset=offset)
         while (result := self.ranges.next()) is not None:
             records, arrays, errors = result
             self._note(errors)

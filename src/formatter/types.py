@@ -34,6 +34,8 @@ TEXTS = range(14, 18)
 
 def storage_type(wanted: pa.DataType) -> pa.DataType:
     """The type that is decoded; equal to `wanted` for most."""
+    if wanted in _CODES:
+        return wanted
     t = pa.types
     if t.is_dictionary(wanted):
         return storage_type(wanted.value_type)

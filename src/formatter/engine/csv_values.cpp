@@ -1,4 +1,4 @@
-// The value half of the CSV decoder: a block of stops to columns, predicate columns first, bad records taken out.
+// The value half of the CSV decoder: a block of stops to columns, bad records taken out.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -72,6 +72,7 @@ void CsvDecoder::begin_attempt() {
     rejected_.assign((rows + 63) / 64 + 1, 0);
     any_rejected_ = false;
     nulled_ = 0;
+    is_decoded_.assign(columns_.size(), false);
     for (size_t i = 0; i < columns_.size(); i++) {
         text_before_[i] = columns_.column(i).text_bytes;
         nulls_before_[i] = columns_.column(i).null_count;
@@ -121,40 +122,16 @@ void CsvDecoder::materialize() {
     }
     errors_before_ = errors.size();
     begin_attempt();
-    const bool filtering = format_->filter.active();
-    if (filtering) {
-        decode_columns(true, false);
-        std::vector<uint64_t> keep(words, ~uint64_t(0));
-        evaluate_filter(format_->filter, columns_, columns_.rows(), rows, keep.data());
-        uint64_t passed = 0, bad = 0;
-        std::vector<uint64_t> dropped(words);
-        for (size_t w = 0; w * 64 < rows; w++) {
-            const uint64_t in_range = rows - w * 64 >= 64 ? ~uint64_t(0) : (uint64_t(1) << (rows - w * 64)) - 1;
-            dropped[w] = (~keep[w] | rejected_[w]) & in_range;
-            bad += __builtin_popcountll(rejected_[w] & in_range);
-            passed += __builtin_popcountll(~dropped[w] & in_range);
-        }
-        counters.filtered += rows - passed - bad;
-        counters.rejected += bad;
-        if (passed == 0) {
-            forget_attempt();
-            return block_.clear();
-        }
-        if (passed < rows) {
-            drop_marked(dropped);
-            rows = block_.rows();
-            decode_columns(true, true);
-        } else {
-            decode_columns(false, true);
-        }
-    } else {
-        decode_columns(true, true);
+    if (format_->filter.active()) {
+        if (!filter_rows()) return block_.clear();
+        rows = block_.rows();
     }
+    decode_columns();
     if (any_rejected_) {
         for (uint64_t word : rejected_) counters.rejected += __builtin_popcountll(word);
         drop_marked(rejected_);
         rows = block_.rows();
-        if (rows) decode_columns(true, true);
+        if (rows) decode_columns();
     }
     counters.nulled += nulled_;
     counters.rows += rows;
@@ -163,15 +140,16 @@ void CsvDecoder::materialize() {
     block_.clear();
 }
 
-void CsvDecoder::decode_columns(bool filter_columns, bool other_columns) {
+void CsvDecoder::decode_columns() {
     for (size_t i = 0; i < columns_.size(); i++)
-        if (is_filter_column_[i] ? filter_columns : other_columns) decode_column(i);
+        if (!is_decoded_[i]) decode_column(i);
 }
 
 void CsvDecoder::decode_column(size_t i) {
     const ColumnSpec& spec = columns_.specs()[i];
     const FieldView v = view(i);
     values_decoded[i] += v.rows;
+    is_decoded_[i] = true;
     if (!is_text(spec.type)) return decode_fixed(i, v);
     const bool as_is = !spec.raw && spec.encoding == BinaryEncoding::plain && !spec.byte_width;
     if (plain_ && !format_->trim && as_is) return decode_text(i, v);

@@ -22,7 +22,8 @@ enum class FramingKind : uint8_t {
 
 struct FrameEnds {  // positions behind the record ends, `none` if the buffer has no record end
     static constexpr uint64_t none = BufferScan::none;
-    static constexpr uint64_t later = none - 1;  // `last` has not been looked for: only the last buffer of a run needs it
+    static constexpr uint64_t later =
+        none - 1;  // `last` has not been looked for: only the last buffer of a run needs it
     uint64_t first = none;
     uint64_t last = none;
     bool any() const { return first != none; }

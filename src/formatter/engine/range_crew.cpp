@@ -5,9 +5,10 @@
 namespace formatter {
 namespace {
 
-// A range costs a guess, a batch and its hand-over: some microseconds. Half a MiB takes at least thirty to read.
+// A range costs a guess, a batch and its hand-over: microseconds, one more for each column. Half a MiB takes at least
+// thirty to read, so the last ranges are that small, or a sixteenth of the largest, which grow with the columns.
 constexpr size_t smallest_range = 512 << 10;
-constexpr size_t ranges_left_a_thread = 3;  // how finely the rest is cut: the last ranges are this share of it
+constexpr size_t ranges_left_a_thread = 2;  // how finely the rest is cut: the next range is this share of it
 
 void release_batches(RangeResult* result) {
     for (ArrowArray& batch : result->batches)
@@ -49,7 +50,7 @@ void RangeCrew::begin(const CrewWindow& window) {
         if (window.splittable && threads_ == 1) step = window.range_bytes;
         if (window.splittable && threads_ > 1) {
             const size_t share = left / (ranges_left_a_thread * threads_);
-            step = std::min(window.range_bytes, std::max(share, std::min(smallest_range, window.range_bytes)));
+            step = std::min(window.range_bytes, std::max({share, smallest_range, window.range_bytes / 16}));
         }
         step = std::min(std::max<size_t>(step, 1), left);
         tasks_.push_back(Task{at, at + step, false, RangeResult{}});
