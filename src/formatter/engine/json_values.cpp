@@ -154,7 +154,7 @@ void JsonDecoder::decode_text(size_t i) {
     }
     const bool large = has_large_offsets(s.type);
     const bool fits = large || c.text_bytes + bound <= uint64_t(INT32_MAX);
-    if (s.raw || s.encoding != BinaryEncoding::plain || !fits) return decode_text_exactly(i);
+    if (s.raw || s.encoding != BinaryEncoding::plain || s.byte_width || !fits) return decode_text_exactly(i);
     c.text.reserve(c.text_bytes + bound + 64, c.text_bytes);
     uint32_t row = 0;
     for (size_t n = 0; n < view.segment_count; n++) {
