@@ -17,12 +17,12 @@ from pyspark.sql.types import StructType
 import formatter as fm
 from spark_udfs.arrow_schema import arrow_schema
 from spark_udfs.chunk_rows import ChunkColumns, RidingColumns
+from spark_udfs.hand_over import ROWS_PER_BATCH, handed_over
 from spark_udfs.spark_types import SparkColumns
 
 OnError = Literal["raise", "null", "skip"]
 Arrival = Literal["any", "grouped", "aligned"]
 
-ROWS_PER_BATCH = 16_384  # Spark's Arrow reader is fastest between 4k and 16k rows a batch
 CHUNKS_PER_STREAM = 4_096  # a stream remembers its finished origins; with one a chunk, it is renewed now and then
 
 
@@ -84,7 +84,8 @@ class ParseTask:
         return fm.Stream(format, columns=self.columns, filters=self.filters, on_error=self.on_error)
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return self._aligned(batches) if self.arrival == "aligned" else self._stitched(batches)
+        rows = self._aligned(batches) if self.arrival == "aligned" else self._stitched(batches)
+        return handed_over(rows, self._output)
 
     def _stitched(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         stream = self._stream(self.format)

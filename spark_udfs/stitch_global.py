@@ -23,7 +23,8 @@ from formatter.buffers import addresses_of
 from formatter.plans import DecodePlan, make_plan
 from spark_udfs.chunk_plans import KIND_ASK, KIND_PLAN, KIND_SURVEY, PREFIX, PlanTask
 from spark_udfs.chunk_survey import SurveyTask, has_header, is_stateless, survey
-from spark_udfs.parse_task import ROWS_PER_BATCH, ParseTask
+from spark_udfs.hand_over import ROWS_PER_BATCH, handed_over
+from spark_udfs.parse_task import ParseTask
 
 MAX_ROWS = 65_536
 MAX_BATCH_BYTES = 16 << 20
@@ -92,6 +93,9 @@ class GlobalParse:
         self.task = task
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return handed_over(self._rows(batches), self.task.schema_of_output)
+
+    def _rows(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         readers: dict[bytes | None, _Reader] = {}
         for batch in batches:
             for header, rows in _by_header(batch):
