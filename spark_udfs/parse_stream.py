@@ -20,8 +20,8 @@ from pyspark.sql.types import BooleanType, IntegralType, StructType
 import formatter as fm
 from spark_udfs.chunk_plans import PREFIX
 from spark_udfs.chunk_rows import ChunkColumns
-from spark_udfs.origin_state import OriginState, Policies
 from spark_udfs.hand_over import ROWS_PER_BATCH
+from spark_udfs.origin_state import OriginState, Policies
 from spark_udfs.parse_task import OnError, ParseTask
 
 STATE_DDL = "about STRING, checkpoint BINARY, riding BINARY"

@@ -41,7 +41,7 @@ def stitch_globally(chunks: DataFrame, task: ParseTask) -> DataFrame:
             "use stitch='origin'"
         )
     origin_type = chunks.schema[names.origin].dataType
-    plan_task = PlanTask(task.format, origin_type)
+    plan_task = PlanTask(task.format, names, origin_type)
     surveyed = survey(chunks, task.format, names).repartition("origin")
     plan = surveyed.sortWithinPartitions("origin", "sequence").mapInArrow(plan_task, plan_task.ddl)
     settled = plan.where(f"{PREFIX}kind = {KIND_PLAN}").select(*plan_task.columns)

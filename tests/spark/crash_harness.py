@@ -7,6 +7,7 @@ which tasks run Python. Exit code 1 if a row is lost or repeated.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -81,10 +82,8 @@ def workers(pid: int) -> list[int]:
 
 def end(process: subprocess.Popen[str]) -> None:
     for child in [*descendants(process.pid), process.pid]:
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.kill(child, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
     process.wait()
 
 
@@ -147,4 +146,5 @@ def main(kills: int, seed: int) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(int((sys.argv + ["20"])[1]), int((sys.argv + ["", "1"])[2])))
+    kills, seed = [*sys.argv[1:], "20", "1"][:2] if len(sys.argv) != 2 else (sys.argv[1], "1")
+    raise SystemExit(main(int(kills), int(seed)))

@@ -51,10 +51,10 @@ def test_an_error_while_parsing_is_the_tasks_error_after_the_rows_before_it():
         yield batch(0, 5)
         raise fm.FormatError("csv: bad", code="invalid", byte_offset=7)
 
-    taken = []
+    out = handed_over(rows(), SCHEMA)
+    assert next(out).num_rows == 5
     with pytest.raises(fm.FormatError, match="csv: bad") as caught:
-        for one in handed_over(rows(), SCHEMA):
-            taken.append(one.num_rows)
+        next(out)
     assert caught.value.byte_offset == 7
     assert gone()
 
