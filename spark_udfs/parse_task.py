@@ -84,8 +84,11 @@ class ParseTask:
         return fm.Stream(format, columns=self.columns, filters=self.filters, on_error=self.on_error)
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        rows = self._aligned(batches) if self.arrival == "aligned" else self._stitched(batches)
-        return handed_over(rows, self._output)
+        return handed_over(self.rows(batches), self._output)
+
+    def rows(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The same rows as they are parsed, on the caller's thread."""
+        return self._aligned(batches) if self.arrival == "aligned" else self._stitched(batches)
 
     def _stitched(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         stream = self._stream(self.format)

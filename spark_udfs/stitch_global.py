@@ -35,11 +35,7 @@ def stitch_globally(chunks: DataFrame, task: ParseTask) -> DataFrame:
     """The records of `chunks` as `task` describes them, lazily."""
     _require_surveyable(task.format)
     names = task.names
-    if not isinstance(task.format, fm.Csv | fm.Json):
-        raise fm.OptionError(
-            f"spark: stitch='global' is for text, whose records end at a delimiter, found {type(task.format).__name__}; "
-            "use stitch='origin'"
-        )
+    _require_delimited(task.format)
     origin_type = chunks.schema[names.origin].dataType
     plan_task = PlanTask(task.format, names, origin_type)
     surveyed = survey(chunks, task.format, names).repartition("origin")
@@ -58,6 +54,20 @@ def _require_surveyable(format: Any) -> None:
             "spark: stitch='global' reads Csv in UTF-8 and Json lines: where other records end a chunk cannot tell by "
             "itself; use stitch='origin'"
         )
+
+
+def _require_delimited(format: Any) -> None:
+    """Only where a few bytes tell a record's end can a chunk be surveyed without its neighbours."""
+    found = type(format).__name__
+    if isinstance(format, fm.Csv) and format.encoding != "utf-8":
+        found = f"encoding={format.encoding!r}"
+    elif isinstance(format, fm.Json) and format.records != "lines":
+        found = f"records={format.records!r}"
+    elif isinstance(format, fm.Csv | fm.Json):
+        return
+    raise fm.OptionError(
+        f"spark: stitch='global' is for UTF-8 text with a delimiter behind each record, found {found}; use stitch='origin'"
+    )
 
 
 def _same_chunk(task: ParseTask) -> Any:

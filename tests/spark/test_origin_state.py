@@ -112,7 +112,7 @@ def test_late_chunks_are_an_error_on_request():
     query = Query(on_error="skip", missing="lost", missing_after=1, late="raise")
     query.batch([1, 3])
     query.batch([4])
-    with pytest.raises(fm.SequenceError, match="sequence 2: this chunk came late .given up as missing"):
+    with pytest.raises(fm.SequenceError, match=r"sequence 2: this chunk came late .given up as missing"):
         query.batch([2])
     ended = Query(late="raise")
     ended.batch(list(range(1, LAST + 1)), LAST)

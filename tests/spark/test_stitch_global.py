@@ -145,6 +145,19 @@ def test_nothing_is_shuffled_but_survey_rows(spark):
     assert "payload" not in text.partition("BroadcastExchange")[2].partition("MapInArrow PlanTask")[0]
 
 
+@pytest.mark.parametrize(
+    ("format", "found"),
+    [
+        (fm.Native(SCHEMA.remove(1)), "Native"),
+        (fm.Json(SCHEMA, records="array"), "records='array'"),
+        (fm.Csv(SCHEMA, encoding="latin-1"), "encoding="),
+    ],
+)
+def test_formats_that_no_delimiter_ends_are_refused_while_the_query_is_planned(spark, format, found):
+    with pytest.raises(fm.OptionError, match=f"{found}.*; use stitch='origin'"):
+        su.parse(chunk_frame(spark, PLAIN, [50]), format, stitch="global")
+
+
 def test_no_chunks_give_no_rows(spark):
     assert parsed(chunk_frame(spark, PLAIN, [50]).where("sequence < 0"), fm.Csv(SCHEMA)) == []
 
@@ -198,7 +211,7 @@ def test_missing_and_repeated_chunks_are_errors_that_name_them(spark, drop, agai
 @pytest.mark.parametrize("quote", ['"', None])
 def test_a_null_payload_is_an_error_that_names_the_column(spark, quote):
     frame = spark.createDataFrame([("a", 1, bytearray(b"1,x\n")), ("a", 2, None)], CHUNK_DDL)
-    with pytest.raises(Exception, match="'payload': .*is null; filter such rows out first"):
+    with pytest.raises(Exception, match=r"'payload': .*is null; filter such rows out first"):
         su.parse(frame, fm.Csv(SCHEMA, quote=quote), stitch="global").collect()
 
 
