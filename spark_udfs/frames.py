@@ -56,7 +56,7 @@ def parse(
             columns=columns,
             filters=filters,
             payload=payload,
-            on_error=cast(RecordOnError, on_error or "null"),
+            on_error=on_error or "null",
             keep=keep,
             error=error,
         )

@@ -99,6 +99,8 @@ def _after_second_looks(chunks: DataFrame, plan: DataFrame, task: ParseTask, pla
 class GlobalParse:
     """For mapInArrow over chunks beside their plans. Every batch of chunks becomes batches of records by itself."""
 
+    __name__ = "formatter.parse"  # in plans; pushdown_rule.java knows what is ours by it
+
     def __init__(self, task: ParseTask) -> None:
         self.task = task
 
