@@ -34,7 +34,8 @@ class JsonWalk {
     struct Node {  // what every value looks at; the rest is in Object
         enum Kind : uint8_t { ignored, leaf, map, structure, list, passage, contested };
         Kind kind = ignored;
-        bool in_row = false;  // a leaf's entries are those of its space's row, else of the record's stops
+        enum Place : uint8_t { nowhere, record_stops, row };
+        Place place = nowhere;  // of a leaf's entries
         bool quoted = false;  // of a leaf that expects a string: its entries lie inside the quotes
         bool leading_zeros = false;  // some value of a leaf has one, so that it is no JSON number
         bool nullable = true;
@@ -119,6 +120,7 @@ class JsonWalk {
     JsonParts parts_{};
     uint32_t line_end_ = 0;  // as a stop
     uint32_t* stops_ = nullptr;  // of the record
+    uint32_t nowhere_[2] = {0, 0};
 };
 
 }  // namespace formatter
