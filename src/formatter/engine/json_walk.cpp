@@ -159,7 +159,8 @@ size_t JsonWalk::read(const JsonParts& parts, size_t first, uint32_t* stops) {
     const size_t line_end = behind(first);
     if (!only_space(line_end - 1, line_end)) return 0;
     record_++;
-    stops_ = stops;
+    stops_ = outside_[Node::record_stops] = stops;
+    outside_[Node::nowhere] = nowhere_;
     line_end_ = uint32_t(parts.base + parts.positions[line_end] - segment_base_);
     for (size_t i = 0; i < 2 * column_nodes_.size(); i++) stops[i] = line_end_;
     uint32_t* row = nullptr;
@@ -192,7 +193,7 @@ size_t JsonWalk::read_object(uint32_t node, size_t at, uint32_t* row) {
                 if (!entry) return 0;
             }
             at++;
-            if (entry->node == 0 && object.keys.in_order()) {  // what nobody asked for: not even looked at
+            if (object.keys.in_order() && entry->node == 0) {  // what nobody asked for: not even looked at
                 at = is_nested(kinds[at + 1]) ? behind(at + 1) : at + 1;
             } else if (__builtin_expect(is_nested(kinds[at + 1]), 0)) {
                 if (entry->node != 0 && !only_space(at, at + 1)) return 0;
@@ -230,8 +231,7 @@ inline bool JsonWalk::write_leaf(Node& node, uint32_t* row, const uint8_t* begin
     // No branches: where keys come in any order, any of these could go either way.
     // What nobody asked for goes nowhere, and is never there already.
     nowhere_[0] = line_end_;
-    uint32_t* const places[] = {nowhere_, stops_, row};
-    uint32_t* const out = places[node.place] + node.entry;
+    uint32_t* const out = (node.place == Node::row ? row : outside_[node.place]) + node.entry;
     const bool quotes = node.quoted & (*begin == '"') & (end[-1] == '"') & (end - begin >= 2);
     // No JSON number begins with a zero that another digit follows; the loops over digits do not mind one.
     const uint8_t* const digit = begin + (*begin == '-');

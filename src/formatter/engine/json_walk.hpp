@@ -121,6 +121,7 @@ class JsonWalk {
     uint32_t line_end_ = 0;  // as a stop
     uint32_t* stops_ = nullptr;  // of the record
     uint32_t nowhere_[2] = {0, 0};
+    uint32_t* outside_[2] = {nullptr, nullptr};  // by Place
 };
 
 }  // namespace formatter
