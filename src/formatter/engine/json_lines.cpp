@@ -95,8 +95,8 @@ bool JsonDecoder::level_lines(const Slice& slice, const uint32_t* at, const uint
         has_kinds_ = true;
     }
     if (checked_ && first != 0) return false;
-    JsonLevels levels{kinds_.get() + first, checked_ ? valued_.get() : nullptr, slice.begin, at, count,
-                      depths_.get() + first, 0};
+    JsonLevels levels{
+        kinds_.get() + first, checked_ ? valued_.get() : nullptr, slice.begin, at, count, depths_.get() + first, 0};
     kernel_->level_json(levels);
     leveled_end_ = at + levels.whole;
     return leveled_end_ > at;

@@ -205,7 +205,8 @@ size_t JsonWalk::read_object(uint32_t node, size_t at, uint32_t* row) {
                 const uint8_t* end = base + positions[at + 1];
                 const uint8_t first = *begin, last = end[-1];
                 // The usual case, by branches where it can be foreseen which way they go.
-                if (object.keys.in_order() && member.kind == Node::leaf && (first > '0' || first == '"') && last > ' ' && begin < end) {
+                if (object.keys.in_order() && member.kind == Node::leaf && (first > '0' || first == '"') &&
+                    last > ' ' && begin < end) {
                     uint32_t* const out = (member.place == Node::row ? row : stops_) + member.entry;
                     if (member.quoted && first == '"' && last == '"' && end - begin >= 2) begin++, end--;
                     if (out[0] != line_end_) return 0;

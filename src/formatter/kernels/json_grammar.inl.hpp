@@ -117,7 +117,8 @@ static inline bool wrong_escapes(const Block& block, const uint8_t* bytes, size_
         const uint8_t c = bytes[at];
         if (escape_table.meaning[c] != 0) continue;
         const uint8_t* const unit = bytes + at + 1;
-        wrong |= c != 'u' || size - at < 5 || !is_hex(unit[0]) || !is_hex(unit[1]) || !is_hex(unit[2]) || !is_hex(unit[3]);
+        wrong |=
+            c != 'u' || size - at < 5 || !is_hex(unit[0]) || !is_hex(unit[1]) || !is_hex(unit[2]) || !is_hex(unit[3]);
     }
     return wrong;
 }

@@ -81,8 +81,8 @@ static inline bool scalars_in_order(const JsonLevels& levels, size_t first, uint
             uint64_t word;
             __builtin_memcpy(&word, begin, 8);
             const uint32_t head = uint32_t(word);
-            if (size == 4 && (head == 0x65757274u || head == 0x6C6C756Eu)) continue;       // true, null
-            if (size == 5 && (word & 0xFFFFFFFFFFu) == 0x65736C6166u) continue;            // false
+            if (size == 4 && (head == 0x65757274u || head == 0x6C6C756Eu)) continue;  // true, null
+            if (size == 5 && (word & 0xFFFFFFFFFFu) == 0x65736C6166u) continue;  // false
         }
         if (!is_json_scalar(begin, end)) return false;
     }
