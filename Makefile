@@ -25,7 +25,7 @@ env: .venv/.ready  ## .venv with the package (editable) and everything tests, de
 	@tools/make_env.sh $(PYTHON)
 
 build: env  ## compile what changed, in place
-	@$(BIN)/python -W ignore::DeprecationWarning setup.py --quiet build_ext --inplace
+	@$(BIN)/python setup.py --quiet build_ext --inplace
 
 test: build  ## every test; ARGS="-k name" narrows
 	@$(PYTEST) $(PARALLEL) $(ARGS)
@@ -61,7 +61,7 @@ demo: build  ## a local Spark job over a few hundred MB of chunks in random orde
 soak: build  ## random stream schedules for SECONDS (default 600), then the long forms of the flow and stream tests
 	@$(BIN)/python tests/stream/soak.py $(or $(SECONDS),600)
 	@FORMATTER_SOAK=1 FORMATTER_SOAK_SECONDS=$(or $(SECONDS),600) $(PYTEST) tests/flow/test_backpressure.py \
-	  tests/stream/test_memory.py tests/stream/test_sanitizers.py $(ARGS)
+	  tests/flow/test_barriers_against_model.py tests/stream/test_memory.py tests/stream/test_sanitizers.py $(ARGS)
 
 wheel: env  ## sdist and wheel in dist/
 	@$(BIN)/python -m build --no-isolation

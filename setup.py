@@ -7,6 +7,7 @@ FORMATTER_TRACE=1 (Cython line tracing), FORMATTER_JOBS=n (parallel compilation)
 import os
 import platform
 import shutil
+import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from glob import glob
@@ -94,7 +95,9 @@ class BuildExtension(build_ext):
         if self.force or not target.exists() or target.stat().st_mtime < newest:
             target.parent.mkdir(parents=True, exist_ok=True)
             command = [*self.compiler.compiler_so_cxx, *[f"-I{folder}" for folder in ext.include_dirs]]
-            self.compiler.spawn([*command, *ext.extra_compile_args, *flags, "-c", source, "-o", str(target)])
+            command += [*ext.extra_compile_args, *flags, "-c", source, "-o", str(target)]
+            if subprocess.run(command).returncode != 0:
+                sys.exit(f"formatter: compiling {source} failed; the compiler's own words stand above")
         return str(target)
 
     def _require_compiler(self) -> None:

@@ -38,12 +38,12 @@ class ChunkColumns:
 
     def rows(self, batch: pa.RecordBatch) -> Iterator[tuple[int | str, int, pa.Buffer]]:
         """Chunks of a batch, in its order. Payloads are views: they live as long as the batch."""
-        origins, sequences, payloads = self._checked(batch)
+        origins, sequences, payloads = self.checked(batch)
         yield from zip(origins.to_pylist(), sequences.to_pylist(), map(_view_payload, payloads), strict=True)
 
     def runs(self, batch: pa.RecordBatch) -> Iterator[tuple[int | str, int, Any, pa.Array]]:
         """(origin, first row, sequences, payloads) of each run of neighbouring chunks of one origin."""
-        origins, sequences, payloads = self._checked(batch)
+        origins, sequences, payloads = self.checked(batch)
         numbers, names = sequences.to_numpy(), origins.to_pylist()
         start = 0
         for end in range(1, len(names) + 1):
@@ -51,7 +51,8 @@ class ChunkColumns:
                 yield names[start], start, numbers[start:end], payloads.slice(start, end - start)
                 start = end
 
-    def _checked(self, batch: pa.RecordBatch) -> tuple[pa.Array, pa.Array, pa.Array]:
+    def checked(self, batch: pa.RecordBatch) -> tuple[pa.Array, pa.Array, pa.Array]:
+        """Origins, sequences and payloads of a batch, none of them null."""
         self.require(batch.schema.names)
         origins, sequences, payloads = (batch.column(name) for name in self.names)
         for name, column in zip(self.names, (origins, sequences, payloads), strict=True):

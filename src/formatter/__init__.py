@@ -30,13 +30,16 @@ from formatter.formats import Csv
 from formatter.infer import InferenceWarning, infer
 from formatter.json_format import Json
 from formatter.kernel import active_kernel, choose_kernel, kernels
+from formatter.native_format import Framed, Native
 from formatter.readers import RejectsWarning, open, read
+from formatter.shared import ALL, SharedStream, SharedStreamStats, Subscription, SubscriptionStats
 from formatter.stream import Stream, StreamStats
 from formatter.values import ParsedRecords, parse_records, parse_records_with_errors, parse_values
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "ALL",
     "BackpressureError",
     "Barrier",
     "BarrierAligner",
@@ -53,9 +56,11 @@ __all__ = [
     "FlowError",
     "FormatError",
     "FormatterError",
+    "Framed",
     "InferenceWarning",
     "Instant",
     "Json",
+    "Native",
     "OptionError",
     "ParsedRecords",
     "Pause",
@@ -64,9 +69,13 @@ __all__ = [
     "SchemaError",
     "SequenceError",
     "SequenceShredder",
+    "SharedStream",
+    "SharedStreamStats",
     "SpillToDisk",
     "Stream",
     "StreamStats",
+    "Subscription",
+    "SubscriptionStats",
     "Watermark",
     "active_kernel",
     "infer",

@@ -1,16 +1,17 @@
 """The front door for whole inputs: bytes, paths, file objects to tables and streams of batches.
 
-An input is cut into ranges that threads read at once. Each range guesses where its first record starts; the range before
-it proves or disproves the guess, and only a disproved one is read again. Batches leave in order.
+An input is cut into ranges that threads of the engine read at once, the caller's thread among them. Each range guesses
+where its first record starts; the range before it proves or disproves the guess, and only a disproved one is read again.
+Batches leave in order.
 """
 
 from __future__ import annotations
 
+import codecs
 import os
 import warnings
-from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -18,15 +19,18 @@ import pyarrow as pa
 from formatter import _core, diagnostics
 from formatter.errors import OptionError
 from formatter.filters import Filters
-from formatter.formats import Csv, as_bytes
+from formatter.formats import Csv
+from formatter.json_format import Json
 from formatter.plans import DecodePlan, Format, make_plan
 from formatter.sources import Input, Source, inputs
 
-RANGE_BYTES = (
-    4 << 20
-)  # large enough that a wrong guess and a task switch cost little, small enough to keep threads busy
+# Large enough that a hand-over costs little, small enough to keep threads busy; towards the end the engine's are smaller.
+RANGE_BYTES = 4 << 20
+COLUMNS_PER_RANGE = 50  # with more, a hand-over costs more: whole tables are read in larger ranges
+LARGER_MOST = 4
 WINDOW_BYTES = 8 << 20  # per thread, for inputs that are read rather than looked at in place
 ROWS_PER_BATCH = 65_536
+HEAD_BYTES = 4096  # that show whether an input is an array
 BYTES_PER_BATCH = 64 << 20
 
 Rejects = Callable[[pa.Table], None]
@@ -49,7 +53,8 @@ def read(
 ) -> pa.Table:
     """The whole input as a table. `threads`: None uses every core. With on_error="collect", `rejects` receives a table."""
     plan = make_plan(format, columns=columns, filters_wanted=filters, on_error=on_error)
-    batches = list(_batches(source, plan, _thread_count(threads), codec, rejects))
+    larger = min(max(len(plan.columns) // COLUMNS_PER_RANGE, 1), LARGER_MOST)
+    batches = list(_batches(source, plan, _thread_count(threads), codec, rejects, RANGE_BYTES * larger))
     return pa.Table.from_batches(batches, schema=plan.schema)
 
 
@@ -66,7 +71,7 @@ def open(
 ) -> pa.RecordBatchReader:
     """The input as a stream of batches in bounded memory."""
     plan = make_plan(format, columns=columns, filters_wanted=filters, on_error=on_error)
-    batches = _batches(source, plan, _thread_count(threads), codec, rejects)
+    batches = _batches(source, plan, _thread_count(threads), codec, rejects, RANGE_BYTES)
     return pa.RecordBatchReader.from_batches(plan.schema, batches)
 
 
@@ -79,10 +84,10 @@ def _thread_count(threads: int | None) -> int:
 
 
 def _batches(
-    source: Source, plan: DecodePlan, threads: int, codec: str | None, rejects: list[pa.Table] | None
+    source: Source, plan: DecodePlan, threads: int, codec: str | None, rejects: list[pa.Table] | None, range_bytes: int
 ) -> Iterator[pa.RecordBatch]:
     for item in inputs(source, codec):
-        reading = _Reading(plan, threads, item)
+        reading = _Reading(plan, threads, item, range_bytes)
         yield from reading.batches()
         reading.report(rejects)
 
@@ -90,20 +95,27 @@ def _batches(
 class _Reading:
     """One input on its way: where it stands, what it has found wrong."""
 
-    def __init__(self, plan: DecodePlan, threads: int, item: Input) -> None:
+    def __init__(self, plan: DecodePlan, threads: int, item: Input, range_bytes: int) -> None:
         self.plan = plan
         self.threads = threads
         self.item = item
+        self.range_bytes = range_bytes
         self.records = 0
         self.found: list[tuple[Any, bytes]] = []
         self.native = plan.native
         self.ranges: Any = None
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        if self.item.contiguous:
-            window = self.item.data  # type: ignore[attr-defined]
-            yield from self._window(window, 0, True)
-            return
+        try:
+            if self.item.contiguous:
+                yield from self._window(self.item.data, 0, True)  # type: ignore[attr-defined]
+            else:
+                yield from self._windows()
+        finally:
+            if self.ranges is not None:
+                self.ranges.leave()
+
+    def _windows(self) -> Iterator[pa.RecordBatch]:
         offset = 0
         windows: Any = self.item.windows(WINDOW_BYTES * self.threads if self.threads > 1 else RANGE_BYTES)
         try:
@@ -117,56 +129,52 @@ class _Reading:
 
     def _window(self, window: memoryview, offset: int, last: bool) -> Generator[pa.RecordBatch, None, int]:
         """Yields the batches of a window and returns how many of its bytes are used."""
-        expected = 0
+        begin = 0
         if self.ranges is None:
-            expected = self._start(window, last)
-            if expected < 0:
+            begin = self._start(window, last)
+            if begin < 0:
                 return 0  # the header does not end here yet
-        size = len(window)
-        step = RANGE_BYTES if self.native.splittable else max(size, 1)
-        starts = [expected, *range(expected + step, size, step)] if expected < size else []
-        base = expected
-
-        def submit(begin: int) -> Any:
-            end = min(begin + step, size)
-            return self._read(window, begin, end, begin == base, offset, last)
-
-        for begin, result in _in_order(starts, submit, self.threads):
-            end = min(begin + step, size)
-            first, next_record, records, arrays, errors, _ = result
-            if begin != base and first != expected:
-                if expected > end:
-                    continue  # one record covers the whole range
-                first, next_record, records, arrays, errors, _ = self._read(window, expected, end, True, offset, last)
-            expected = next_record
+        self.ranges.begin(window, begin, self.range_bytes, input_ends=last, byte_offset=offset)
+        while (result := self.ranges.next()) is not None:
+            records, arrays, errors = result
             self._note(errors)
             self.records += records
             for capsule in arrays:
                 yield self.plan.batch(capsule)
-        return expected
-
-    def _read(self, window: memoryview, begin: int, end: int, begins_record: bool, offset: int, last: bool) -> Any:
-        return self.ranges.read(
-            window, begin, end, begins_record=begins_record, input_ends=last, stream_start=offset == 0 and begin == 0,
-            byte_offset=offset,
-        )  # fmt: skip
+        used: int = self.ranges.used
+        self.ranges.leave()
+        return used
 
     def _start(self, window: memoryview, last: bool) -> int:
         """Makes ready to read; returns how many bytes the header takes."""
         size = 0
         format = self.plan.format
+        if isinstance(format, Csv) and format.encoding == "utf-16":
+            swapped = bytes(window[:2]) == codecs.BOM_UTF16_BE
+            format = replace(format, encoding="utf-16-be" if swapped else "utf-16-le")
+            if swapped:
+                self.native = self.plan.big_endian
         if isinstance(format, Csv) and format.header:
             found = self.native.read_header(window)
             if found is None and last:
-                found = self.native.read_header(bytes(window) + as_bytes(format.record_delimiter, "record_delimiter"))
+                found = self.native.read_header(bytes(window) + format.record_end)
             if found is None and not last:
                 return -1
             if found is not None:
                 self.native, size, missing = found
                 if missing:
                     raise diagnostics.missing_in_header(format, missing)
-        self.ranges = _core.RangeReader(self.native, ROWS_PER_BATCH, BYTES_PER_BATCH)
+        self.ranges = _core.RangeReader(self.native, self.threads, ROWS_PER_BATCH, BYTES_PER_BATCH)
+        if isinstance(format, Json) and format.records == "array":
+            self._check_array(window[:HEAD_BYTES])
         return min(size, len(window))
+
+    def _check_array(self, head: memoryview) -> None:
+        """What is no array is told at once, not when all of it has been looked through."""
+        text = bytes(head).removeprefix(codecs.BOM_UTF8).lstrip(b" \t\r\n")
+        if text and not text.startswith(b"["):
+            self.ranges.begin(head, 0, HEAD_BYTES, input_ends=True, byte_offset=0)
+            self._note(self.ranges.next()[2])
 
     def _note(self, errors: list[Any]) -> None:
         if not errors:
@@ -192,26 +200,3 @@ class _Reading:
                 RejectsWarning,
                 stacklevel=2,
             )
-
-
-def _in_order(items: list[int], work: Callable[[int], Any], threads: int) -> Iterator[tuple[int, Any]]:
-    """(item, work(item)) in the order of the items, at most a few ahead of the consumer."""
-    if threads == 1 or len(items) == 1:
-        for item in items:
-            yield item, work(item)
-        return
-    pending: deque[tuple[int, Future[Any]]] = deque()
-    upcoming = iter(items)
-    with ThreadPoolExecutor(threads) as pool:
-        try:
-            for item in upcoming:
-                pending.append((item, pool.submit(work, item)))
-                if len(pending) >= 2 * threads:
-                    done, future = pending.popleft()
-                    yield done, future.result()
-            while pending:
-                done, future = pending.popleft()
-                yield done, future.result()
-        finally:
-            for _, future in pending:
-                future.cancel()

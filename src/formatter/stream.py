@@ -28,9 +28,8 @@ from formatter.checkpoints import CheckpointError
 from formatter.errors import FormatError, OptionError
 from formatter.filters import Filters
 from formatter.flow.policy import BatchPolicy
-from formatter.formats import Csv
-from formatter.json_format import Json
-from formatter.plans import make_plan
+from formatter.formats import check_byte_order
+from formatter.plans import Format, make_plan
 
 MAX_RECORD_BYTES = 64 << 20
 MAX_PENDING_BYTES = 1 << 30
@@ -64,7 +63,7 @@ class Stream:
 
     def __init__(
         self,
-        format: Csv | Json,
+        format: Format,
         *,
         columns: Sequence[str] | None = None,
         filters: Filters = None,
@@ -96,31 +95,24 @@ class Stream:
             },
         }
         _check_options(self._options, policy)
+        check_byte_order(format, "Stream")
         self._plan = make_plan(format, columns=columns, filters_wanted=filters, on_error=on_error)
         self._nulls = NullColumns()
         self._positional = layout == "positional"
-        latency = -1 if policy.max_latency_ms is None else int(policy.max_latency_ms * 1_000_000)
-        self._native = _core.NativeStream(
-            self._plan.native,
-            ordered=ordered,
-            ignore_duplicates=on_duplicate == "ignore",
-            max_sequence=max_sequence or 0,
-            max_record_bytes=max_record_bytes,
-            max_pending_bytes=max_pending_bytes,
-            max_rows=policy.max_rows,
-            max_batch_bytes=policy.max_bytes,
-            max_latency_ns=latency,
-        )
+        self._native = self._native_stream(policy)
         self._lock = threading.Lock()
         self._names: dict[Origin, int] = {}  # origins that are no small whole numbers, and their native ids
         self._origins: dict[int, Origin] = {}
         self._undelivered: list[Batch] = []  # finished in a call that raised, or restored
         self._rejects: list[tuple[FormatError, bytes]] = []
 
+    def _native_stream(self, policy: BatchPolicy) -> _core.NativeStream:
+        return _core.NativeStream(self._plan.native, **native_options(self._options, policy))
+
     # -------------------------------------------------------------------------------------------------- properties
 
     @property
-    def format(self) -> Csv | Json:
+    def format(self) -> Format:
         return self._plan.format
 
     @property
@@ -214,6 +206,10 @@ class Stream:
         with self._lock:
             self._undelivered += finished
             waiting = list(self._undelivered)
+        return self._packed(native, waiting)
+
+    def _packed(self, native: bytes, waiting: list[Batch]) -> bytes:
+        with self._lock:
             options = {
                 **self._options,
                 "names": [[name, number] for name, number in self._names.items()],
@@ -224,7 +220,7 @@ class Stream:
         return checkpoints.pack(options, native, waiting, self.schema)
 
     @classmethod
-    def restore(cls, format: Csv | Json, state: bytes) -> Stream:
+    def restore(cls, format: Format, state: bytes) -> Stream:
         """A stream that goes on where `state` was taken; buffers pushed since then are to be pushed again."""
         options, native, batches = checkpoints.unpack(state)
         names = options.pop("names")
@@ -287,7 +283,7 @@ class Stream:
     def _batches(self, finished: list[Any]) -> list[Batch]:
         projection = self._plan.columns
         batches: list[Batch] = []
-        for native, spans, capsule in finished:
+        for native, spans, capsule, _number, _marker in finished:
             data = self._plan.batch(capsule)
             if self._positional:
                 data = self._nulls.positional(data, self.format.schema)
@@ -313,8 +309,13 @@ class Stream:
             raise raised
         return batches
 
+    def _column_names(self) -> tuple[str, ...]:
+        """What errors count columns by."""
+        names: tuple[str, ...] = self._plan.native.column_names
+        return names
+
     def _note(self, errors: list[Any]) -> FormatError | None:
-        names = self._plan.native.column_names
+        names = self._column_names()
         found = [(diagnostics.describe(e, self.format, names, origin=self._origin(o)), e[7]) for o, e in errors]
         for error, _ in found:
             if self._plan.on_error == "raise" or diagnostics.always_raised(error.code):
@@ -323,6 +324,20 @@ class Stream:
             with self._lock:
                 self._rejects += found
         return None
+
+
+def native_options(options: dict[str, Any], policy: BatchPolicy) -> dict[str, Any]:
+    """What the engine's stream is opened with."""
+    return {
+        "ordered": options["ordered"],
+        "ignore_duplicates": options["on_duplicate"] == "ignore",
+        "max_sequence": options["max_sequence"] or 0,
+        "max_record_bytes": options["max_record_bytes"],
+        "max_pending_bytes": options["max_pending_bytes"],
+        "max_rows": policy.max_rows,
+        "max_batch_bytes": policy.max_bytes,
+        "max_latency_ns": -1 if policy.max_latency_ms is None else int(policy.max_latency_ms * 1_000_000),
+    }
 
 
 def _check_options(options: dict[str, Any], policy: BatchPolicy) -> None:
@@ -353,7 +368,7 @@ def _error_of_state(values: dict[str, Any]) -> FormatError:
     return FormatError(values.pop("message"), **values)
 
 
-def _dialect_state(format: Csv | Json) -> dict[str, str]:
+def _dialect_state(format: Format) -> dict[str, str]:
     return {f.name: repr(getattr(format, f.name)) for f in fields(format) if f.name != "schema"}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,57 +12,128 @@ import pyarrow as pa
 from formatter import _core, diagnostics
 from formatter.buffers import addresses_of
 from formatter.errors import FormatError, OptionError
-from formatter.formats import Csv, as_bytes
-from formatter.plans import make_plan
+from formatter.filters import Filters, normalized
+from formatter.formats import Csv, check_byte_order
+from formatter.json_format import Json
+from formatter.native_format import Framed
+from formatter.plans import Format, make_plan
 
 UNIT_SEPARATOR = "\x1f"  # a field holds none: with one field a value, nothing needs separating
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedRecords:
-    """`data`: one row per value. `errors`: per value, what was wrong, or null."""
+    """`data`: one row per value. `details`: what was wrong, by value. `kept`: with filters, the values that have rows."""
 
     data: pa.RecordBatch
-    errors: pa.Array
+    details: tuple[FormatError, ...]
+    kept: pa.Array | None
+    values_decoded: tuple[int, ...]
+    value_count: int
+
+    @property
+    def errors(self) -> pa.Array:
+        """Per value, what was wrong, or null."""
+        messages: list[str | None] = [None] * self.value_count
+        for error in self.details:
+            if error.record is not None:
+                messages[error.record] = str(error)
+        return pa.array(messages, pa.string())
 
 
 def parse_records(
-    array: Any, format: Csv, *, columns: Sequence[str] | None = None, on_error: str = "null"
+    array: Any, format: Format, *, columns: Sequence[str] | None = None, on_error: str = "null"
 ) -> pa.RecordBatch:
     """One output row per binary or string value; a null or bad value gives a row of nulls (on_error="null")."""
     return parse_records_with_errors(array, format, columns=columns, on_error=on_error).data
 
 
 def parse_records_with_errors(
-    array: Any, format: Csv, *, columns: Sequence[str] | None = None, on_error: str = "null"
+    array: Any, format: Format, *, columns: Sequence[str] | None = None, on_error: str = "null"
 ) -> ParsedRecords:
-    if on_error not in ("null", "raise"):
-        raise OptionError(
-            f"parse_records: on_error: expected 'null' or 'raise' (every value has its row), found {on_error!r}"
+    return RecordParser(format, columns=columns, on_error=on_error).parse(array)
+
+
+class RecordParser:
+    """The same plan for many arrays. With filters, only values that pass have a row; a null or bad value is a row of
+    nulls to them."""
+
+    def __init__(
+        self,
+        format: Format,
+        *,
+        columns: Sequence[str] | None = None,
+        filters: Filters = None,
+        on_error: str = "null",
+    ) -> None:
+        if on_error not in ("null", "raise"):
+            raise OptionError(
+                f"parse_records: on_error: expected 'null' or 'raise' (every value has its row), found {on_error!r}"
+            )
+        check_byte_order(format, "parse_records")
+        if isinstance(format, Json) and format.records != "lines":
+            format = replace(format, records="lines")  # each value is a record, however others stand
+        if isinstance(format, Framed):
+            format = format.inner
+        self._format = format
+        self._raises = on_error == "raise"
+        self._filtered = bool(filters)
+        self._keeps_nulls = all_null_passes(filters)
+        self._plan = make_plan(
+            format,
+            columns=columns,
+            filters_wanted=filters,
+            on_error=on_error,
+            note_nulled=not self._raises,
+            single=True,
         )
-    addresses, sizes, valid, keep = addresses_of(array)
-    plan = make_plan(format, columns=columns, on_error=on_error, note_nulled=True)
-    record_end = as_bytes(getattr(format, "record_delimiter", "\n"), "record_delimiter")
-    capsule, rows, errors = _core.parse_record_array(plan.native, addresses, sizes, valid, record_end)
-    del keep
-    if errors and on_error == "raise":
-        value, error = min(errors, key=lambda e: e[0])
-        raise _in_value(diagnostics.describe(error, format, plan.native.column_names), value)
-    batch = plan.batch(capsule)
-    if len(rows) != batch.num_rows or (rows < 0).any() or not np.array_equal(rows, np.arange(len(rows))):
-        batch = _spread(batch, rows)
-    messages: list[str | None] = [None] * len(rows)
-    for value, error in errors:
-        messages[value] = str(_in_value(diagnostics.describe(error, format, plan.native.column_names), value))
-    return ParsedRecords(batch, pa.array(messages, pa.string()))
+        self._record_end = format.record_end if isinstance(format, Csv) else b"\n" if isinstance(format, Json) else b""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Of the rows. A column that may not be null is null all the same where a value gave no row."""
+        return self._plan.schema
+
+    def parse(self, array: Any) -> ParsedRecords:
+        addresses, sizes, valid, keep = addresses_of(array)
+        plan = self._plan
+        capsule, rows, errors, decoded = _core.parse_record_array(
+            plan.native, addresses, sizes, valid, self._record_end
+        )
+        del keep
+        names = plan.native.column_names
+        found = sorted(errors, key=lambda e: e[0])
+        details = tuple(_in_value(diagnostics.describe(error, self._format, names), at) for at, error in found)
+        if details and self._raises:
+            raise details[0]
+        batch = plan.batch(capsule)
+        count = len(addresses)
+        kept = None
+        if rows is not None and self._filtered:
+            places = np.flatnonzero(rows >= -1 if self._keeps_nulls else rows >= 0)
+            kept, rows = pa.array(places), rows[places]
+        if rows is not None and not (len(rows) == batch.num_rows and np.array_equal(rows, np.arange(len(rows)))):
+            batch = _spread(batch, rows)
+        return ParsedRecords(batch, details, kept, decoded, count)
+
+
+def all_null_passes(filters: Filters) -> bool:
+    """Whether a row of nulls passes: only tests for null do, and lists that name it or exclude other values."""
+
+    def passes(operator: str, value: Any) -> bool:
+        if operator in ("in", "not in"):
+            return (None in list(value)) == (operator == "in")
+        return operator == "is_null"
+
+    return any(all(passes(operator, value) for _, operator, value in clauses) for clauses in normalized(filters))
 
 
 def _spread(batch: pa.RecordBatch, rows: np.ndarray[Any, Any]) -> pa.RecordBatch:
     """Rows at their values' places, nulls where a value gave none."""
+    if batch.num_columns == 0:
+        return pa.RecordBatch.from_struct_array(pa.array([{}] * len(rows), pa.struct([])))
     taken = pa.array(rows, mask=rows < 0)
     schema = pa.schema([f.with_nullable(True) for f in batch.schema], metadata=batch.schema.metadata)
-    if batch.num_columns == 0:
-        return batch
     return pa.RecordBatch.from_arrays([column.take(taken) for column in batch.columns], schema=schema)
 
 

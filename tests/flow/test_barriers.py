@@ -155,6 +155,15 @@ def test_a_barrier_after_an_early_close_fails_at_once_by_option():
         join.deliver("a", checkpoint(1))
 
 
+def test_barriers_that_complete_together_pass_in_the_order_of_their_ids():
+    join = aligner("a", "b", "c")
+    join.deliver("b", checkpoint(2))
+    join.close("b")
+    join.deliver("a", checkpoint(1))  # b is closed: nobody open has gone past it
+    join.close("a")
+    assert join.close("c") == [checkpoint(1), checkpoint(2)]
+
+
 def test_what_a_closed_upstream_still_holds_counts():
     join = aligner(hold_data=True)
     kept = rows(0, 1)

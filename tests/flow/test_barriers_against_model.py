@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import aligner_model
@@ -67,7 +68,8 @@ class Alignment(RuleBasedStateMachine):
 
 
 TestAlignment = Alignment.TestCase
-TestAlignment.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+EXAMPLES = 20_000 if os.environ.get("FORMATTER_SOAK") else 300
+TestAlignment.settings = settings(max_examples=EXAMPLES, stateful_step_count=40, deadline=None)
 
 
 def test_the_model_stays_small():

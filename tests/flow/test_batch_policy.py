@@ -78,6 +78,22 @@ def test_rows_leave_at_the_deadline_while_the_producer_is_silent():
     thread.join()
 
 
+def test_rows_leave_at_most_a_tenth_of_the_latency_before_their_deadline():
+    schema = pa.schema([("sent_ns", pa.int64())])
+    bridge = flow.Bridge(schema, policy=flow.BatchPolicy(max_latency_ms=30))
+
+    def send_now_and_then():
+        for _ in range(20):  # the consumer learns meanwhile how late it is woken
+            bridge.producer.send(pa.record_batch([pa.array([time.monotonic_ns()])], schema=schema))
+            time.sleep(0.04)
+        bridge.producer.close()
+
+    thread = InThread(send_now_and_then)
+    waited = [time.monotonic_ns() - action.batch.column(0)[0].as_py() for action in bridge.consumer]
+    thread.join()
+    assert min(waited[:-1]) >= 27e6  # the last one leaves with the end of the stream
+
+
 def test_an_overdue_consumer_takes_all_that_waits_in_one_batch():
     bridge = flow.Bridge(SCHEMA, policy=flow.BatchPolicy(max_latency_ms=0))
     for n in range(100):

@@ -20,6 +20,11 @@ cdef object take_array(ArrowArray* array):
     return PyCapsule_New(moved, "arrow_array", release_capsule)
 
 
+def array_address(capsule):
+    """Where the capsule's ArrowArray lies: for consumers that move it out of there, with a schema they have already."""
+    return <size_t>PyCapsule_GetPointer(capsule, "arrow_array")
+
+
 cdef tuple error_tuple(const RowError& error):
     """(code, column, sequence, byte_offset, record, found_fields, found, raw)"""
     return (code_name(error.code).decode(), error.column, error.sequence, error.byte_offset, error.record,

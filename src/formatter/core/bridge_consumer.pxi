@@ -23,6 +23,7 @@ cdef class Consumer:
     cdef bint flush_on_watermark, finished
     cdef list parts                    # rows waiting to become a batch, all of them counted as pending
     cdef int64_t part_rows, part_bytes, weighed_parts, weighed_bytes, deadline
+    cdef int64_t late_ns               # how late the system wakes this end: it asks to be woken that much sooner
     cdef object rest, rest_token       # what was cut off a slice that did not fit; taken before anything newer
     cdef int64_t rest_stamp
     cdef object parts_token, returned_token, end_token
@@ -110,7 +111,7 @@ cdef class Consumer:
                 self.leave()
                 return None
             now = steady_now_ns()
-            if self.parts and (over or now >= self.deadline):
+            if self.parts and (over or now >= self.deadline - self.late_ns):
                 return self.flush()
             if over:
                 return self.end_without_message()
@@ -122,12 +123,19 @@ cdef class Consumer:
             until = min(wait_until, now + NAP_NS)
             wanted = 1
             if self.parts:
-                until = min(until, self.deadline)
+                until = min(until, self.deadline - self.late_ns)
                 wanted = self.max_rows - self.part_rows
             with nogil:
                 ring.wait_for_slices(until, wanted, bell)
+            if self.parts and until == self.deadline - self.late_ns:
+                self.learn_lateness(steady_now_ns() - until)
             PyErr_CheckSignals()
             self.check()
+
+    cdef void learn_lateness(self, int64_t late):
+        """Rises at once, falls slowly, and never takes more than a tenth of the latency the policy grants."""
+        if late >= 0:  # else the bell woke it before its time
+            self.late_ns = min(max(late, self.late_ns - self.late_ns // 16), self.latency_ns // 10)
 
     cdef int leave(self) except -1:
         """The stream has ended and all of it was dealt with."""

@@ -1,5 +1,5 @@
 # The engine's C++ names, for every part below. Declarations only.
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libcpp cimport bool as cbool
 from libcpp.memory cimport make_shared, shared_ptr, unique_ptr
 from libcpp.string cimport string
@@ -29,7 +29,9 @@ cdef extern from "engine/columns.hpp" namespace "formatter" nogil:
         ColumnType type
         TimeUnit unit
         BinaryEncoding encoding
-        cbool nullable, raw
+        cbool nullable, raw, time_of_day
+        uint8_t epoch
+        uint32_t byte_width
         uint8_t precision
         int8_t scale
         uint32_t schema_index, field
@@ -90,8 +92,18 @@ cdef extern from "engine/framing.hpp" namespace "formatter" nogil:
         stateless
         parity
         scanned
+    cdef cppclass ScanState:
+        cbool inside, escaped, at_record_start
+        uint8_t matched
+    cdef cppclass FrameEnds:
+        uint64_t first
+        cbool any()
     cdef cppclass Framing:
         FramingKind kind
+        uint64_t count_quotes(const uint8_t*, size_t)
+        FrameEnds ends_after(const uint8_t*, size_t, uint64_t quotes, ScanState*)
+        cbool checks_end()
+        size_t fixed_size()
     cdef cppclass Preamble:
         cbool complete
         size_t size
@@ -105,20 +117,56 @@ cdef extern from "engine/framing.hpp" namespace "formatter" nogil:
         unique_ptr[RecordDecoder] make_decoder()
 
 cdef extern from "engine/range_reader.hpp" namespace "formatter" nogil:
-    cdef cppclass RangeRequest:
-        const uint8_t* data
-        size_t size, begin, end
-        cbool begins_record, input_ends, stream_start
-        int64_t byte_offset
-        uint64_t max_rows, max_batch_bytes
     cdef cppclass RangeResult:
-        size_t first_record, next_record
         uint64_t records
         vector[ArrowArray] batches
         vector[RowError] errors
         DecodeCounters counters
-    RangeResult read_range(const RecordFormat&, RecordDecoder&, const RangeRequest&)
-    RecordFormat csv_record_format(shared_ptr[CsvFormat])
+
+cdef extern from "engine/encoded_csv.hpp" namespace "formatter" nogil:
+    cdef enum class TextEncoding(uint8_t):
+        utf8
+    RecordFormat encoded_csv_format(shared_ptr[CsvFormat], TextEncoding)
+
+cdef extern from "engine/range_crew.hpp" namespace "formatter" nogil:
+    cdef cppclass CrewWindow:
+        const uint8_t* data
+        size_t size, first_record, range_bytes
+        cbool splittable, input_ends
+        int64_t byte_offset
+    cdef cppclass RangeCrew:
+        RangeCrew(RecordFormat, unsigned, uint64_t, uint64_t)
+        void begin(const CrewWindow&)
+        cbool next(RangeResult*)
+        size_t used()
+        void abandon()
+
+cdef extern from "engine/chunk_survey.hpp" namespace "formatter" nogil:
+    cdef cppclass ChunkCourse:
+        uint16_t start, end
+        uint32_t last_end
+    cdef cppclass ChunkSurvey:
+        vector[ChunkCourse] courses
+        size_t likely
+    void survey_chunk(const Framing&, const uint8_t*, size_t, ChunkSurvey*)
+    uint16_t first_state(const Framing&)
+
+cdef extern from "engine/chunk_reader.hpp" namespace "formatter" nogil:
+    cdef cppclass PlacedChunk:
+        const uint8_t* data
+        const uint8_t* carry
+        size_t size, carry_size
+        uint16_t state
+        int64_t begin, byte_offset
+        cbool stream_start, ends_stream
+        uint64_t sequence
+    cdef cppclass ChunkLimits:
+        uint64_t max_rows, max_batch_bytes
+        cbool count_rows
+    cdef cppclass ChunkRows:
+        RangeResult result
+        vector[uint64_t] rows_through
+    void read_chunks(const RecordFormat&, RecordDecoder&, const PlacedChunk*, size_t, const ChunkLimits&, ChunkRows*)
 
 cdef extern from "engine/record_array.hpp" namespace "formatter" nogil:
     cdef cppclass RecordValue:
@@ -128,10 +176,12 @@ cdef extern from "engine/record_array.hpp" namespace "formatter" nogil:
     cdef cppclass RecordArrayResult:
         ArrowArray batch
         vector[int64_t] row_of_value
+        cbool in_order
+        vector[uint64_t] values_decoded
         vector[uint64_t] value_of_error
         vector[RowError] errors
         DecodeCounters counters
-    RecordArrayResult read_record_array(RecordDecoder&, const RecordValue*, size_t, const string&)
+    RecordArrayResult read_record_array(const RecordFormat&, const RecordValue*, size_t, const string&)
 
 cdef extern from "engine/stream_engine.hpp" namespace "formatter" nogil:
     cdef cppclass StreamOptions:
@@ -143,8 +193,11 @@ cdef extern from "engine/stream_engine.hpp" namespace "formatter" nogil:
         uint64_t origin, sequence
         const uint8_t* data
         size_t size
+    cdef cppclass StreamPlan:
+        uint64_t version
     cdef cppclass FinishedBatch:
-        uint64_t origin
+        uint64_t origin, number
+        shared_ptr[StreamPlan] plan
         vector[SequenceSpan] spans
         ArrowArray array
     cdef cppclass PlacedError:
@@ -166,8 +219,12 @@ cdef extern from "engine/stream_engine.hpp" namespace "formatter" nogil:
         vector[FinishedBatch] batches
         vector[PlacedError] errors
         vector[SequenceSpan] holes
+    cdef cppclass PlanChange:
+        cbool applied, parsing
+        uint64_t version, oldest, buffers, bytes, batches
+        vector[string] missing
     cdef cppclass StreamCounts:
-        uint64_t buffers, bytes, spanning, duplicates, lost, pending_buffers, pending_bytes, origins, open_batches
+        uint64_t batches, finished, buffers, bytes, spanning, duplicates, lost, pending_buffers, pending_bytes, origins, open_batches
         DecodeCounters decode
         vector[uint64_t] values_decoded
     cdef cppclass StreamEngine:
@@ -176,6 +233,8 @@ cdef extern from "engine/stream_engine.hpp" namespace "formatter" nogil:
         PushResult lost(uint64_t, uint64_t)
         PushResult finish(uint64_t, cbool, uint64_t)
         PushResult flush(cbool)
+        PlanChange replan(RecordFormat, vector[uint32_t], cbool, PushResult*)
+        uint64_t await_older(uint64_t, int64_t)
         StreamCounts counts()
         vector[uint64_t] open_origins()
         string checkpoint(PushResult*)

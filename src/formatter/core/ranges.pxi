@@ -1,55 +1,67 @@
-# In: a plan and contiguous bytes. Out: the batches of one range of them. Several threads may call at once; the GIL is
-# released while a range is read.
+# In: a plan and windows of contiguous bytes. Out: the batches of their ranges, in order. The GIL is released while ranges
+# are read; the engine's threads never ask for it.
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 
 
-cdef class DecoderLease:
-    """A decoder with its scratch memory, given back to its reader for the next range."""
-    cdef unique_ptr[RecordDecoder] decoder
-
-
 cdef class RangeReader:
+    """Reads windows range by range with `threads` threads, the caller's among them. For one caller at a time."""
     cdef Plan plan
-    cdef list spare
-    cdef readonly uint64_t max_rows
-    cdef readonly uint64_t max_batch_bytes
+    cdef unique_ptr[RangeCrew] crew
+    cdef Py_buffer view
+    cdef bint holds_view
+    cdef bint splittable
+    cdef readonly dict counters  # of the range handed out last
 
-    def __init__(self, Plan plan, uint64_t max_rows, uint64_t max_batch_bytes):
+    def __init__(self, Plan plan, unsigned threads, uint64_t max_rows, uint64_t max_batch_bytes):
         self.plan = plan
-        self.spare = []
-        self.max_rows = max_rows
-        self.max_batch_bytes = max_batch_bytes
+        self.splittable = plan.splittable
+        self.crew.reset(new RangeCrew(plan.format, threads, max_rows, max_batch_bytes))
 
-    def read(self, data, size_t begin, size_t end, *, bint begins_record, bint input_ends, bint stream_start,
-             int64_t byte_offset):
-        """(first_record, next_record, records, array capsules, error tuples, counters) of the range [begin, end)."""
-        cdef DecoderLease lease
-        if self.spare:
-            lease = self.spare.pop()
-        else:
-            lease = DecoderLease()
-            lease.decoder = self.plan.format.make_decoder()
-        cdef Py_buffer view
-        cdef RangeRequest request
+    def begin(self, data, size_t first_record, size_t range_bytes, *, bint input_ends, int64_t byte_offset):
+        """A new window, whose first record starts at `first_record`; `data` stays where it is until it is read or left."""
+        cdef CrewWindow window
+        self.leave()
+        PyObject_GetBuffer(data, &self.view, PyBUF_SIMPLE)
+        self.holds_view = True
+        window.data = <const uint8_t*>self.view.buf
+        window.size = self.view.len
+        window.first_record = first_record
+        window.range_bytes = range_bytes
+        window.splittable = self.splittable
+        window.input_ends = input_ends
+        window.byte_offset = byte_offset
+        self.crew.get().begin(window)
+
+    def next(self):
+        """(records, array capsules, error tuples) of the next range, or None at the window's end."""
         cdef RangeResult result
-        PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
-        try:
-            request.data = <const uint8_t*>view.buf
-            request.size = view.len
-            request.begin = begin
-            request.end = end
-            request.begins_record = begins_record
-            request.input_ends = input_ends
-            request.stream_start = stream_start
-            request.byte_offset = byte_offset
-            request.max_rows = self.max_rows
-            request.max_batch_bytes = self.max_batch_bytes
-            with nogil:
-                result = read_range(self.plan.format, lease.decoder.get()[0], request)
-        finally:
-            PyBuffer_Release(&view)
-        self.spare.append(lease)
+        cdef bint more
         cdef size_t i
+        with nogil:
+            more = self.crew.get().next(&result)
+        if not more:
+            return None
+        self.counters = counters_dict(result.counters)
         arrays = [take_array(&result.batches[i]) for i in range(result.batches.size())]
         errors = [error_tuple(result.errors[i]) for i in range(result.errors.size())]
-        return (result.first_record, result.next_record, result.records, arrays, errors, counters_dict(result.counters))
+        return result.records, arrays, errors
+
+    @property
+    def used(self):
+        """Bytes of the window through the end of the last record handed out."""
+        return self.crew.get().used()
+
+    def leave(self):
+        """Forgets the window, read to its end or not."""
+        if not self.holds_view:
+            return
+        with nogil:
+            self.crew.get().abandon()
+        self.holds_view = False
+        PyBuffer_Release(&self.view)
+
+    def __dealloc__(self):
+        with nogil:
+            self.crew.reset()
+        if self.holds_view:
+            PyBuffer_Release(&self.view)

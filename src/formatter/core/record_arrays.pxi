@@ -4,10 +4,10 @@ import numpy as np
 
 def parse_record_array(Plan plan, const uint64_t[::1] addresses, const uint64_t[::1] sizes, const uint8_t[::1] valid,
                        bytes record_end):
-    """(array capsule, row of each value or -1, [(value, error tuple)])"""
+    """(array capsule, row of each value or -1 or -2 if filtered, or None where row i is value i, [(value, error tuple)],
+    values decoded per column)"""
     cdef vector[RecordValue] values
     cdef Py_ssize_t i, count = addresses.shape[0]
-    cdef unique_ptr[RecordDecoder] decoder = plan.format.make_decoder()
     cdef RecordArrayResult result
     cdef string ending = record_end
     values.resize(count)
@@ -16,11 +16,14 @@ def parse_record_array(Plan plan, const uint64_t[::1] addresses, const uint64_t[
             values[i].data = <const uint8_t*><size_t>addresses[i]
             values[i].size = sizes[i]
             values[i].null = not valid[i]
-        result = read_record_array(decoder.get()[0], values.data(), count, ending)
-    rows = np.empty(count, np.int64)
-    cdef int64_t[::1] row_view = rows
-    for i in range(count):
-        row_view[i] = result.row_of_value[i]
+        result = read_record_array(plan.format, values.data(), count, ending)
+    rows = None
+    cdef int64_t[::1] row_view
+    if not result.in_order:
+        rows = np.empty(count, np.int64)
+        row_view = rows
+        for i in range(count):
+            row_view[i] = result.row_of_value[i]
     cdef size_t j
     errors = [(result.value_of_error[j], error_tuple(result.errors[j])) for j in range(result.errors.size())]
-    return take_array(&result.batch), rows, errors
+    return take_array(&result.batch), rows, errors, tuple(result.values_decoded)

@@ -1,6 +1,6 @@
 # In: buffers of many origins from any thread. Out: finished batches, errors with certain positions, counts.
 # Thin: the engine locks for itself, the GIL is released around every call.
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_GET_SIZE
+from cpython.bytes cimport PyBytes_CheckExact, PyBytes_GET_SIZE
 
 PUSH_STATUS = ("ok", "duplicate", "zero", "out_of_range", "finished", "pending_limit", "hole", "beyond")
 
@@ -8,10 +8,12 @@ PUSH_STATUS = ("ok", "duplicate", "zero", "out_of_range", "finished", "pending_l
 cdef class NativeStream:
     cdef Plan plan
     cdef StreamEngine* engine
+    cdef tuple names  # what columns are called in counts
+    cdef dict markers  # version of a plan: what its batches carry
 
     def __cinit__(self, Plan plan, *, bint ordered, bint ignore_duplicates, uint64_t max_sequence,
                   uint64_t max_record_bytes, uint64_t max_pending_bytes, uint64_t max_rows, uint64_t max_batch_bytes,
-                  int64_t max_latency_ns):
+                  int64_t max_latency_ns, tuple names=None, object marker=None):
         cdef StreamOptions options
         options.format = plan.format
         options.ordered = ordered
@@ -23,6 +25,8 @@ cdef class NativeStream:
         options.max_batch_bytes = max_batch_bytes
         options.max_latency_ns = max_latency_ns
         self.plan = plan
+        self.names = plan.column_names if names is None else names
+        self.markers = {1: marker}
         self.engine = new StreamEngine(options)
 
     def __dealloc__(self):
@@ -41,7 +45,7 @@ cdef class NativeStream:
         with nogil:
             result = self.engine.push(&buffer, 1, append)
         PyBuffer_Release(&view)
-        return push_result(&result)
+        return push_result(&result, self.markers)
 
     def push_many(self, const uint64_t[::1] addresses, const uint64_t[::1] sizes, const uint64_t[::1] origins,
                   const uint64_t[::1] sequences):
@@ -58,7 +62,7 @@ cdef class NativeStream:
                 buffers[i].data = <const uint8_t*><size_t>addresses[i]
                 buffers[i].size = sizes[i]
             result = self.engine.push(buffers.data(), count, False)
-        return push_result(&result)
+        return push_result(&result, self.markers)
 
     def push_list(self, list data, const uint64_t[::1] origins, const uint64_t[::1] sequences):
         """Bytes-like objects; without origins all are of origin 0."""
@@ -89,13 +93,13 @@ cdef class NativeStream:
         finally:
             for i in range(<Py_ssize_t>views.size()):
                 PyBuffer_Release(&views[i])
-        return push_result(&result)
+        return push_result(&result, self.markers)
 
     def lost(self, uint64_t origin, uint64_t sequence):
         cdef PushResult result
         with nogil:
             result = self.engine.lost(origin, sequence)
-        return push_result(&result)
+        return push_result(&result, self.markers)
 
     def finish(self, uint64_t origin, last_sequence):
         cdef PushResult result
@@ -103,13 +107,44 @@ cdef class NativeStream:
         cdef uint64_t last = last_sequence if given else 0
         with nogil:
             result = self.engine.finish(origin, given, last)
-        return push_result(&result)
+        return push_result(&result, self.markers)
 
     def flush(self, bint everything):
         cdef PushResult result
         with nogil:
             result = self.engine.flush(everything)
-        return push_result(&result)
+        return push_result(&result, self.markers)
+
+    def replan(self, Plan plan, const uint32_t[::1] columns, object marker, bint force):
+        """(the plan's version, 0 if it was not applied, result, counts before it, columns that headers lack). Batches of rows decoded from
+        here on carry `marker`. `columns`: what each of the plan's is in counts and errors. Counts: buffers and bytes
+        admitted, batches that have left, whether calls are still decoding by older plans."""
+        cdef PushResult result
+        cdef PlanChange change
+        cdef vector[uint32_t] called
+        cdef Py_ssize_t i
+        for i in range(columns.shape[0]):
+            called.push_back(columns[i])
+        cdef uint64_t version = next(reversed(self.markers)) + 1
+        self.markers[version] = marker  # before the first batch that carries it
+        with nogil:
+            change = self.engine.replan(plan.format, called, force, &result)
+        missing = [name.decode("utf-8", "replace") for name in change.missing]
+        if not change.applied:
+            del self.markers[version]
+            return 0, push_result(&result, self.markers), (0, 0, 0, False), missing
+        done = push_result(&result, self.markers)
+        for older in [known for known in self.markers if known < change.oldest]:
+            del self.markers[older]
+        return change.version, done, (change.buffers, change.bytes, change.batches, change.parsing), missing
+
+    def await_older(self, uint64_t version, double seconds):
+        """Waits, so long at most, for calls that decode by plans before this one. Returns how many batches have left."""
+        cdef int64_t nanoseconds = <int64_t>(seconds * 1e9)
+        cdef uint64_t batches
+        with nogil:
+            batches = self.engine.await_older(version, nanoseconds)
+        return batches
 
     def open_origins(self):
         cdef vector[uint64_t] found
@@ -121,11 +156,18 @@ cdef class NativeStream:
         cdef StreamCounts counts
         with nogil:
             counts = self.engine.counts()
-        values = list(counts.values_decoded) or [0] * len(self.plan.column_names)
+        values = list(counts.values_decoded) + [0] * (len(self.names) - <Py_ssize_t>counts.values_decoded.size())
         return {"buffers": counts.buffers, "bytes": counts.bytes, "spanning": counts.spanning,
                 "duplicates": counts.duplicates, "lost": counts.lost, "pending_buffers": counts.pending_buffers,
                 "pending_bytes": counts.pending_bytes, "origins": counts.origins, "open_batches": counts.open_batches,
-                "values_decoded": dict(zip(self.plan.column_names, values)), **counters_dict(counts.decode)}
+                "values_decoded": dict(zip(self.names, values)), **counters_dict(counts.decode)}
+
+    def progress(self):
+        """(batches that have left, each has a number below; origins that are not finished)."""
+        cdef StreamCounts counts
+        with nogil:
+            counts = self.engine.counts()
+        return counts.batches, counts.origins - counts.finished
 
     def checkpoint(self):
         """(state, result): the state of every origin, and the batches that were open."""
@@ -133,7 +175,7 @@ cdef class NativeStream:
         cdef string state
         with nogil:
             state = self.engine.checkpoint(&result)
-        return <bytes>state, push_result(&result)
+        return <bytes>state, push_result(&result, self.markers)
 
     def restore(self, bytes state):
         cdef string native = state
@@ -143,8 +185,8 @@ cdef class NativeStream:
         return fine
 
 
-cdef tuple push_result(PushResult* result):
-    """(status, not_taken, appended, [(origin, spans, capsule)], [(origin, error tuple)], holes)"""
+cdef tuple push_result(PushResult* result, dict markers):
+    """(status, not_taken, appended, [(origin, spans, capsule, number, marker)], [(origin, error tuple)], holes)"""
     cdef size_t i, j
     cdef list batches = [], errors = [], holes = []
     cdef list spans
@@ -152,7 +194,8 @@ cdef tuple push_result(PushResult* result):
         spans = []
         for j in range(result.batches[i].spans.size()):
             spans.append((result.batches[i].spans[j].first, result.batches[i].spans[j].last))
-        batches.append((result.batches[i].origin, tuple(spans), take_array(&result.batches[i].array)))
+        batches.append((result.batches[i].origin, tuple(spans), take_array(&result.batches[i].array),
+                        result.batches[i].number, markers[result.batches[i].plan.get().version]))
     for i in range(result.errors.size()):
         errors.append((result.errors[i].origin, error_tuple(result.errors[i].error)))
     for i in range(result.holes.size()):

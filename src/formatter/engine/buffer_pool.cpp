@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +16,8 @@ constexpr size_t smallest_class = 1024;
 constexpr int class_count = 40;                       // smallest_class << 39 is more than any machine has
 constexpr size_t idle_limit = size_t(512) << 20;      // beyond this, returned blocks go back to the system
 constexpr size_t huge_page = size_t(2) << 20;
+constexpr size_t colour_step = 4096 + 64;  // another page and another line
+constexpr unsigned colours = 32;
 
 struct Pool {
     std::mutex lock;
@@ -33,15 +36,29 @@ int class_of(size_t size) {
     return 64 - __builtin_clzll((size - 1) / smallest_class);
 }
 
+// Huge blocks would all begin at the same place of a cache's sets, and the columns of a batch, written at about the same
+// distance from their begins, would push each other out. They begin a few lines apart instead.
+size_t next_colour() {
+    static std::atomic<unsigned> colour{0};
+    return colour.fetch_add(1, std::memory_order_relaxed) % colours * colour_step;
+}
+
 uint8_t* allocate(size_t size) {
     const bool huge = size >= huge_page;
-    void* block = std::aligned_alloc(huge ? huge_page : 64, size);
+    const size_t room = huge ? size + colours * colour_step : size;
+    void* block =
+        std::aligned_alloc(huge ? huge_page : 64, huge ? (room + huge_page - 1) / huge_page * huge_page : room);
     if (!block) {
         std::fputs("formatter: out of memory while growing a result buffer\n", stderr);
         std::abort();
     }
-    if (huge) madvise(block, size, MADV_HUGEPAGE);
-    return static_cast<uint8_t*>(block);
+    if (!huge) return static_cast<uint8_t*>(block);
+    madvise(block, size, MADV_HUGEPAGE);
+    return static_cast<uint8_t*>(block) + next_colour();
+}
+
+void deallocate(uint8_t* block, size_t size) {
+    std::free(size >= huge_page ? reinterpret_cast<uint8_t*>(uintptr_t(block) / huge_page * huge_page) : block);
 }
 
 }  // namespace
@@ -77,7 +94,7 @@ void pool_release(uint8_t* block, size_t capacity) {
             return;
         }
     }
-    std::free(block);
+    deallocate(block, capacity);
 }
 
 PoolStats pool_stats() {
@@ -89,9 +106,9 @@ PoolStats pool_stats() {
 void pool_trim() {
     Pool& p = pool();
     std::lock_guard<std::mutex> guard(p.lock);
-    for (auto& blocks : p.idle) {
-        for (uint8_t* block : blocks) std::free(block);
-        blocks.clear();
+    for (int klass = 0; klass < class_count; klass++) {
+        for (uint8_t* block : p.idle[klass]) deallocate(block, smallest_class << klass);
+        p.idle[klass].clear();
     }
     p.stats.idle_bytes = 0;
 }

@@ -1,5 +1,6 @@
 #include "engine/columns.hpp"
 
+#include <atomic>
 #include <cstring>
 
 namespace formatter {
@@ -83,40 +84,37 @@ void ColumnSet::write_validity(size_t i, uint64_t at, const uint64_t* valid_word
 namespace {
 
 // What a released batch gives back: its columns' blocks, and the small ABI structs, all in one allocation each.
+// Consumers may move children out and release them on their own: the last one to go takes the whole with it.
 struct ExportedBatch {
     std::vector<Column> columns;
     std::vector<ArrowArray> children;
     std::vector<ArrowArray*> child_pointers;
     std::vector<const void*> buffers;  // three a child
     const void* no_validity = nullptr;
-    // Consumers may move children out and release them on their own: each holds the whole until the last is gone.
+    std::atomic<size_t> holders{0};
 };
 
-struct ChildHold {
-    std::shared_ptr<ExportedBatch> batch;
-};
-
-void release_child(ArrowArray* array) {
-    delete static_cast<ChildHold*>(array->private_data);
+void let_go(ArrowArray* array) {
+    ExportedBatch* batch = static_cast<ExportedBatch*>(array->private_data);
     array->release = nullptr;
+    if (batch->holders.fetch_sub(1, std::memory_order_acq_rel) == 1) delete batch;
 }
 
 void release_batch(ArrowArray* array) {
     for (int64_t i = 0; i < array->n_children; i++)
         if (array->children[i]->release) array->children[i]->release(array->children[i]);
-    ChildHold* hold = static_cast<ChildHold*>(array->private_data);
-    array->release = nullptr;
-    delete hold;
+    let_go(array);
 }
 
 }  // namespace
 
 void ColumnSet::export_batch(ArrowArray* out, size_t exported_columns) {
-    auto batch = std::make_shared<ExportedBatch>();
+    ExportedBatch* const batch = new ExportedBatch;
     const size_t n = exported_columns;
     const size_t all = columns_.size();
     reserve_rows(0);
     batch->columns = std::move(columns_);
+    batch->holders = n + 1;
     batch->children.resize(n);
     batch->child_pointers.resize(n);
     batch->buffers.assign(3 * n, nullptr);
@@ -134,8 +132,8 @@ void ColumnSet::export_batch(ArrowArray* out, size_t exported_columns) {
         child.null_count = int64_t(c.null_count);
         child.n_buffers = is_text(type) ? 3 : 2;
         child.buffers = buffers;
-        child.release = release_child;
-        child.private_data = new ChildHold{batch};
+        child.release = let_go;
+        child.private_data = batch;
         batch->child_pointers[i] = &child;
     }
     *out = ArrowArray{};
@@ -145,7 +143,7 @@ void ColumnSet::export_batch(ArrowArray* out, size_t exported_columns) {
     out->n_children = int64_t(n);
     out->children = batch->child_pointers.data();
     out->release = release_batch;
-    out->private_data = new ChildHold{batch};
+    out->private_data = batch;
     columns_ = std::vector<Column>(all);
     rows_ = 0;
 }

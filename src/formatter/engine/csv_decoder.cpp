@@ -47,9 +47,6 @@ CsvDecoder::CsvDecoder(std::shared_ptr<const CsvFormat> format)
     const auto ordinal = [this](uint32_t stop) {
         return int32_t(std::lower_bound(stops_.begin(), stops_.end(), stop) - stops_.begin());
     };
-    is_filter_column_.assign(format_->columns.size(), false);
-    for (const auto& conjunction : format_->filter.any_of)
-        for (const Predicate& p : conjunction) is_filter_column_[p.column] = true;
     for (const ColumnSpec& column : format_->columns) {
         const bool first = column.field == 0;
         const uint32_t skip = uint32_t(first ? format_->record_end.size() : format_->delimiter.size());
@@ -71,6 +68,7 @@ CsvDecoder::CsvDecoder(std::shared_ptr<const CsvFormat> format)
     values_decoded.assign(format_->columns.size(), 0);
     text_before_.resize(format_->columns.size());
     nulls_before_.resize(format_->columns.size());
+    plan_filter();
 }
 
 void CsvDecoder::place(const Place& at) {
@@ -170,6 +168,7 @@ size_t CsvDecoder::index_general(const uint8_t* data, size_t size, uint64_t row_
             row_limit--;
         }
         offset_ += shape.size;
+        indexed_bytes_ += shape.size;
         at += shape.size;
     }
     return at;
@@ -246,6 +245,7 @@ void CsvDecoder::add_irregular(const uint8_t* data, const RecordShape& shape, co
 
 void CsvDecoder::structural_error(ErrorCode code, const uint8_t* data, size_t size, const Place& at,
                                   uint32_t found_fields) {
+    counters.records++;
     counters.rejected++;
     if (format_->on_error == OnError::skip) return;
     RowError error;

@@ -46,8 +46,24 @@ class CsvDecoder : public RecordDecoder {
     void write_stops(uint32_t* out, const RecordShape&) const;
     void structural_error(ErrorCode, const uint8_t* data, size_t size, const Place&, uint32_t found_fields);
 
+    // csv_filter.cpp
+    struct FilterStep {  // the predicates of one column, and what they have been worth
+        uint32_t column;
+        bool by_bytes;  // decided by the field as it stands in the input
+        double cost;    // of a row, in arbitrary units
+        double rows = 0, dropped = 0;  // so far, the older the less
+        std::vector<const Predicate*> predicates;
+    };
+    void plan_filter();
+    bool filter_rows();
+    void filter_by_step(FilterStep&, uint32_t rows);
+    void filter_by_all_columns(uint32_t rows);
+    void decode_to_test(size_t column, std::vector<uint64_t>* undecided);
+    void test_bytes(const FilterStep&);
+    bool drop_unkept(uint32_t rows);
+
     // csv_values.cpp, csv_text.cpp
-    void decode_columns(bool filter_columns, bool other_columns);
+    void decode_columns();
     void decode_column(size_t column);
     void decode_fixed(size_t column, const FieldView&);
     void decode_text(size_t column, const FieldView&);
@@ -72,7 +88,8 @@ class CsvDecoder : public RecordDecoder {
     bool plain_;
     std::vector<uint32_t> stops_;  // wanted separator ordinals of a record
     std::vector<Access> access_;
-    std::vector<bool> is_filter_column_;
+    std::vector<FilterStep> steps_;  // most dropped rows for the money first; empty if the filter has alternatives
+    std::vector<bool> is_decoded_;   // in this attempt
     std::vector<bool> scan_tokens_;
     RowBlock block_;
     ColumnSet columns_;
@@ -92,6 +109,7 @@ class CsvDecoder : public RecordDecoder {
     bool any_rejected_ = false;
     size_t errors_before_ = 0;
     uint64_t nulled_ = 0;
+    std::vector<uint64_t> kept_, passes_;
     std::vector<int64_t> wide_;
     std::vector<uint64_t> text_before_, nulls_before_;
     std::vector<Token> true_tokens_, false_tokens_;

@@ -1,4 +1,4 @@
-// The value half of the CSV decoder: a block of stops to columns, predicate columns first, bad records taken out.
+// The value half of the CSV decoder: a block of stops to columns, bad records taken out.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -72,6 +72,7 @@ void CsvDecoder::begin_attempt() {
     rejected_.assign((rows + 63) / 64 + 1, 0);
     any_rejected_ = false;
     nulled_ = 0;
+    is_decoded_.assign(columns_.size(), false);
     for (size_t i = 0; i < columns_.size(); i++) {
         text_before_[i] = columns_.column(i).text_bytes;
         nulls_before_[i] = columns_.column(i).null_count;
@@ -121,58 +122,37 @@ void CsvDecoder::materialize() {
     }
     errors_before_ = errors.size();
     begin_attempt();
-    const bool filtering = format_->filter.active();
-    if (filtering) {
-        decode_columns(true, false);
-        std::vector<uint64_t> keep(words, ~uint64_t(0));
-        evaluate_filter(format_->filter, columns_, columns_.rows(), rows, keep.data());
-        uint64_t passed = 0, bad = 0;
-        std::vector<uint64_t> dropped(words);
-        for (size_t w = 0; w * 64 < rows; w++) {
-            const uint64_t in_range = rows - w * 64 >= 64 ? ~uint64_t(0) : (uint64_t(1) << (rows - w * 64)) - 1;
-            dropped[w] = (~keep[w] | rejected_[w]) & in_range;
-            bad += __builtin_popcountll(rejected_[w] & in_range);
-            passed += __builtin_popcountll(~dropped[w] & in_range);
-        }
-        counters.filtered += rows - passed - bad;
-        counters.rejected += bad;
-        if (passed == 0) {
-            forget_attempt();
-            return block_.clear();
-        }
-        if (passed < rows) {
-            drop_marked(dropped);
-            rows = block_.rows();
-            decode_columns(true, true);
-        } else {
-            decode_columns(false, true);
-        }
-    } else {
-        decode_columns(true, true);
+    if (format_->filter.active()) {
+        if (!filter_rows()) return block_.clear();
+        rows = block_.rows();
     }
+    decode_columns();
     if (any_rejected_) {
         for (uint64_t word : rejected_) counters.rejected += __builtin_popcountll(word);
         drop_marked(rejected_);
         rows = block_.rows();
-        if (rows) decode_columns(true, true);
+        if (rows) decode_columns();
     }
     counters.nulled += nulled_;
     counters.rows += rows;
+    if (row_records) block_.append_records(row_records);
     columns_.commit_rows(rows);
     block_.clear();
 }
 
-void CsvDecoder::decode_columns(bool filter_columns, bool other_columns) {
+void CsvDecoder::decode_columns() {
     for (size_t i = 0; i < columns_.size(); i++)
-        if (is_filter_column_[i] ? filter_columns : other_columns) decode_column(i);
+        if (!is_decoded_[i]) decode_column(i);
 }
 
 void CsvDecoder::decode_column(size_t i) {
     const ColumnSpec& spec = columns_.specs()[i];
     const FieldView v = view(i);
     values_decoded[i] += v.rows;
+    is_decoded_[i] = true;
     if (!is_text(spec.type)) return decode_fixed(i, v);
-    if (plain_ && !format_->trim && !spec.raw && spec.encoding == BinaryEncoding::plain) return decode_text(i, v);
+    const bool as_is = !spec.raw && spec.encoding == BinaryEncoding::plain && !spec.byte_width;
+    if (plain_ && !format_->trim && as_is) return decode_text(i, v);
     decode_text_exactly(i, v);
 }
 
@@ -187,8 +167,14 @@ void CsvDecoder::decode_fixed(size_t i, const FieldView& v) {
         case ColumnType::float64:
             kernel_->decode_float64(v, format_->decimal_point, c.values.as<double>() + at, marks);
             break;
-        case ColumnType::timestamp: kernel_->decode_timestamp(v, spec.unit, c.values.as<int64_t>() + at, marks); break;
-        case ColumnType::date32: kernel_->decode_date32(v, c.values.as<int32_t>() + at, marks); break;
+        case ColumnType::timestamp:
+            if (spec.time_of_day || spec.epoch) goto exactly;
+            kernel_->decode_timestamp(v, spec.unit, c.values.as<int64_t>() + at, marks);
+            break;
+        case ColumnType::date32:
+            if (spec.epoch) goto exactly;
+            kernel_->decode_date32(v, c.values.as<int32_t>() + at, marks);
+            break;
         case ColumnType::boolean: {
             uint64_t* bits = reinterpret_cast<uint64_t*>(wide_.data());
             kernel_->decode_bool(v, true_tokens_.data(), true_tokens_.size(), false_tokens_.data(),
@@ -203,10 +189,11 @@ void CsvDecoder::decode_fixed(size_t i, const FieldView& v) {
             break;
         }
         case ColumnType::decimal128:
+        exactly:
             // Each value exactly: digits decide, there is no approximation to start from.
             std::fill(empty_.begin(), empty_.end(), 0);
             std::fill(odd_.begin(), odd_.end(), 0);
-            std::memset(c.values.data() + 16 * at, 0, size_t(16) * rows);
+            std::memset(c.values.data() + value_width(spec.type) * at, 0, size_t(value_width(spec.type)) * rows);
             for (uint32_t row = 0; row < rows; row++) {
                 const bool empty = field(i, row).size == 0;
                 set_bit(empty ? empty_ : odd_, row);
@@ -338,7 +325,9 @@ ErrorCode CsvDecoder::parse_value(size_t i, Bytes content, uint32_t row) {
         }
         case ColumnType::date32: {
             int32_t days = 0;
-            code = parse_date(content, &days);
+            code = spec.epoch ? parse_epoch(content, spec, format_->decimal_point, &value) : ErrorCode::invalid;
+            days = int32_t(value);
+            if (code == ErrorCode::invalid) code = parse_date(content, &days);
             for (size_t k = 0; k < format_->timestamp_formats.size() && code != ErrorCode::none; k++) {
                 code = parse_timestamp_as(content, format_->timestamp_formats[k], TimeUnit::second, &value);
                 if (code == ErrorCode::none && value % 86400) code = ErrorCode::precision;
@@ -348,7 +337,10 @@ ErrorCode CsvDecoder::parse_value(size_t i, Bytes content, uint32_t row) {
             return code;
         }
         case ColumnType::timestamp:
-            code = parse_timestamp(content, spec.unit, &value);
+            code = spec.epoch ? parse_epoch(content, spec, format_->decimal_point, &value) : ErrorCode::invalid;
+            if (code == ErrorCode::invalid)
+                code = spec.time_of_day ? parse_time_of_day(content, spec.unit, &value)
+                                        : parse_timestamp(content, spec.unit, &value);
             for (size_t k = 0; k < format_->timestamp_formats.size() && code == ErrorCode::invalid; k++)
                 code = parse_timestamp_as(content, format_->timestamp_formats[k], spec.unit, &value);
             break;

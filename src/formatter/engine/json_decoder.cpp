@@ -197,7 +197,7 @@ void JsonDecoder::write_stops(const uint8_t* line, const uint8_t* end) {
 void JsonDecoder::reject(ErrorCode code, const uint8_t* at, const uint8_t* line, const uint8_t* end) {
     counters.records++;
     counters.rejected++;
-    if (format_->on_error == OnError::skip || format_->on_error == OnError::null) return;
+    if (format_->on_error == OnError::skip || (format_->on_error == OnError::null && !format_->note_nulled)) return;
     const Place place = here();
     while (end > line && end[-1] == '\r') end--;
     at = std::min(at, end);

@@ -88,6 +88,7 @@ class JsonDecoder : public RecordDecoder {
     void read_exactly(size_t column, uint32_t row);
     void value_error(size_t column, uint32_t row, ErrorCode, const uint8_t* at, bool may_null);
     const ColumnSpec& spec(size_t column) const { return format_->columns[column].node.scalar; }
+    void note_error(size_t column, uint32_t row, ErrorCode, const uint8_t* at, bool row_kept);
     void begin_attempt();
     void forget_attempt();
     void drop_marked(const std::vector<uint64_t>& dropped);

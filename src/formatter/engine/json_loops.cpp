@@ -89,6 +89,7 @@ void JsonLoops::decode(const JsonNodeSpec& node, const FieldView& v, bool leadin
             if (node.epoch == EpochUnit::none) return kernel_->decode_date32(v, to(int32_t()), *marks);
             break;
         case ColumnType::timestamp: {
+            if (node.scalar.time_of_day) break;
             if (node.epoch == EpochUnit::none)
                 return kernel_->decode_timestamp(v, node.scalar.unit, to(int64_t()), *marks);
             const int64_t factor = epoch_factor(node);

@@ -34,6 +34,7 @@ Skipped JsonNestedReader::read(JsonBuilder& builder, const uint8_t* at, const ui
     if (rest.code != ErrorCode::none) return done;
     builder.append_null();
     nulled++;
+    if (!first_nulled.at) first_nulled = done;
     return rest;
 }
 

@@ -24,6 +24,7 @@ class JsonNestedReader {
     Skipped read(JsonBuilder&, const uint8_t* at, const uint8_t* end);
 
     uint64_t nulled = 0;  // values made null for an error
+    Skipped first_nulled{nullptr, ErrorCode::none};  // and where the first was; who wants to know resets it
 
   private:
     struct Member {

@@ -7,7 +7,6 @@
 namespace formatter {
 namespace {
 
-bool bit(const std::vector<uint64_t>& bits, uint32_t i) { return bits[i / 64] >> (i % 64) & 1; }
 void set_bit(std::vector<uint64_t>& bits, uint32_t i) { bits[i / 64] |= uint64_t(1) << (i % 64); }
 void clear_bit(std::vector<uint64_t>& bits, uint32_t i) { bits[i / 64] &= ~(uint64_t(1) << (i % 64)); }
 
@@ -111,6 +110,7 @@ void JsonDecoder::read_block(uint32_t rows) {
     }
     counters.nulled += nulled_ + nested_reader_.nulled;
     counters.rows += rows;
+    if (row_records) block_.append_records(row_records);
     columns_.commit_rows(rows);
 }
 
@@ -154,7 +154,7 @@ void JsonDecoder::decode_text(size_t i) {
     }
     const bool large = has_large_offsets(s.type);
     const bool fits = large || c.text_bytes + bound <= uint64_t(INT32_MAX);
-    if (s.raw || s.encoding != BinaryEncoding::plain || !fits) return decode_text_exactly(i);
+    if (s.raw || s.encoding != BinaryEncoding::plain || s.byte_width || !fits) return decode_text_exactly(i);
     c.text.reserve(c.text_bytes + bound + 64, c.text_bytes);
     uint32_t row = 0;
     for (size_t n = 0; n < view.segment_count; n++) {
@@ -249,10 +249,15 @@ void JsonDecoder::decode_nested(size_t i) {
             continue;
         }
         const uint64_t length = builder.length();
+        nested_reader_.first_nulled = {nullptr, ErrorCode::none};
         Skipped done = nested_reader_.read(builder, begin, end);
         if (done.code == ErrorCode::none) {
             done.at = skip_json_space(done.at, end);
-            if (done.at == end) continue;
+            if (done.at == end) {
+                const Skipped& nulled = nested_reader_.first_nulled;
+                if (nulled.at && format_->note_nulled) note_error(i, row, nulled.code, nulled.at, true);
+                continue;
+            }
             done.code = ErrorCode::malformed;
             builder.truncate(length);
         }
@@ -265,12 +270,16 @@ void JsonDecoder::value_error(size_t i, uint32_t row, ErrorCode code, const uint
     if (format_->on_error == OnError::null && may_null) {
         if (!layout_[i].nested) clear_bit(valid_, row);
         nulled_++;
+        if (format_->note_nulled) note_error(i, row, code, found, true);
         return;
     }
-    const bool second = bit(rejected_, row);
     set_bit(rejected_, row);
     any_rejected_ = true;
-    if (format_->on_error == OnError::skip || format_->on_error == OnError::null) return;
+    if (format_->on_error == OnError::skip || (format_->on_error == OnError::null && !format_->note_nulled)) return;
+    note_error(i, row, code, found, false);
+}
+
+void JsonDecoder::note_error(size_t i, uint32_t row, ErrorCode code, const uint8_t* found, bool row_kept) {
     const RowBlock::Location at = block_.locate(row);
     const uint8_t* begin = at.segment->base + at.stops[2 * layout_.size()];
     const uint8_t* end = at.segment->base + at.stops[2 * layout_.size() + 1];
@@ -278,6 +287,7 @@ void JsonDecoder::value_error(size_t i, uint32_t row, ErrorCode code, const uint
     found = std::min(found, end);
     RowError error;
     error.code = code;
+    error.row_kept = row_kept;
     error.column = int32_t(i);
     error.sequence = at.segment->sequence;
     error.byte_offset = int64_t(at.segment->byte_offset) + (found - at.segment->base);
@@ -288,12 +298,14 @@ void JsonDecoder::value_error(size_t i, uint32_t row, ErrorCode code, const uint
     if (found_end <= found) found_end = std::min(found + 1, end);
     while (found_end > found && is_json_space(found_end[-1])) found_end--;
     error.found.assign(reinterpret_cast<const char*>(found), std::min<size_t>(size_t(found_end - found), 200));
-    if (second)  // one reject a record: the leftmost bad value speaks for it
-        for (size_t k = errors_before_; k < errors.size(); k++)
-            if (errors[k].record == error.record && errors[k].sequence == error.sequence) {
-                if (errors[k].byte_offset > error.byte_offset) errors[k] = std::move(error);
-                return;
-            }
+    // One a record: the leftmost bad value speaks for it, and one that cost the row before one that did not.
+    for (size_t k = errors_before_; k < errors.size(); k++) {
+        RowError& other = errors[k];
+        if (other.record != error.record || other.sequence != error.sequence) continue;
+        const bool stronger = other.row_kept != row_kept ? other.row_kept : other.byte_offset > error.byte_offset;
+        if (stronger) other = std::move(error);
+        return;
+    }
     errors.push_back(std::move(error));
 }
 

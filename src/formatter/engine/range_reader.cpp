@@ -2,36 +2,21 @@
 
 #include <algorithm>
 
+#include "engine/chunk_survey.hpp"
 #include "engine/csv_decoder.hpp"
 
 namespace formatter {
 namespace {
 
-constexpr size_t evidence_window = 64 << 10;
-
-// Whether `at` lies inside quotes, by the first quote behind it whose neighbours leave no doubt in well-formed input:
-// a separator before and text behind opens, text before and a separator behind closes. No quote near: outside.
-bool guess_inside(const CsvFormat& csv, const uint8_t* data, size_t size, size_t at) {
-    const auto separates = [&csv](uint8_t c) {
-        return c == uint8_t(csv.delimiter[0]) || c == uint8_t(csv.record_end[0]);
-    };
-    const size_t end = std::min(size, at + evidence_window);
-    bool odd = false;
-    for (size_t i = at; i < end; i++) {
-        if (data[i] != csv.quote) continue;
-        const bool separator_before = i > 0 && separates(data[i - 1]);
-        const bool separator_behind = i + 1 < size && (separates(data[i + 1]) || data[i + 1] == '\r');
-        const bool quote_near = (i > 0 && data[i - 1] == csv.quote) || (i + 1 < size && data[i + 1] == csv.quote);
-        if (!quote_near && separator_before != separator_behind) return odd == separator_before;
-        odd = !odd;
-    }
-    return false;
-}
-
 size_t find_record(const RecordFormat& format, const RangeRequest& request) {
     const Framing& framing = format.framing;
     const uint8_t* data = request.data + request.begin;
     const size_t size = request.size - request.begin;
+    if (framing.scanner) {  // records of one size
+        const uint64_t width = framing.scanner->fixed_size();
+        const uint64_t at = uint64_t(request.byte_offset) + request.begin;
+        return std::min(request.size, size_t((at / width + 1) * width - uint64_t(request.byte_offset)));
+    }
     int inside = 0;
     if (framing.kind == FramingKind::parity)
         inside = guess_inside(*framing.csv, request.data, request.size, request.begin);
@@ -74,7 +59,8 @@ RangeResult read_range(const RecordFormat& format, RecordDecoder& decoder, const
     };
     while (at < request.end && read(request.end - at, request.max_rows) != 0) {}
     while (at <= request.end && at < request.size && read(request.size - at, 1) != 0) {}
-    if (request.input_ends && at <= request.end && at < request.size) {
+    const bool tell_end = format.framing.checks_end() && (at > 0 || request.byte_offset > 0);
+    if (request.input_ends && at <= request.end && (at < request.size || tell_end)) {
         decoder.index_unterminated(request.data + at, request.size - at);
         at = request.size;
     }

@@ -14,14 +14,19 @@ struct RecordValue {
 };
 
 struct RecordArrayResult {
+    static constexpr int64_t no_row = -1;    // null, blank or rejected
+    static constexpr int64_t filtered = -2;  // read, and dropped by the filter
+
     ArrowArray batch{};
-    std::vector<int64_t> row_of_value;  // -1: null, blank or rejected
+    std::vector<int64_t> row_of_value;
+    bool in_order = false;              // row i is value i, for all values
     std::vector<uint64_t> value_of_error;
     std::vector<RowError> errors;       // `byte_offset` counts from the value's start
     DecodeCounters counters;
+    std::vector<uint64_t> values_decoded;
 };
 
-RecordArrayResult read_record_array(RecordDecoder&, const RecordValue* values, size_t count,
+RecordArrayResult read_record_array(const RecordFormat&, const RecordValue* values, size_t count,
                                     const std::string& record_end);
 
 }  // namespace formatter

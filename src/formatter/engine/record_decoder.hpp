@@ -50,6 +50,7 @@ class RecordDecoder {
 
     DecodeCounters counters;
     std::vector<RowError> errors;
+    std::vector<uint64_t>* row_records = nullptr;  // where wanted: ordinal of the record behind each row of columns()
     std::vector<uint64_t> values_decoded;  // per column of the plan: what projection and filters really cost
 };
 

@@ -13,7 +13,7 @@ constexpr size_t segment_room = 4096;   // sentinels; when they run out the bloc
 RowBlock::RowBlock(uint32_t stop_count, uint32_t row_capacity)
     : stop_count_(stop_count), stride_(stop_count), most_rows_(row_capacity), capacity_(row_capacity) {
     allocated_ = size_t(row_capacity) * (stop_count + 1) + segment_room + kernel_slack;
-    stops_.reset(new uint32_t[allocated_]);
+    stops_.reserve(allocated_ * sizeof(uint32_t), 0);
 }
 
 uint32_t* RowBlock::open_segment(const uint8_t* base, const uint8_t* readable_begin, const uint8_t* readable_end,
@@ -22,10 +22,10 @@ uint32_t* RowBlock::open_segment(const uint8_t* base, const uint8_t* readable_be
         segments_.pop_back();
         used_--;
     }
-    stops_[used_++] = 0u - separator;
+    stops_.as<uint32_t>()[used_++] = 0u - separator;
     segments_.push_back(Segment{base, readable_begin, readable_end, used_, 0, at_base.sequence,
                                 uint64_t(at_base.byte_offset), at_base.record});
-    return stops_.get() + used_;
+    return stops_.as<uint32_t>() + used_;
 }
 
 void RowBlock::add_rows(uint32_t rows) {
@@ -53,19 +53,19 @@ void RowBlock::clear() {
 }
 
 void RowBlock::compact(const uint64_t* keep) {
-    if (!spare_) spare_.reset(new uint32_t[allocated_]);
+    spare_.reserve(allocated_ * sizeof(uint32_t), 0);
     const uint32_t entries = stop_count_ + 1;
     std::vector<uint32_t> original;
     std::vector<uint64_t> record_of;
     size_t used = 0;
     uint32_t row = 0, kept = 0;
     for (Segment& s : segments_) {
-        const uint32_t* stops = stops_.get() + s.first_stop - 1;  // begin entry, then the row's stops
+        const uint32_t* stops = stops_.as<uint32_t>() + s.first_stop - 1;  // begin entry, then the row's stops
         const size_t first = used + 1;
         uint32_t kept_here = 0;
         for (uint32_t i = 0; i < s.rows; i++, row++, stops += stride_) {
             if (!(keep[row / 64] >> (row % 64) & 1)) continue;
-            std::memcpy(spare_.get() + used, stops, entries * sizeof(uint32_t));
+            std::memcpy(spare_.as<uint32_t>() + used, stops, entries * sizeof(uint32_t));
             used += entries;
             kept_here++;
             original.push_back(original_row(row));
@@ -75,7 +75,7 @@ void RowBlock::compact(const uint64_t* keep) {
         s.rows = kept_here;
         kept += kept_here;
     }
-    stops_.swap(spare_);
+    std::swap(stops_, spare_);
     original_.swap(original);
     record_of_.swap(record_of);
     stride_ = entries;
@@ -85,9 +85,9 @@ void RowBlock::compact(const uint64_t* keep) {
 }
 
 FieldView RowBlock::view(int32_t begin_stop, int32_t end_stop, uint32_t begin_skip, bool drop_carriage_return) const {
-    return FieldView{segments_.data(),    segments_.size(), stops_.get(), stride_,
-                     begin_stop,          end_stop,         begin_skip,   rows_,
-                     drop_carriage_return};
+    return FieldView{
+        segments_.data(),    segments_.size(), stops_.as<uint32_t>(), stride_, begin_stop, end_stop, begin_skip, rows_,
+        drop_carriage_return};
 }
 
 const Rewritten* RowBlock::rewritten_at(uint32_t row) const {
@@ -97,12 +97,18 @@ const Rewritten* RowBlock::rewritten_at(uint32_t row) const {
     return found != rewritten.end() && found->row == original ? &*found : nullptr;
 }
 
+void RowBlock::append_records(std::vector<uint64_t>* out) const {
+    if (!record_of_.empty()) return void(out->insert(out->end(), record_of_.begin(), record_of_.begin() + rows_));
+    for (const Segment& s : segments_)
+        for (uint32_t i = 0; i < s.rows; i++) out->push_back(s.first_record + i);
+}
+
 RowBlock::Location RowBlock::locate(uint32_t row) const {
     uint32_t before = 0;
     for (const Segment& s : segments_) {
         if (row - before < s.rows) {
             const uint32_t i = row - before;
-            return {&s, stops_.get() + s.first_stop + size_t(i) * stride_,
+            return {&s, stops_.as<uint32_t>() + s.first_stop + size_t(i) * stride_,
                     record_of_.empty() ? s.first_record + i : record_of_[row]};
         }
         before += s.rows;

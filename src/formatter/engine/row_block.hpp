@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "engine/buffer_pool.hpp"
 #include "engine/record_decoder.hpp"
 #include "kernels/row_view.hpp"
 
@@ -34,7 +35,7 @@ class RowBlock {
                            uint32_t separator, const Place& at_base);
     // `rows` more records were written behind the returned pointer.
     void add_rows(uint32_t rows);
-    uint32_t* next_stops() { return stops_.get() + used_; }
+    uint32_t* next_stops() { return stops_.as<uint32_t>() + used_; }
 
     // Bytes kept alive until clear(): for records that had to be rewritten.
     uint8_t* keep_bytes(size_t size);
@@ -51,6 +52,8 @@ class RowBlock {
         uint64_t record;  // ordinal, as the segment counts
     };
     Location locate(uint32_t row) const;
+    // The ordinals of all rows, in order.
+    void append_records(std::vector<uint64_t>* out) const;
     // Row number before any compaction.
     uint32_t original_row(uint32_t row) const { return original_.empty() ? row : original_[row]; }
 
@@ -66,8 +69,7 @@ class RowBlock {
     uint32_t rows_ = 0;
     size_t used_ = 0;
     size_t allocated_;
-    std::unique_ptr<uint32_t[]> stops_;
-    std::unique_ptr<uint32_t[]> spare_;
+    PoolBuffer stops_, spare_;  // warm ones: every reading of an input makes a block anew
     std::vector<Segment> segments_;
     std::vector<uint32_t> original_;
     std::vector<uint64_t> record_of_;  // after compact(): ordinal per row

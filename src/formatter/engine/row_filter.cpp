@@ -1,83 +1,117 @@
 #include "engine/row_filter.hpp"
 
+#include <algorithm>
 #include <cstring>
-#include <string_view>
-
-#include "engine/columns.hpp"
 
 namespace formatter {
 namespace {
 
-template <typename T>
-bool compare_values(Compare compare, T value, T wanted) {
-    switch (compare) {
-        case Compare::equal: return value == wanted;
-        case Compare::not_equal: return value != wanted;
-        case Compare::less: return value < wanted;
-        case Compare::less_equal: return value <= wanted;
-        case Compare::greater: return value > wanted;
-        case Compare::greater_equal: return value >= wanted;
-        default: return false;
-    }
+constexpr size_t longest_walk = 16;  // lists longer than this are sorted and searched
+
+// A column as predicates read it, whether it is still under construction or was exported.
+struct ColumnView {
+    ColumnType type;
+    const uint8_t* validity;  // null: every value is valid
+    const uint8_t* values;
+    const char* text;
+};
+
+ColumnView view_of(ColumnSet& columns, uint32_t i) {
+    const Column& c = columns.column(i);
+    return ColumnView{columns.specs()[i].type, c.null_count ? c.validity.data() : nullptr, c.values.data(),
+                      c.text.as<char>()};
 }
 
-bool bit_at(const uint8_t* bits, uint64_t i) { return bits[i / 8] >> (i % 8) & 1; }
+// `count` bits, at most 64, from bit `at` on. Nothing behind them is read.
+uint64_t word_at(const uint8_t* bits, uint64_t at, uint32_t count) {
+    uint64_t word = 0;
+    const unsigned shift = at % 8;
+    const size_t bytes = (shift + count + 7) / 8;
+    if (bytes >= 8)
+        std::memcpy(&word, bits + at / 8, 8);
+    else
+        std::memcpy(&word, bits + at / 8, bytes);
+    return bytes > 8 ? word >> shift | uint64_t(bits[at / 8 + 8]) << (64 - shift) : word >> shift;
+}
 
-// One loop a predicate: `value_at` is inlined, so the type is decided once a block and not once a row.
-template <typename T, typename List, typename ValueAt>
-void test_rows(const Predicate& p, const List& wanted, const Column& c, uint64_t first, uint32_t count, uint64_t* keep,
-               ValueAt value_at) {
-    const uint8_t* valid = c.validity.data();
-    const bool any_null = c.null_count != 0;
-    for (uint32_t word = 0; word * 64 < count; word++) {
-        const uint32_t last = count - word * 64 < 64 ? count - word * 64 : 64;
+// One loop an operator and type: `passes` is inlined, so nothing is decided once a row that could be once a block.
+template <typename ValueAt, typename Passes>
+void test_values(const Predicate& p, const ColumnView& c, uint64_t first, uint32_t count, uint64_t* keep,
+                 ValueAt value_at, Passes passes) {
+    const uint64_t nulls = null_passes(p) ? ~uint64_t(0) : 0;
+    for (uint32_t done = 0; done < count; done += 64) {
+        const uint32_t rows = std::min(count - done, 64u);
         uint64_t bits = 0;
-        for (uint32_t j = 0; j < last; j++) {
-            const uint64_t row = first + word * 64 + j;
-            bool pass;
-            if (any_null && !bit_at(valid, row)) {
-                // As in pyarrow: a comparison with null is not true; null is in a list that names it, else not in it.
-                pass = p.compare == Compare::in ? p.holds_null : p.compare == Compare::not_in && !p.holds_null;
-            } else if (p.compare == Compare::in || p.compare == Compare::not_in) {
-                bool found = false;
-                for (const auto& w : wanted) found |= value_at(row) == T(w);
-                pass = found == (p.compare == Compare::in);
-            } else {
-                pass = compare_values<T>(p.compare, value_at(row), T(wanted[0]));
-            }
-            bits |= uint64_t(pass) << j;
+        for (uint32_t j = 0; j < rows; j++) bits |= uint64_t(passes(value_at(first + done + j))) << j;
+        if (c.validity) {
+            const uint64_t valid = word_at(c.validity, first + done, rows);
+            bits = (bits & valid) | (nulls & ~valid);
         }
-        keep[word] &= bits;
+        keep[done / 64] &= bits;
     }
 }
 
-template <typename T, typename List>
-void test_fixed(const Predicate& p, const List& wanted, const Column& c, uint64_t first, uint32_t count,
-                uint64_t* keep) {
-    const T* values = c.values.as<T>();
-    using Wide = typename List::value_type;
+template <typename T, typename ValueAt>
+void test_rows(const Predicate& p, std::vector<T> wanted, const ColumnView& c, uint64_t first, uint32_t count,
+               uint64_t* keep, ValueAt value_at) {
+    const auto test = [&](auto passes) { test_values(p, c, first, count, keep, value_at, passes); };
+    if (p.compare == Compare::in || p.compare == Compare::not_in) {
+        const bool found_passes = p.compare == Compare::in;
+        if (wanted.size() > longest_walk) {
+            // What equals nothing, itself included, is found in no list; it would only spoil the order.
+            wanted.erase(std::remove_if(wanted.begin(), wanted.end(), [](const T& w) { return !(w == w); }),
+                         wanted.end());
+            std::sort(wanted.begin(), wanted.end());
+            return test([&](const T& value) {
+                return (value == value && std::binary_search(wanted.begin(), wanted.end(), value)) == found_passes;
+            });
+        }
+        return test([&](const T& value) {
+            bool found = false;
+            for (const T& w : wanted) found |= value == w;
+            return found == found_passes;
+        });
+    }
+    const T bound = wanted[0];
+    switch (p.compare) {
+        case Compare::equal: return test([&](const T& value) { return value == bound; });
+        case Compare::not_equal: return test([&](const T& value) { return value != bound; });
+        case Compare::less: return test([&](const T& value) { return value < bound; });
+        case Compare::less_equal: return test([&](const T& value) { return value <= bound; });
+        case Compare::greater: return test([&](const T& value) { return value > bound; });
+        default: return test([&](const T& value) { return value >= bound; });
+    }
+}
+
+template <typename T, typename Wide>
+void test_fixed(const Predicate& p, const std::vector<Wide>& wanted, const ColumnView& c, uint64_t first,
+                uint32_t count, uint64_t* keep) {
+    const T* values = reinterpret_cast<const T*>(c.values);
     test_rows<Wide>(p, wanted, c, first, count, keep, [values](uint64_t row) { return Wide(values[row]); });
 }
 
 template <typename Offset>
-void test_text(const Predicate& p, const Column& c, uint64_t first, uint32_t count, uint64_t* keep) {
-    const Offset* offsets = c.values.as<Offset>();
-    const char* text = c.text.as<char>();
-    test_rows<std::string_view>(p, p.texts, c, first, count, keep, [offsets, text](uint64_t row) {
+void test_text(const Predicate& p, const ColumnView& c, uint64_t first, uint32_t count, uint64_t* keep) {
+    const Offset* offsets = reinterpret_cast<const Offset*>(c.values);
+    const char* text = c.text;
+    const std::vector<std::string_view> wanted(p.texts.begin(), p.texts.end());
+    test_rows<std::string_view>(p, wanted, c, first, count, keep, [offsets, text](uint64_t row) {
         return std::string_view(text + offsets[row], size_t(offsets[row + 1] - offsets[row]));
     });
 }
 
-void test_nulls(const Predicate& p, const Column& c, uint64_t first, uint32_t count, uint64_t* keep) {
-    const bool wanted = p.compare == Compare::is_not_null;
-    for (uint32_t i = 0; i < count; i++)
-        if (bit_at(c.validity.data(), first + i) != wanted) keep[i / 64] &= ~(uint64_t(1) << (i % 64));
+void test_nulls(const Predicate& p, const ColumnView& c, uint64_t first, uint32_t count, uint64_t* keep) {
+    const uint64_t flip = p.compare == Compare::is_null ? ~uint64_t(0) : 0;
+    for (uint32_t done = 0; done < count; done += 64) {
+        const uint64_t valid =
+            c.validity ? word_at(c.validity, first + done, std::min(count - done, 64u)) : ~uint64_t(0);
+        keep[done / 64] &= valid ^ flip;
+    }
 }
 
-void test_predicate(const Predicate& p, ColumnSet& columns, uint64_t first, uint32_t count, uint64_t* keep) {
-    const Column& c = columns.column(p.column);
+void test_predicate(const Predicate& p, const ColumnView& c, uint64_t first, uint32_t count, uint64_t* keep) {
     if (p.compare == Compare::is_null || p.compare == Compare::is_not_null) return test_nulls(p, c, first, count, keep);
-    switch (columns.specs()[p.column].type) {
+    switch (c.type) {
         case ColumnType::int8: return test_fixed<int8_t>(p, p.integers, c, first, count, keep);
         case ColumnType::int16: return test_fixed<int16_t>(p, p.integers, c, first, count, keep);
         case ColumnType::int32:
@@ -91,20 +125,20 @@ void test_predicate(const Predicate& p, ColumnSet& columns, uint64_t first, uint
         case ColumnType::float32: return test_fixed<float>(p, p.floats, c, first, count, keep);
         case ColumnType::float64: return test_fixed<double>(p, p.floats, c, first, count, keep);
         case ColumnType::boolean: {
-            const uint8_t* bits = c.values.data();
+            const uint8_t* bits = c.values;
             return test_rows<int64_t>(p, p.integers, c, first, count, keep,
-                                      [bits](uint64_t row) { return int64_t(bit_at(bits, row)); });
+                                      [bits](uint64_t row) { return int64_t(bits[row / 8] >> (row % 8) & 1); });
         }
         case ColumnType::decimal128: {
             // Unscaled values of the column's own scale, sixteen bytes each as text.
-            const uint8_t* values = c.values.data();
-            auto read = [](const uint8_t* at) {
+            const uint8_t* values = c.values;
+            const auto read = [](const void* at) {
                 __int128 value;
                 std::memcpy(&value, at, 16);
                 return value;
             };
             std::vector<__int128> wanted;
-            for (const std::string& w : p.texts) wanted.push_back(read(reinterpret_cast<const uint8_t*>(w.data())));
+            for (const std::string& w : p.texts) wanted.push_back(read(w.data()));
             return test_rows<__int128>(p, wanted, c, first, count, keep,
                                        [values, read](uint64_t row) { return read(values + 16 * row); });
         }
@@ -115,18 +149,71 @@ void test_predicate(const Predicate& p, ColumnSet& columns, uint64_t first, uint
     }
 }
 
-}  // namespace
-
-void evaluate_filter(const RowFilter& filter, ColumnSet& columns, uint64_t first_row, uint32_t count, uint64_t* keep) {
+template <typename ViewOf>
+void test_filter(const RowFilter& filter, uint64_t first_row, uint32_t count, uint64_t* keep,
+                 const uint64_t* const* undecided, ViewOf view) {
     const uint32_t words = (count + 63) / 64;
-    std::vector<uint64_t> any(words, 0), all(words);
+    std::vector<uint64_t> any(words, 0), all(words), one(words);
     for (const auto& conjunction : filter.any_of) {
-        for (uint32_t w = 0; w < words; w++) all[w] = ~uint64_t(0);
-        for (const Predicate& p : conjunction) test_predicate(p, columns, first_row, count, all.data());
+        std::fill(all.begin(), all.end(), ~uint64_t(0));
+        for (const Predicate& p : conjunction) {
+            const uint64_t* unread = undecided ? undecided[p.column] : nullptr;
+            std::fill(one.begin(), one.end(), ~uint64_t(0));
+            test_predicate(p, view(p.column), first_row, count, one.data());
+            for (uint32_t w = 0; w < words; w++) all[w] &= unread ? one[w] | unread[w] : one[w];
+        }
         for (uint32_t w = 0; w < words; w++) any[w] |= all[w];
     }
     for (uint32_t w = 0; w < words; w++) keep[w] &= any[w];
     if (count % 64) keep[words - 1] &= (uint64_t(1) << (count % 64)) - 1;
+}
+
+}  // namespace
+
+void evaluate_predicate(const Predicate& p, ColumnSet& columns, uint64_t first_row, uint32_t count, uint64_t* keep) {
+    test_predicate(p, view_of(columns, p.column), first_row, count, keep);
+}
+
+void evaluate_filter(const RowFilter& filter, ColumnSet& columns, uint64_t first_row, uint32_t count, uint64_t* keep,
+                     const uint64_t* const* undecided) {
+    test_filter(filter, first_row, count, keep, undecided, [&](uint32_t i) { return view_of(columns, i); });
+}
+
+void evaluate_filter(const RowFilter& filter, const ArrowArray& batch, const std::vector<ColumnType>& types,
+                     uint64_t* keep) {
+    test_filter(filter, 0, uint32_t(batch.length), keep, nullptr, [&](uint32_t i) {
+        const ArrowArray& c = *batch.children[i];
+        const auto buffer = [&c](int64_t number) {
+            return number < c.n_buffers ? static_cast<const uint8_t*>(c.buffers[number]) : nullptr;
+        };
+        return ColumnView{types[i], buffer(0), buffer(1), reinterpret_cast<const char*>(buffer(2))};
+    });
+}
+
+// As in pyarrow: a comparison with null is not true; null is in a list that names it, else not in it.
+bool null_passes(const Predicate& p) {
+    switch (p.compare) {
+        case Compare::in: return p.holds_null;
+        case Compare::not_in: return !p.holds_null;
+        default: return p.compare == Compare::is_null;
+    }
+}
+
+bool text_passes(const Predicate& p, std::string_view value) {
+    switch (p.compare) {
+        case Compare::equal: return value == p.texts[0];
+        case Compare::not_equal: return value != p.texts[0];
+        case Compare::less: return value < p.texts[0];
+        case Compare::less_equal: return value <= p.texts[0];
+        case Compare::greater: return value > p.texts[0];
+        case Compare::greater_equal: return value >= p.texts[0];
+        case Compare::is_null: return false;
+        case Compare::is_not_null: return true;
+        default: break;
+    }
+    bool found = false;
+    for (const std::string& text : p.texts) found |= value == text;
+    return found == (p.compare == Compare::in);
 }
 
 }  // namespace formatter

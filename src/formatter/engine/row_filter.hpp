@@ -3,7 +3,11 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "engine/arrow_abi.hpp"
+#include "engine/columns.hpp"
 
 namespace formatter {
 
@@ -36,9 +40,18 @@ struct RowFilter {
     bool active() const { return !any_of.empty(); }
 };
 
-class ColumnSet;
 // ANDs into `keep` (bitmap, one bit a row) the rows [first_row, first_row + count) of `columns` that pass.
-// Column i of the filter is column_map[i] of the set.
-void evaluate_filter(const RowFilter&, ColumnSet& columns, uint64_t first_row, uint32_t count, uint64_t* keep);
+// Column i of the filter is column i of the set. `undecided`, if given, has a bitmap for each column, maybe null: rows
+// whose value could not be read, which say no to nothing.
+void evaluate_filter(const RowFilter&, ColumnSet& columns, uint64_t first_row, uint32_t count, uint64_t* keep,
+                     const uint64_t* const* undecided = nullptr);
+// The same for a batch that was exported, whose children are of these types: `keep` has a bit for each of its rows.
+void evaluate_filter(const RowFilter&, const ArrowArray& batch, const std::vector<ColumnType>& types, uint64_t* keep);
+// The same for one predicate on columns under construction.
+void evaluate_predicate(const Predicate&, ColumnSet& columns, uint64_t first_row, uint32_t count, uint64_t* keep);
+
+// What a predicate on text says of a null, and of a value.
+bool null_passes(const Predicate&);
+bool text_passes(const Predicate&, std::string_view value);
 
 }  // namespace formatter

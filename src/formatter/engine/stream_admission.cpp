@@ -24,12 +24,13 @@ uint64_t StreamEngine::sequence_of(uint64_t position) const {
     return options_.max_sequence && position ? (position - 1) % options_.max_sequence + 1 : position;
 }
 
-PushStatus StreamEngine::admit(const PushedBuffer& buffer, uint64_t position, uint64_t quotes, const FrameEnds& ends,
-                               bool lost, Call& call) {
+PushStatus StreamEngine::admit(const Arrived& arrived, uint64_t position, bool lost, Call& call) {
+    const PushedBuffer& buffer = arrived.buffer;
+    const FrameEnds& ends = arrived.ends;
     Origin& origin = origin_of(buffer.origin);
     const uint64_t prefix = origin.ring.prefix();
-    const bool held = origin.outstanding && origin.outstanding->held.count(position);
-    if (position <= prefix || held || origin.ring.seen(position)) return PushStatus::duplicate;
+    const bool waiting = origin.outstanding && origin.outstanding->held.count(position);
+    if (position <= prefix || waiting || origin.ring.seen(position)) return PushStatus::duplicate;
     if (origin.finished) return PushStatus::finished;
     if (position - prefix > ShredRing::max_slots) return PushStatus::out_of_range;
     const bool waits = in_order() || origin.preamble_open;
@@ -37,21 +38,26 @@ PushStatus StreamEngine::admit(const PushedBuffer& buffer, uint64_t position, ui
     // The next buffer in order is always taken: it is what frees the others.
     const uint64_t kept = waits || !ends.any() ? buffer.size : ends.first + (buffer.size - ends.last);
     const uint64_t undecided = call.run.origin && !call.run.delimited ? call.run.bytes : 0;
-    if (!next && counts_.pending_bytes + undecided + kept > options_.max_pending_bytes)
+    if (!next && (counts_.pending_bytes + undecided + kept > options_.max_pending_bytes || too_many_notes()))
         return PushStatus::pending_limit;
     call.touch(origin);
     counts_.buffers++;
     counts_.bytes += buffer.size;
     counts_.lost += lost;
     if (!waits) {
-        extend_run(origin, position, Piece{buffer.data, buffer.size}, ends, lost, call);
+        extend_run(origin, position, Piece{buffer.data, buffer.size, buffer.before}, ends, lost, call);
     } else if (next && may_decode(origin, call)) {
-        follow(origin, position, Piece{buffer.data, buffer.size}, quotes, lost, call);
+        follow(origin, position, Piece{buffer.data, buffer.size, buffer.before}, arrived.quotes, lost, call);
     } else {
-        Held& arrived = origin.work().held[position];
-        arrived.bytes.append(buffer.data, buffer.size);
-        arrived.quotes = quotes;
-        arrived.lost = lost;
+        Held& held = origin.work().held[position];
+        if (call.alone) {  // copied already, before the lock was taken
+            held.bytes = call.block.take();
+            held.before = buffer.before;
+        } else {
+            held.bytes.append(buffer.data, buffer.size);
+        }
+        held.quotes = arrived.quotes;
+        held.lost = lost;
         counts_.pending_bytes += buffer.size;
         counts_.pending_buffers++;
     }
@@ -72,7 +78,7 @@ void StreamEngine::use_header(Origin& origin, const std::string& header) {
     const auto entry = formats_.try_emplace(header).first;
     if (!entry->second)
         entry->second =
-            options_.format.read_preamble(reinterpret_cast<const uint8_t*>(header.data()), header.size()).format;
+            plan_->format.read_preamble(reinterpret_cast<const uint8_t*>(header.data()), header.size()).format;
     origin.header = &entry->first;
     origin.format = entry->second.get();
 }
@@ -90,8 +96,9 @@ void StreamEngine::follow(Origin& origin, uint64_t position, Piece buffer, uint6
     }
     if (origin.preamble_open) {
         // All up to the header's end counts as one record: which of its lines is the header is known only there.
-        const uint64_t end = origin.work().preamble.advance(*framing.csv, buffer.data, buffer.size);
+        const uint64_t end = origin.work().preamble.advance(framing, buffer.data, buffer.size);
         ends.first = end;
+        if (ends.last == FrameEnds::later) ends.last = framing.last_end(buffer.data, buffer.size, origin.state.inside);
         ends.last = end == FrameEnds::none ? end : std::max(end, ends.last);
         origin.preamble_open = end == FrameEnds::none;
         if (!origin.preamble_open) use_header(origin, origin.work().preamble.line);
@@ -105,16 +112,16 @@ void StreamEngine::release_held(Origin& origin, Call& call) {
         Held buffer = std::move(at->second);
         const uint64_t position = at->first;
         origin.outstanding->held.erase(at);
-        counts_.pending_bytes -= buffer.bytes.size;
+        const Piece piece{buffer.data(), buffer.size(), buffer.before};
+        counts_.pending_bytes -= piece.size;
         counts_.pending_buffers--;
-        const Piece piece{buffer.bytes.data.get(), buffer.bytes.size};
         if (in_order() || origin.preamble_open) {
             follow(origin, position, piece, buffer.quotes, buffer.lost, call);
         } else {
             extend_run(origin, position, piece, options_.format.framing.ends_anywhere(piece.data, piece.size),
                        buffer.lost, call);
         }
-        if (buffer.bytes.data) call.owners.push_back(std::move(buffer.bytes));
+        if (buffer.bytes.size) call.owners.push_back(std::move(buffer.bytes));
     };
     // A share at a time: calls that only brought buffers to wait take the next one meanwhile.
     constexpr uint64_t share_bytes = 256 << 10;
@@ -124,7 +131,7 @@ void StreamEngine::release_held(Origin& origin, Call& call) {
         const bool waits = in_order() || origin.preamble_open;
         if (waits && (at->first != origin.ring.prefix() + 1 || !may_decode(origin, call))) return;
         call.touch(origin);
-        taken += at->second.bytes.size + 1;
+        taken += at->second.size() + 1;
         take(at);
     }
 }

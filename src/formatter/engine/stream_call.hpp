@@ -11,10 +11,22 @@ namespace formatter {
 // Ordinals of records behind a spanning record that is parsed by itself count from here, until it is known whether that
 // one was a record at all (it may have been a blank line).
 constexpr uint64_t after_spanning = uint64_t(1) << 63;
+// Marks the position of a record that is open at the end of its run: offset and ordinal count from there.
+constexpr uint64_t at_run_end = uint64_t(1) << 62;
+
+constexpr size_t raw_most = 4096;  // bytes of a record that is not there as a whole, in its reject
 
 struct Piece {
     const uint8_t* data;
     size_t size;
+    size_t before = 0;  // bytes in front that are ours to write to
+};
+
+// A buffer of a round, before the lock is taken.
+struct StreamEngine::Arrived {
+    PushedBuffer buffer;
+    uint64_t quotes;
+    FrameEnds ends;
 };
 
 // Buffers of one call that follow each other in one origin: admitted one by one, shredded and parsed as one.
@@ -27,6 +39,7 @@ struct StreamEngine::Run {
     size_t first_delimited = 0, last_delimited = 0;  // buffers, counted from `first`
     uint64_t head_end = 0;     // behind the first record end, in its buffer
     uint64_t tail_begin = 0;   // behind the last record end, in its buffer
+    bool inside_after = false;  // whether that buffer ends inside quotes
     uint64_t bytes = 0;
     std::vector<Piece> buffers;
     std::vector<SequenceSpan> claims;  // of records that begin or end outside
@@ -43,6 +56,7 @@ struct StreamEngine::Job {
     bool merged = false;         // the spanning record that ends in the run is at the front of `pieces`
     bool stream_start = false;
     bool lost = false;
+    bool reported = false;       // the record was rejected while it grew
     bool unterminated = false;
     std::vector<Piece> pieces;   // contiguous in the stream
     size_t pieces_before = 0;    // of `pieces`: from buffers before `piece_position`
@@ -68,7 +82,10 @@ struct StreamEngine::Call {
     std::vector<FinishedBatch> batches;
     std::vector<std::pair<Origin*, RowError>> errors;  // found while parsing
     uint64_t expected_bytes = 0;                       // of input in a first batch, at a guess
-    PoolBuffer arena;                                  // where small buffers are put together
+    std::vector<Arrived> round;
+    OwnedBytes block;   // what a round's buffers were copied to
+    bool alone = false;  // the block has one buffer only: who must wait may keep it
+    PoolBuffer arena;                                  // where small pieces are put together
     size_t admitted = 0, admitted_bytes = 0;           // since the last parse
 
     void touch(Origin& origin) {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "engine/patient_lock.hpp"
 #include "engine/stream_call.hpp"
 
 namespace formatter {
@@ -16,7 +17,7 @@ constexpr uint64_t bulk_bytes = 1 << 20;  // who brings that much at once will s
 constexpr size_t spare_builders_most = 8;
 // A round is admitted, then parsed: long enough to share the work between, short enough for the others at the lock.
 constexpr size_t round_buffers = 4096;
-constexpr size_t round_bytes = 256 << 10;  // what was counted is still in the cache when it is parsed
+constexpr size_t round_bytes = 256 << 10;  // what was taken in is still in the cache when it is parsed
 constexpr size_t round_origins = 32;
 constexpr uint64_t text_limit = uint64_t(1) << 30;  // 32-bit offsets end at twice this
 
@@ -35,7 +36,11 @@ void add_counters(DecodeCounters& sum, const DecodeCounters& more) {
 
 }  // namespace
 
-StreamEngine::StreamEngine(StreamOptions options) : options_(std::move(options)) {}
+StreamEngine::StreamEngine(StreamOptions options) : options_(std::move(options)) {
+    auto plan = std::make_shared<StreamPlan>();
+    plan->format = options_.format;
+    plan_ = std::move(plan);
+}
 
 StreamEngine::~StreamEngine() {
     for (Builder* builder : idle_builders_) delete builder;
@@ -43,7 +48,6 @@ StreamEngine::~StreamEngine() {
 }
 
 PushResult StreamEngine::push(const PushedBuffer* buffers, size_t count, bool append) {
-    const Framing& framing = options_.format.framing;
     std::vector<uint32_t> order(count);
     for (size_t i = 0; i < count; i++) order[i] = uint32_t(i);
     const auto before = [buffers](uint32_t a, uint32_t b) {
@@ -55,27 +59,18 @@ PushResult StreamEngine::push(const PushedBuffer* buffers, size_t count, bool ap
     Call call;
     uint64_t total = 0;
     for (size_t i = 0; i < count; i++) total += buffers[i].size;
-    if (total >= bulk_bytes) call.expected_bytes = options_.max_batch_bytes / 2;
-    std::vector<uint64_t> quotes;
-    std::vector<FrameEnds> ends;
+    if (total >= bulk_bytes) call.expected_bytes = std::min(4 * total, options_.max_batch_bytes);
     std::unique_lock<std::mutex> guard(lock_, std::defer_lock);
     for (size_t begin = 0; begin < count && result.status == PushStatus::ok;) {
         size_t end = begin, bytes = 0;
         while (end < count && end - begin < round_buffers && bytes < round_bytes) bytes += buffers[order[end++]].size;
-        quotes.resize(end - begin);
-        ends.resize(end - begin);
-        for (size_t i = begin; i < end; i++) {
-            const PushedBuffer& b = buffers[order[i]];
-            if (in_order())
-                quotes[i - begin] = framing.count_quotes(b.data, b.size);
-            else
-                ends[i - begin] = framing.ends_anywhere(b.data, b.size);
-        }
-        guard.lock();
+        take_in(buffers, order.data() + begin, end - begin, call);
+        take_soon(guard);
         quiet_.wait(guard, [this] { return !closed_gate_; });
         size_t i = begin;
         for (; i < end; i++) {
-            const PushedBuffer& b = buffers[order[i]];
+            const Arrived& arrived = call.round[i - begin];
+            const PushedBuffer& b = arrived.buffer;
             if (call.origins.size() >= round_origins && call.origins.back()->id != b.origin) run(call, guard, &result);
             PushStatus status = PushStatus::ok;
             uint64_t position = 0;
@@ -89,10 +84,10 @@ PushResult StreamEngine::push(const PushedBuffer* buffers, size_t count, bool ap
             } else {
                 position = position_of(origin_of(b.origin), b.sequence);
             }
-            if (status == PushStatus::ok) status = admit(b, position, quotes[i - begin], ends[i - begin], false, call);
+            if (status == PushStatus::ok) status = admit(arrived, position, false, call);
             if (status == PushStatus::pending_limit && call.run.origin) {  // what waits may be ready by now
                 run(call, guard, &result);
-                status = admit(b, position, quotes[i - begin], ends[i - begin], false, call);
+                status = admit(arrived, position, false, call);
             }
             if (status == PushStatus::duplicate && options_.ignore_duplicates) {
                 counts_.duplicates++;
@@ -119,8 +114,8 @@ PushResult StreamEngine::lost(uint64_t id, uint64_t sequence) {
     else if (options_.max_sequence && sequence > options_.max_sequence)
         result.status = PushStatus::out_of_range;
     else
-        result.status = admit(PushedBuffer{id, sequence, nullptr, 0}, position_of(origin_of(id), sequence), 0,
-                              FrameEnds{}, true, call);
+        result.status =
+            admit(Arrived{{id, sequence, nullptr, 0}, 0, {}}, position_of(origin_of(id), sequence), true, call);
     run(call, guard, &result);
     return result;
 }
@@ -147,7 +142,7 @@ void StreamEngine::run(Call& call, std::unique_lock<std::mutex>& guard, PushResu
         in_flight_++;
         guard.unlock();
         parse(call);
-        guard.lock();
+        take_soon(guard);
         for (const Job& job : call.jobs) job.origin->in_flight--;
         in_flight_--;
         settle(call, result);
@@ -162,6 +157,7 @@ void StreamEngine::run(Call& call, std::unique_lock<std::mutex>& guard, PushResu
     for (Origin* origin : call.origins) counts_.pending_buffers -= origin->fold();
     call.origins.clear();
     flush_idle(false, result);
+    number_batches(result);
     quiet_.notify_all();
 }
 
@@ -177,12 +173,15 @@ void StreamEngine::settle(Call& call, PushResult* result) {
         RecordDecoder& decoder = *entry.second->decoder;
         add_counters(counts_.decode, decoder.counters);
         decoder.counters = DecodeCounters{};
-        counts_.values_decoded.resize(decoder.values_decoded.size());
+        const StreamPlan& plan = *entry.second->plan;
         for (size_t i = 0; i < decoder.values_decoded.size(); i++) {
-            counts_.values_decoded[i] += decoder.values_decoded[i];
+            const size_t column = plan.column(i);
+            if (counts_.values_decoded.size() <= column) counts_.values_decoded.resize(column + 1);
+            counts_.values_decoded[column] += decoder.values_decoded[i];
             decoder.values_decoded[i] = 0;
         }
         for (RowError& error : decoder.errors) {
+            if (error.column >= 0) error.column = int32_t(plan.column(size_t(error.column)));
             Outstanding& work = entry.first->work();
             auto run = work.tallies.upper_bound(error.sequence);
             if (run == work.tallies.begin())
@@ -192,11 +191,30 @@ void StreamEngine::settle(Call& call, PushResult* result) {
         }
         decoder.errors.clear();
     }
+    for (const Job& job : call.jobs) join_tallies(*job.origin, job.run_first);
     for (FinishedBatch& batch : call.batches) result->batches.push_back(std::move(batch));
     call.batches.clear();
     for (auto& entry : call.builders) return_builder(*entry.first, entry.second, result);
     call.builders.clear();
+    number_batches(result);
     for (Origin* origin : call.origins) place_errors(*origin, result);
+}
+
+// What is known of neighbouring runs is kept as one: it waits for what came before them, which may be long.
+void StreamEngine::join_tallies(Origin& origin, uint64_t run_first) {
+    auto& tallies = origin.outstanding->tallies;
+    const auto done = [](const Tally& t) { return t.waits == 0 && t.errors.empty(); };
+    auto at = tallies.find(run_first);
+    if (at == tallies.end() || !done(at->second)) return;
+    if (at != tallies.begin() && done(std::prev(at)->second)) --at;
+    for (auto next = std::next(at);
+         next != tallies.end() && next->first == at->second.last + 1 && done(next->second);) {
+        at->second.last = next->second.last;
+        at->second.bytes += next->second.bytes;
+        at->second.records += next->second.records;
+        next = tallies.erase(next);
+        tally_count_--;
+    }
 }
 
 // Positions become absolute, and errors certain, in stream order: everything before them has been counted.
@@ -207,9 +225,10 @@ void StreamEngine::place_errors(Origin& origin, PushResult* result) {
     while (!tallies.empty() && tallies.begin()->first == tallied + 1 && tallies.begin()->second.waits == 0) {
         Tally& t = tallies.begin()->second;
         for (RowError& error : t.errors) {
-            error.byte_offset += int64_t(origin.bytes_before);
-            const bool own = error.record & after_spanning;
-            error.record = origin.records_before + (error.record & ~after_spanning) + (own ? t.span_records : 0);
+            const bool own = error.record & after_spanning, open = error.record & at_run_end;
+            error.byte_offset += int64_t(origin.bytes_before + (open ? t.bytes : 0));
+            error.record = origin.records_before + (error.record & ~(after_spanning | at_run_end)) +
+                           (own ? t.span_records : 0) + (open ? t.records : 0);
             error.sequence = sequence_of(error.sequence);
         }
         std::stable_sort(t.errors.begin(), t.errors.end(),
@@ -219,6 +238,7 @@ void StreamEngine::place_errors(Origin& origin, PushResult* result) {
         origin.records_before += t.records;
         tallied = t.last;
         tallies.erase(tallies.begin());
+        tally_count_--;
     }
 }
 
@@ -235,8 +255,9 @@ Builder* StreamEngine::builder_for(Origin& origin, Call& call) {
         spare_builders_.pop_back();
     } else {
         builder = new Builder;
+        builder->plan = plan_;
         builder->format = origin.format;
-        builder->decoder = (origin.format ? *origin.format : options_.format).make_decoder();
+        builder->decoder = (origin.format ? *origin.format : plan_->format).make_decoder();
     }
     if (builder->format != origin.format) {  // opened before the header had come: it has no rows yet
         builder->format = origin.format;
@@ -251,6 +272,7 @@ Builder* StreamEngine::builder_for(Origin& origin, Call& call) {
         builder->bytes = 0;
         if (builder->large) builder->decoder->expect(std::max(typical_bytes_, call.expected_bytes));
     }
+    builder->plan->held++;
     call.builders.emplace_back(&origin, builder);
     return builder;
 }
@@ -261,11 +283,14 @@ bool StreamEngine::is_full(const Builder& builder) const {
 }
 
 void StreamEngine::return_builder(Origin& origin, Builder* builder, PushResult* result) {
+    builder->plan->held--;
     if (builder->full_bytes) typical_bytes_ = builder->full_bytes;
     if (is_full(*builder)) {
         typical_bytes_ = builder->bytes;
         export_builder(*builder, &result->batches);
     }
+    const bool outdated = builder->plan != plan_;
+    if (outdated && (builder->decoder->rows() || !builder->covered.empty())) export_builder(*builder, &result->batches);
     if (builder->decoder->rows() == 0 && builder->covered.empty()) return retire_builder(builder);
     builder->next = origin.builder;
     origin.builder = builder;
@@ -273,7 +298,7 @@ void StreamEngine::return_builder(Origin& origin, Builder* builder, PushResult* 
 }
 
 void StreamEngine::retire_builder(Builder* builder) {
-    if (spare_builders_.size() < spare_builders_most && !builder->format)
+    if (spare_builders_.size() < spare_builders_most && !builder->format && builder->plan == plan_)
         spare_builders_.push_back(builder);
     else
         delete builder;
@@ -282,6 +307,7 @@ void StreamEngine::retire_builder(Builder* builder) {
 void StreamEngine::export_builder(Builder& builder, std::vector<FinishedBatch>* out) const {
     FinishedBatch batch;
     batch.origin = builder.origin;
+    batch.plan = builder.plan;
     std::sort(builder.covered.begin(), builder.covered.end(),
               [](const SequenceSpan& a, const SequenceSpan& b) { return a.first < b.first; });
     uint64_t previous = 0;
@@ -326,10 +352,16 @@ void StreamEngine::flush_idle(bool all, PushResult* result) {
     }
 }
 
+void StreamEngine::number_batches(PushResult* result) {
+    for (; result->numbered < result->batches.size(); result->numbered++)
+        result->batches[result->numbered].number = counts_.batches++;
+}
+
 PushResult StreamEngine::flush(bool all) {
     PushResult result;
     std::unique_lock<std::mutex> guard(lock_);
     flush_idle(all, &result);
+    number_batches(&result);
     return result;
 }
 
@@ -362,10 +394,13 @@ PushResult StreamEngine::finish(uint64_t id, bool use_last, uint64_t last_sequen
         Job job;
         claim(origin, claims.spans[i], nullptr, true, call, &job);
         job.offset = -int64_t(job.bytes + job.let_go);
-        if (job.bytes) call.jobs.push_back(std::move(job));
+        const Framing& framing = options_.format.framing;
+        const bool end_matters = framing.checks_end() && framing.scanner->has_begun(origin.state);
+        if (job.bytes || end_matters) call.jobs.push_back(std::move(job));
     }
     call.touch(origin);
     origin.finished = true;
+    counts_.finished++;
     origin.preamble_open = false;
     run(call, guard, &result);
     // Every buffer has been tallied: what the last record reported is relative to the stream's end.
@@ -386,6 +421,7 @@ PushResult StreamEngine::finish(uint64_t id, bool use_last, uint64_t last_sequen
         builder = next;
     }
     origin.builder = nullptr;
+    number_batches(&result);
     return result;
 }
 

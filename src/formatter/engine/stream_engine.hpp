@@ -5,6 +5,7 @@
 // again: counts, errors and the builder go back. No thread ever waits for another one's parse.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <list>
 #include <map>
@@ -36,12 +37,25 @@ struct PushedBuffer {
     uint64_t sequence;
     const uint8_t* data;
     size_t size;
+    size_t before = 0;  // bytes in front of `data` that the engine may write to
 };
 
 struct Piece;
 
+// What is decoded, from one replan() to the next.
+struct StreamPlan {
+    uint64_t version = 1;
+    RecordFormat format;
+    std::vector<uint32_t> columns;  // what each column is called in counts and errors; empty: by its index
+    mutable uint32_t held = 0;  // builders that calls decode with right now
+
+    uint32_t column(size_t index) const { return columns.empty() ? uint32_t(index) : columns[index]; }
+};
+
 struct FinishedBatch {
     uint64_t origin = 0;
+    uint64_t number = 0;  // 0, 1, 2, ... as they leave: per origin in stream order if the stream is ordered
+    std::shared_ptr<const StreamPlan> plan;  // that all its rows were decoded under
     std::vector<SequenceSpan> spans;
     ArrowArray array{};
 };
@@ -60,9 +74,22 @@ struct PushResult {
     std::vector<FinishedBatch> batches;
     std::vector<PlacedError> errors;
     std::vector<SequenceSpan> holes;
+    size_t numbered = 0;  // of the batches
+};
+
+struct PlanChange {
+    bool applied = false;
+    uint64_t version = 0;  // of the plan that is now in force
+    uint64_t oldest = 0;  // of the plans that rows may still leave under
+    uint64_t buffers = 0, bytes = 0;  // admitted before it
+    uint64_t batches = 0;  // that had left, with those in the result
+    bool parsing = false;  // calls may hold rows that will leave under older plans
+    std::vector<std::string> missing;  // columns that the header of an open origin lacks
 };
 
 struct StreamCounts {
+    uint64_t batches = 0;  // that have left
+    uint64_t finished = 0;  // of the origins
     uint64_t buffers = 0, bytes = 0, spanning = 0, duplicates = 0, lost = 0;
     uint64_t pending_buffers = 0, pending_bytes = 0, origins = 0, open_batches = 0;
     DecodeCounters decode;
@@ -73,7 +100,8 @@ struct StreamCounts {
 struct Builder {
     Builder* next = nullptr;  // another idle one of the same origin
     std::unique_ptr<RecordDecoder> decoder;
-    const RecordFormat* format = nullptr;  // null: the stream's own
+    std::shared_ptr<const StreamPlan> plan;
+    const RecordFormat* format = nullptr;  // null: the plan's own
     std::vector<SequenceSpan> covered;  // positions of the buffers whose rows (or absence of rows) it accounts for
     uint64_t origin = 0;
     uint64_t bytes = 0;  // of input since it was opened
@@ -103,6 +131,12 @@ class StreamEngine {
     PushResult finish(uint64_t origin, bool use_last, uint64_t last_sequence);
     // Batches whose deadline has passed, or all open ones.
     PushResult flush(bool all);
+    // From its return on, what is pushed is decoded by `format`, which differs from the one before in columns and filter
+    // only. Batches of rows decoded before leave in `result`, those being decoded right now with the calls that do it.
+    // Unless it is forced, nothing changes if the header of an open origin lacks a column.
+    PlanChange replan(RecordFormat format, std::vector<uint32_t> columns, bool force, PushResult* result);
+    // Waits, so long at most, for calls that decode by plans before `version`. Returns how many batches have left then.
+    uint64_t await_older(uint64_t version, int64_t timeout_ns);
 
     StreamCounts counts();
     std::vector<uint64_t> open_origins();
@@ -116,13 +150,22 @@ class StreamEngine {
     struct Job;
     struct Call;
 
+    // arrival, without the lock (stream_arrival.cpp)
+    struct Arrived;
+    void take_in(const PushedBuffer* buffers, const uint32_t* order, size_t count, Call&) const;
+
     // admission, under the lock (stream_admission.cpp)
     Origin& origin_of(uint64_t id);
     uint64_t position_of(const Origin&, uint64_t sequence) const;
     uint64_t sequence_of(uint64_t position) const;
     uint64_t next_position(const Origin&) const;  // behind the highest seen
+    // Whether the notes on what waits, not its bytes, have become too many.
+    bool too_many_notes() const {
+        constexpr uint64_t note_bytes = 192, always = 1 << 20;
+        return (counts_.pending_buffers + tally_count_) * note_bytes > std::max(options_.max_pending_bytes, always);
+    }
     bool in_order() const { return options_.ordered || options_.format.framing.needs_prefix(); }
-    PushStatus admit(const PushedBuffer&, uint64_t position, uint64_t quotes, const FrameEnds&, bool lost, Call&);
+    PushStatus admit(const Arrived&, uint64_t position, bool lost, Call&);
     void follow(Origin&, uint64_t position, Piece, uint64_t quotes, bool lost, Call&);
     void release_held(Origin&, Call&);
     bool may_decode(Origin&, Call&) const;
@@ -135,6 +178,10 @@ class StreamEngine {
     void take_fragments(Origin&, uint64_t from, uint64_t to, bool to_head, Job*, Call&);
     void keep_fragments(Origin&, const Run&, bool head, bool tail);
     void follow_open_record(Origin&, const Run&);
+    void report_open_record(Origin&);
+    uint64_t too_many_bytes() const {  // of a record with its end, or of an open one
+        return options_.max_record_bytes + options_.format.framing.record_end_size();
+    }
 
     // parsing, without the lock (stream_parsing.cpp)
     void parse(Call&);
@@ -150,6 +197,7 @@ class StreamEngine {
     // batches, counts and positions, under the lock (stream_engine.cpp)
     void run(Call&, std::unique_lock<std::mutex>&, PushResult*);
     void settle(Call&, PushResult*);
+    void join_tallies(Origin&, uint64_t run_first);
     void place_errors(Origin&, PushResult*);
     void use_header(Origin&, const std::string& header);
     Builder* builder_for(Origin&, Call&);
@@ -158,8 +206,11 @@ class StreamEngine {
     void retire_builder(Builder*);
     bool is_full(const Builder&) const;
     void flush_idle(bool all, PushResult*);
+    void number_batches(PushResult*);
 
     StreamOptions options_;
+    std::shared_ptr<const StreamPlan> plan_;
+    std::list<std::pair<uint64_t, std::weak_ptr<const StreamPlan>>> older_plans_;  // somebody may still hold them
     std::mutex lock_;
     std::condition_variable quiet_;
     uint64_t in_flight_ = 0;
@@ -169,6 +220,7 @@ class StreamEngine {
     std::list<Builder*> idle_builders_;  // oldest first
     std::vector<Builder*> spare_builders_;
     uint64_t typical_bytes_ = 0;  // of input in a full batch
+    uint64_t tally_count_ = 0;  // in all origins
     StreamCounts counts_;
 };
 

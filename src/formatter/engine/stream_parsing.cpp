@@ -10,7 +10,6 @@ namespace {
 constexpr size_t arena_bytes = 256 << 10;  // a block's bytes, stops and values stay in the second-level cache together
 constexpr size_t large_piece = 16 << 10;  // is parsed where it is
 constexpr size_t edge_bytes = 4 << 10;  // of it, to finish the record that began before
-constexpr size_t raw_most = 4096;  // of a record that is not there as a whole
 
 }  // namespace
 
@@ -44,57 +43,85 @@ void StreamEngine::parse_run(Job& job, Call& call) {
         builder.cover(covered, job.run_last);
 }
 
-// Puts small buffers together, so that parsing pays its price per piece once for many of them; of large ones only the
-// records over their edges. Rows that wait in the decoder point into the arena: what was indexed there stays as it is
-// until they have been decoded.
+// Makes long stretches of pieces: what lies one behind the other stays as it is, the record that a piece begins is
+// brought in front of the next one where there is room, and only what is small or has no room is put together in the
+// arena. Rows that wait in the decoder point into these bytes: they stay as they are until those have been decoded.
 void StreamEngine::parse_pieces(Job& job, Call& call) {
     RecordDecoder& decoder = *job.builder->decoder;
-    size_t begin = 0, filled = 0;  // of the arena: what is not indexed yet
+    const uint8_t* open = nullptr;  // what is not indexed yet
+    size_t size = 0;
+    size_t filled = 0;  // of the arena
+    bool in_arena = false;  // the open bytes end where it is filled to
+    bool used_arena = false;
     uint64_t used = 0;
-    const auto index_arena = [&] {
-        const size_t more = index_all(job, call.arena.data() + begin, filled - begin, used, call);
-        begin += more;
+    const auto index_open = [&] {
+        const size_t more = index_all(job, open, size, used, call);
+        open += more;
+        size -= more;
         used += more;
     };
-    const auto make_room = [&] {
-        index_arena();
-        decoder.materialize();
-        filled -= begin;
-        if (filled) std::memmove(call.arena.data(), call.arena.data() + begin, filled);
-        const bool long_record = 2 * filled > call.arena.capacity();
-        call.arena.reserve(long_record ? 2 * call.arena.capacity() : arena_bytes, filled);
-        begin = 0;
+    const auto to_front = [&] {  // of the arena, with room for as much again
+        decoder.materialize();  // rows, also another job's, may point there
+        if (in_arena && size) std::memmove(call.arena.data(), open, size);
+        const size_t wanted = std::max(2 * size, arena_bytes);
+        if (wanted > call.arena.capacity()) call.arena.reserve(wanted, in_arena ? size : 0);
+        if (!in_arena && size) std::memcpy(call.arena.data(), open, size);
+        open = call.arena.data();
+        filled = size;
+        in_arena = used_arena = true;
     };
-    const auto append = [&](const uint8_t* data, size_t size) {
-        while (size) {
-            if (filled == call.arena.capacity()) make_room();
-            const size_t more = std::min(size, call.arena.capacity() - filled);
+    const auto append = [&](const uint8_t* data, size_t count) {
+        if (!used_arena || (!in_arena && size > call.arena.capacity() - filled)) {
+            to_front();
+        } else if (!in_arena) {
+            if (size) std::memcpy(call.arena.data() + filled, open, size);
+            open = call.arena.data() + filled;
+            filled += size;
+            in_arena = true;
+        }
+        while (count) {
+            if (filled == call.arena.capacity()) {
+                index_open();
+                to_front();
+            }
+            const size_t more = std::min(count, call.arena.capacity() - filled);
             std::memcpy(call.arena.data() + filled, data, more);
             filled += more;
+            size += more;
             data += more;
-            size -= more;
+            count -= more;
         }
     };
-    decoder.materialize();  // another job's rows may point into the arena
-    for (const Piece& piece : job.pieces) {
+    const auto in_place = [&](const uint8_t* data, size_t count) {
+        open = data;
+        size = count;
+        in_arena = false;
+    };
+    for (size_t i = 0; i < job.pieces.size(); i++) {
+        Piece piece = job.pieces[i];
+        for (; i + 1 < job.pieces.size() && job.pieces[i + 1].data == piece.data + piece.size; i++)
+            piece.size += job.pieces[i + 1].size;
         if (piece.size < large_piece) {
-            append(piece.data, piece.size);
-            continue;
+            if (size && !in_arena) index_open();
+            if (piece.size) append(piece.data, piece.size);
+        } else {
+            if (size) index_open();
+            if (size <= piece.before) {
+                uint8_t* begin = const_cast<uint8_t*>(piece.data) - size;  // ours, as `before` says
+                if (size) std::memcpy(begin, open, size);
+                in_place(begin, size + piece.size);
+                continue;
+            }
+            append(piece.data, edge_bytes);
+            index_open();
+            if (size > edge_bytes)  // the record that began before is longer
+                append(piece.data + edge_bytes, piece.size - edge_bytes);
+            else  // here a record begins in the piece itself
+                in_place(piece.data + edge_bytes - size, piece.size - edge_bytes + size);
         }
-        append(piece.data, edge_bytes);
-        index_arena();
-        if (filled - begin > edge_bytes) {  // the record that began before is longer
-            append(piece.data + edge_bytes, piece.size - edge_bytes);
-            continue;
-        }
-        const size_t at = edge_bytes - (filled - begin);  // here a record begins in the piece itself
-        const size_t more = index_all(job, piece.data + at, piece.size - at, used, call);
-        used += more;
-        begin = filled;
-        append(piece.data + at + more, piece.size - at - more);
     }
-    index_arena();
-    decoder.materialize();
+    index_open();
+    if (used_arena) decoder.materialize();
 }
 
 // Indexes all complete records of [data, data + size); full batches leave on the way. Returns the bytes used.
@@ -146,7 +173,7 @@ void StreamEngine::parse_with_limit(Job& job, Call& call) {
     if (job.pieces.size() > 1) {
         OwnedBytes whole;
         for (const Piece& piece : job.pieces) whole.append(piece.data, piece.size);
-        data = whole.data.get();
+        data = whole.data();
         call.owners.push_back(std::move(whole));
     }
     const uint64_t base = job.merged ? 0 : after_spanning;
@@ -162,7 +189,7 @@ void StreamEngine::parse_with_limit(Job& job, Call& call) {
         uint64_t size;
         if (at == 0 && job.stream_start && options_.format.has_header) {
             PreambleScan preamble;
-            size = preamble.advance(*framing.csv, data, job.bytes);
+            size = preamble.advance(framing, data, job.bytes);
         } else {
             ScanState state;
             if (at == 0 && job.stream_start) state.mark = 0;
@@ -184,20 +211,18 @@ void StreamEngine::parse_with_limit(Job& job, Call& call) {
 void StreamEngine::parse_spanning(Job& job, Call& call) {
     Builder& builder = *job.builder;
     RecordDecoder& decoder = *builder.decoder;
-    if (job.bytes + job.let_go == 0) return;
+    if (job.bytes + job.let_go == 0 && !(job.unterminated && options_.format.framing.checks_end())) return;
     OwnedBytes stitched;
-    const uint8_t* bytes = job.pieces[0].data;
+    const uint8_t* bytes = job.pieces.empty() ? nullptr : job.pieces[0].data;
     if (job.pieces.size() > 1) {
-        stitched.data.reset(new uint8_t[job.bytes]);
-        for (const Piece& piece : job.pieces) {
-            if (piece.size) std::memcpy(stitched.data.get() + stitched.size, piece.data, piece.size);
-            stitched.size += piece.size;
-        }
-        bytes = stitched.data.get();
+        stitched.reserve(job.bytes, 0);
+        for (const Piece& piece : job.pieces) stitched.append(piece.data, piece.size);
+        bytes = stitched.data();
     }
     const uint64_t record_end = job.unterminated ? 0 : options_.format.framing.record_end_size();
-    if (job.lost || job.bytes + job.let_go - std::min(record_end, job.bytes) > options_.max_record_bytes) {
-        too_long_or_lost(job, bytes, job.bytes, job.offset, 0);
+    if (job.lost || job.reported ||
+        job.bytes + job.let_go - std::min(record_end, job.bytes) > options_.max_record_bytes) {
+        if (!job.reported) too_long_or_lost(job, bytes, job.bytes, job.offset, 0);
         job.records = 1;
         return;
     }
@@ -211,7 +236,7 @@ void StreamEngine::parse_spanning(Job& job, Call& call) {
     else
         decoder.index(bytes, job.bytes, options_.max_rows - decoder.rows());
     job.records = decoder.records_placed();
-    if (stitched.data) call.owners.push_back(std::move(stitched));  // until the builder has materialized
+    if (stitched.size) call.owners.push_back(std::move(stitched));  // until the builder has materialized
 }
 
 void StreamEngine::too_long_or_lost(const Job& job, const uint8_t* bytes, size_t size, int64_t offset,
@@ -223,14 +248,16 @@ void StreamEngine::too_long_or_lost(const Job& job, const uint8_t* bytes, size_t
     error.record = record;
     // As much as is there for every chunking.
     const size_t most = job.lost ? raw_most : std::min<size_t>(raw_most, options_.max_record_bytes);
-    error.raw.assign(reinterpret_cast<const char*>(bytes), std::min(size, most));
+    if (size) error.raw.assign(reinterpret_cast<const char*>(bytes), std::min(size, most));
     error.found = error.raw.substr(0, 200);
+    job.builder->decoder->counters.records++;
     job.builder->decoder->counters.rejected++;
     job.builder->decoder->errors.push_back(std::move(error));
 }
 
 // Errors name the buffer their record ends in; those of a run that was parsed as one know the run's first buffer only.
 void StreamEngine::name_buffers(Call& call) {
+    const Framing& framing = options_.format.framing;
     for (auto& entry : call.builders) {
         for (RowError& error : entry.second->decoder->errors) {
             const auto found = std::find_if(call.jobs.begin(), call.jobs.end(), [&](const Job& job) {
@@ -240,6 +267,7 @@ void StreamEngine::name_buffers(Call& call) {
             if (found == call.jobs.end() || found->run_first == found->run_last) continue;
             const Job& job = *found;
             uint64_t skip = uint64_t(error.byte_offset - job.offset);  // from here the record goes on to its end
+            if (error.record_end >= 0) skip = uint64_t(error.record_end - 1 - job.offset);
             ScanState state;
             state.at_record_start = error.column < 0;
             for (size_t i = 0; i < job.pieces.size(); i++) {
@@ -248,7 +276,8 @@ void StreamEngine::name_buffers(Call& call) {
                     skip -= piece.size;
                     continue;
                 }
-                const uint64_t end = options_.format.framing.record_size(piece.data + skip, piece.size - skip, &state);
+                const uint64_t end =
+                    error.record_end >= 0 ? 0 : framing.record_size(piece.data + skip, piece.size - skip, &state);
                 skip = 0;
                 if (end == FrameEnds::none) continue;
                 error.sequence = job.piece_position + (i - job.pieces_before);

@@ -267,7 +267,7 @@ class BarrierAligner:
         while moved:
             moved = False
             for channel in CHANNELS:
-                for number in list(self._pending[channel]):
+                for number in sorted(self._pending[channel]):  # a closed upstream may have begun a later one
                     entry = self._pending[channel][number]
                     if not self._missing(entry):
                         del self._pending[channel][number]

@@ -22,12 +22,23 @@ namespace formatter {
 
 extern const Kernel FORMATTER_JOIN(kernel_, FORMATTER_ISA);
 const Kernel FORMATTER_JOIN(kernel_, FORMATTER_ISA) = {
-    FORMATTER_TEXT(FORMATTER_ISA),   FORMATTER_ISA::supported,        FORMATTER_ISA::index_csv,
-    FORMATTER_ISA::summarize_quotes, FORMATTER_ISA::count_byte,       FORMATTER_ISA::decode_int64,
-    FORMATTER_ISA::decode_float64,   FORMATTER_ISA::decode_timestamp, FORMATTER_ISA::decode_date32,
-    FORMATTER_ISA::decode_bool,      FORMATTER_ISA::measure_strings,  FORMATTER_ISA::gather_strings,
-    FORMATTER_ISA::valid_utf8,       FORMATTER_ISA::index_json,       FORMATTER_ISA::level_json,
-    FORMATTER_ISA::copy_json_string,
+    .name = FORMATTER_TEXT(FORMATTER_ISA),
+    .supported = FORMATTER_ISA::supported,
+    .index_csv = FORMATTER_ISA::index_csv,
+    .summarize_quotes = FORMATTER_ISA::summarize_quotes,
+    .count_byte = FORMATTER_ISA::count_byte,
+    .copy_counting = FORMATTER_ISA::copy_counting,
+    .decode_int64 = FORMATTER_ISA::decode_int64,
+    .decode_float64 = FORMATTER_ISA::decode_float64,
+    .decode_timestamp = FORMATTER_ISA::decode_timestamp,
+    .decode_date32 = FORMATTER_ISA::decode_date32,
+    .decode_bool = FORMATTER_ISA::decode_bool,
+    .measure_strings = FORMATTER_ISA::measure_strings,
+    .gather_strings = FORMATTER_ISA::gather_strings,
+    .valid_utf8 = FORMATTER_ISA::valid_utf8,
+    .index_json = FORMATTER_ISA::index_json,
+    .level_json = FORMATTER_ISA::level_json,
+    .copy_json_string = FORMATTER_ISA::copy_json_string,
 };
 
 }  // namespace formatter

@@ -111,6 +111,9 @@ struct Kernel {
     void (*index_csv)(const uint8_t* data, size_t size, const CsvBytes&, const StopPlan&, CsvIndex&);
     void (*summarize_quotes)(const uint8_t* data, size_t size, const CsvBytes&, QuoteSummary&);
     uint64_t (*count_byte)(const uint8_t* data, size_t size, uint8_t byte);
+    // Copies and counts; `next` is where the caller will read then, or null.
+    uint64_t (*copy_counting)(uint8_t* to, const uint8_t* from, size_t size, uint8_t byte, const uint8_t* next,
+                              size_t next_size);
 
     // -?digits, 1 to 18 digits. Anything else (signs '+', spaces, quotes, longer, overflow) is odd.
     void (*decode_int64)(const FieldView&, int64_t* out, ValueMarks&);

@@ -97,5 +97,24 @@ static uint64_t count_byte(const uint8_t* data, size_t size, uint8_t byte) {
     return count + popcount(equal_mask(block, wanted) & valid);
 }
 
+// memcpy that counts, and asks for the bytes at `next` meanwhile: buffers come from anywhere in memory, and neither
+// copying nor counting has enough to do to hide the way there.
+static uint64_t copy_counting(uint8_t* to, const uint8_t* from, size_t size, uint8_t byte, const uint8_t* next,
+                              size_t next_size) {
+    const Needle wanted = make_needle(byte);
+    uint64_t count = 0;
+    size_t offset = 0;
+    for (; size - offset >= 64; offset += 64) {
+        if (offset < next_size) __builtin_prefetch(next + offset);
+        count += popcount(equal_mask(load_block(from + offset), wanted));
+        std::memcpy(to + offset, from + offset, 64);
+    }
+    if (offset == size) return count;
+    uint64_t valid;
+    const Block block = load_tail(from + offset, size - offset, valid);
+    std::memcpy(to + offset, from + offset, size - offset);
+    return count + popcount(equal_mask(block, wanted) & valid);
+}
+
 }  // namespace FORMATTER_ISA
 }  // namespace formatter

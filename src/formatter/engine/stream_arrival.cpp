@@ -1,0 +1,53 @@
+// What can be done for a buffer before the lock is taken: copied to memory of ours, its quotes counted, its record ends
+// found. In: the buffers of a round. Out: where their bytes lie and what is known of them. Knows no origins' state.
+#include <algorithm>
+
+#include "engine/stream_call.hpp"
+
+namespace formatter {
+namespace {
+
+constexpr size_t in_place_bytes = 1 << 20;  // larger buffers stay where they are: a copy of them would leave the cache
+constexpr size_t stateless_in_place = 16 << 10;  // nothing is to be counted: copying pays for small ones only
+constexpr size_t headroom =
+    4 << 10;  // for the record that began before, so that it is parsed in one go with the buffer
+constexpr size_t headroom_from = 16 << 10;
+
+}  // namespace
+
+// A round's buffers come to lie one behind the other, so that parsing finds one stretch of bytes; those that have to
+// wait need no copy under the lock; and the pass over memory that counting takes anyway copies at no cost.
+void StreamEngine::take_in(const PushedBuffer* buffers, const uint32_t* order, size_t count, Call& call) const {
+    const Framing& framing = options_.format.framing;
+    const size_t most = in_order() ? in_place_bytes : count > 1 ? stateless_in_place : 0;
+    size_t total = 0;
+    for (size_t i = 0; i < count; i++) total += buffers[order[i]].size < most ? buffers[order[i]].size : 0;
+    const size_t before = total >= headroom_from ? headroom : 0;
+    if (total) {
+        call.block.reserve(before + total, 0);
+    }
+    call.alone = count == 1 && total;
+    call.round.resize(count);
+    size_t filled = before;
+    for (size_t i = 0; i < count; i++) {
+        Arrived& arrived = call.round[i];
+        arrived.buffer = buffers[order[i]];
+        PushedBuffer& b = arrived.buffer;
+        arrived.quotes = 0;
+        if (b.size && b.size < most) {
+            const bool more = i + 1 < count && buffers[order[i + 1]].size < most;
+            const PushedBuffer& next = buffers[order[more ? i + 1 : i]];
+            uint8_t* copy = call.block.data() + filled;
+            arrived.quotes = framing.copy_counting(copy, b.data, b.size, next.data, more ? next.size : 0);
+            b.data = copy;
+            b.before = filled == before ? before : 0;
+            filled += b.size;
+        } else if (in_order()) {
+            arrived.quotes = framing.count_quotes(b.data, b.size);
+        }
+        if (!in_order()) arrived.ends = framing.ends_anywhere(b.data, b.size);
+    }
+    call.block.size = total ? filled : 0;
+}
+
+}  // namespace formatter
