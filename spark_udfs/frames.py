@@ -7,7 +7,7 @@ chunks of an origin come together in one task; parsing is parse_task.py's, types
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import IntegralType, StringType, StructType
@@ -15,6 +15,8 @@ from pyspark.sql.types import IntegralType, StringType, StructType
 import formatter as fm
 from spark_udfs.chunk_rows import ChunkColumns
 from spark_udfs.parse_task import Arrival, OnError, ParseTask
+from spark_udfs.record_task import RecordOnError
+from spark_udfs.records import parse_records
 from spark_udfs.stitch_global import stitch_globally
 
 Stitch = Literal["auto", "origin", "global", "none"]
@@ -29,18 +31,37 @@ def parse(
     origin: str = "origin",
     sequence: str = "sequence",
     payload: str = "payload",
-    on_error: OnError = "raise",
+    on_error: OnError | RecordOnError | None = None,
     stitch: Stitch = "auto",
+    unit: Literal["chunk", "record"] = "chunk",
     keep: Sequence[str] = (),
+    error: str | None = "error",
 ) -> DataFrame:
-    """Records of the chunks in df.
+    """Records of the chunks in df, or (unit="record") one record per payload.
 
     stitch: "origin" brings each origin whole into one task (one shuffle); "global" parses every chunk where it is and
     shuffles only what is open at its ends, for which df is evaluated twice; "none" takes every chunk as whole records;
     "auto" is "origin", without the shuffle where the plan shows that each origin is in one partition already.
     keep: other columns of df that go along; under "origin" each must be constant for an origin, under "global" a record
     has those of the chunk it ends in, origin and sequence included.
+    on_error: "raise" unless said otherwise; for records "null", where the column `error` says what was wrong.
     """
+    if unit == "record":
+        if stitch != "auto":
+            raise fm.OptionError(f"spark: stitch={stitch!r} is for chunks; with unit='record' nothing is to be stitched")
+        return parse_records(
+            df,
+            format,
+            columns=columns,
+            filters=filters,
+            payload=payload,
+            on_error=cast(RecordOnError, on_error or "null"),
+            keep=keep,
+            error=error,
+        )
+    if unit != "chunk":
+        raise fm.OptionError(f"spark: unit is 'chunk' or 'record', found {unit!r}")
+    on_error = cast(OnError, on_error or "raise")
     if stitch not in get_args(Stitch):
         raise fm.OptionError(f"spark: stitch is one of {', '.join(map(repr, get_args(Stitch)))}, found {stitch!r}")
     names = ChunkColumns(origin, sequence, payload)

@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyarrow import types
 from pyspark.errors import PySparkTypeError
 from pyspark.sql.pandas.types import from_arrow_type
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import DataType, StructField, StructType
 
 import formatter as fm
 
@@ -87,6 +87,12 @@ def _accepted_nested(type_: pa.DataType, path: str) -> pa.DataType:
     raise _refuse(path, type_, "leave the column out of `columns`, or declare another type")
 
 
+def plain_schema(schema: pa.Schema) -> pa.Schema:
+    """The schema with dictionaries as their values: Spark takes none, so making them would be work for nothing."""
+    fields = [field.with_type(field.type.value_type) if types.is_dictionary(field.type) else field for field in schema]
+    return pa.schema(fields, metadata=schema.metadata)
+
+
 def accepted_field(field: pa.Field, path: str) -> pa.Field:
     return pa.field(field.name, accepted_type(field.type, path), field.nullable)
 
@@ -96,6 +102,11 @@ def _spark_field(field: pa.Field) -> StructField:
         return StructField(field.name, from_arrow_type(field.type), field.nullable)
     except PySparkTypeError as error:  # an older Spark, without a type for times of day
         raise _refuse(field.name, field.type, "this version of Spark has no such type: declare a string") from error
+
+
+def spark_type(type_: pa.DataType) -> DataType:
+    """The Spark type of an accepted Arrow type."""
+    return from_arrow_type(type_)
 
 
 @dataclass(frozen=True)

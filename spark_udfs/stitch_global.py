@@ -32,6 +32,7 @@ NUMBERS = ("state", "begin", "ends_stream", "stream_start")
 
 def stitch_globally(chunks: DataFrame, task: ParseTask) -> DataFrame:
     """The records of `chunks` as `task` describes them, lazily."""
+    _require_surveyable(task.format)
     names = task.names
     origin_type = chunks.schema[names.origin].dataType
     plan_task = PlanTask(task.format, origin_type)
@@ -41,6 +42,15 @@ def stitch_globally(chunks: DataFrame, task: ParseTask) -> DataFrame:
         plan = _with_second_looks(chunks, surveyed, plan, task, plan_task)
     joined = chunks.join(f.broadcast(plan), _same_chunk(task))
     return joined.mapInArrow(GlobalParse(task), task.schema)
+
+
+def _require_surveyable(format: Any) -> None:
+    lines = isinstance(format, fm.Json) and format.records == "lines"
+    if not lines and not (isinstance(format, fm.Csv) and format.encoding == "utf-8"):
+        raise fm.OptionError(
+            "spark: stitch='global' reads Csv in UTF-8 and Json lines: where other records end a chunk cannot tell by "
+            "itself; use stitch='origin'"
+        )
 
 
 def _same_chunk(task: ParseTask) -> Any:

@@ -31,12 +31,14 @@ from formatter.infer import InferenceWarning, infer
 from formatter.json_format import Json
 from formatter.kernel import active_kernel, choose_kernel, kernels
 from formatter.readers import RejectsWarning, open, read
+from formatter.shared import ALL, SharedStream, SharedStreamStats, Subscription, SubscriptionStats
 from formatter.stream import Stream, StreamStats
 from formatter.values import ParsedRecords, parse_records, parse_records_with_errors, parse_values
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "ALL",
     "BackpressureError",
     "Barrier",
     "BarrierAligner",
@@ -64,9 +66,13 @@ __all__ = [
     "SchemaError",
     "SequenceError",
     "SequenceShredder",
+    "SharedStream",
+    "SharedStreamStats",
     "SpillToDisk",
     "Stream",
     "StreamStats",
+    "Subscription",
+    "SubscriptionStats",
     "Watermark",
     "active_kernel",
     "infer",

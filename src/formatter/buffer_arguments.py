@@ -65,8 +65,8 @@ def refusal(
     where = f"origin {origin!r}, sequence {sequence}"
     if status == "pending_limit":
         return BackpressureError(
-            f"{where}: {options['max_pending_bytes']} bytes wait for earlier buffers (max_pending_bytes); push those "
-            "first, then this one again",
+            f"{where}: as much waits for earlier buffers as max_pending_bytes={options['max_pending_bytes']} allows; push "
+            "those first, then this one again",
             sequence=sequence, origin=origin, not_taken=not_taken,
         )  # fmt: skip
     missing = ", ".join(f"{a}" if a == b else f"{a} to {b}" for a, b in holes)

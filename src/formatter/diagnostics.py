@@ -41,17 +41,27 @@ _EXPECTED = {
     "duplicate_key": "each key once",
     "unknown_key": "a key of the schema",
     "too_deep": "at most 1024 levels of nesting",
+    "not_an_array": "'[', for records='array'",
+    "unterminated_array": "']' before the end of the input",
 }
 
 ErrorTuple = tuple[str, int, int, int, int, int, bytes, bytes]
 
 
 def describe(
-    error: ErrorTuple, format: Format, names: tuple[str, ...], *, origin: int | str | None = None, record_base: int = 0
+    error: ErrorTuple,
+    format: Format,
+    names: tuple[str, ...],
+    *,
+    origin: int | str | None = None,
+    record_base: int | None = 0,
 ) -> FormatError:
-    """A FormatError with its position; `names` are the plan's columns, which the error counts by."""
-    code, column, sequence, byte_offset, record, found_fields, found_bytes, _raw = error
-    record += record_base
+    """A FormatError with its position; `names` are the plan's columns, which the error counts by.
+
+    `record_base`: records before those the error counts, or None if nobody has counted them.
+    """
+    code, column, sequence, byte_offset, counted, found_fields, found_bytes, _raw = error
+    record = None if record_base is None else counted + record_base
     name = names[column] if column >= 0 else None
     field = format.schema.field(name) if name is not None else None
     if code in ("too_few_fields", "too_many_fields"):
@@ -65,10 +75,10 @@ def describe(
         )
         found = found_bytes.decode("utf-8", "backslashreplace")
         shown = shorten(found_bytes)
-    where = f"record {record}"
+    where = "" if record is None else f"record {record}, "
     if name is not None:
-        where += f", field {format.schema.get_field_index(name)} {name!r}"
-    message = f"{format.kind}: {where}, byte {byte_offset}: expected {expected}, found {shown}"
+        where += f"field {format.schema.get_field_index(name)} {name!r}, "
+    message = f"{format.kind}: {where}byte {byte_offset}: expected {expected}, found {shown}"
     remedy = _remedy(code, found_bytes, field, format)
     if remedy:
         message += f"; {remedy}"
@@ -109,6 +119,8 @@ def _json_remedy(code: str, found: bytes, field: pa.Field | None) -> str:
         return "make the column nullable or set on_error"
     if code == "unknown_key":
         return "set unknown='ignore'"
+    if code == "not_an_array":
+        return "set records='lines' or 'concatenated'"
     if code == "duplicate_key":
         return "set on_duplicate_key='last' or 'first'"
     if code != "wrong_type" or field is None:
@@ -122,7 +134,7 @@ def _json_remedy(code: str, found: bytes, field: pa.Field | None) -> str:
 
 def always_raised(code: str) -> bool:
     """Errors of the whole stream rather than of a record: no on_error passes over them."""
-    return code == "header"
+    return code in ("header", "not_an_array")
 
 
 def rejects_table(errors: Iterable[tuple[FormatError, bytes]]) -> pa.Table:

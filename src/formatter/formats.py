@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any, Literal
@@ -12,6 +13,8 @@ from formatter.errors import OptionError, SchemaError
 
 RAGGED = ("error", "pad", "truncate", "fit")
 MAX_SEPARATOR_BYTES = 8
+# The numbers are those of TextEncoding in engine/text_encoding.hpp; a byte order mark may make "utf-16" big-endian.
+ENCODINGS = {"utf-8": 0, "latin-1": 1, "utf-16-le": 2, "utf-16-be": 3, "utf-16": 2}
 
 OnError = Literal["raise", "null", "skip", "collect"]
 ON_ERROR = ("raise", "null", "skip", "collect")
@@ -30,6 +33,15 @@ def check_on_error(on_error: str) -> None:
         raise OptionError(f"on_error: expected one of {', '.join(ON_ERROR)}, found {on_error!r}")
 
 
+def check_byte_order(format: object, owner: str) -> None:
+    """Where buffers or values come apart from the input's start, no byte order mark can tell how to read them."""
+    if isinstance(format, Csv) and format.encoding == "utf-16":
+        raise OptionError(
+            f"{owner}: encoding: utf-16 is known by the mark at the start of a whole input; "
+            "set encoding='utf-16-le' or 'utf-16-be' (a mark is then skipped)"
+        )
+
+
 def check_schema(schema: object, owner: str) -> None:
     if not isinstance(schema, pa.Schema):
         raise SchemaError(
@@ -42,6 +54,16 @@ def check_schema(schema: object, owner: str) -> None:
         if name in seen:
             raise SchemaError(f"{owner}: schema: column {name!r} stands twice; names must be unique")
         seen.add(name)
+    for field in schema:
+        _check_names(field, owner)
+
+
+def _check_names(field: pa.Field, owner: str) -> None:
+    if "\0" in field.name:
+        raise SchemaError(f"{owner}: schema: {field.name!r}: a name of Arrow's C interface ends at a NUL; rename it")
+    if pa.types.is_nested(field.type):
+        for i in range(field.type.num_fields):
+            _check_names(field.type.field(i), owner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +84,7 @@ class Csv:
     trim: bool = False
     comment: str | bytes | None = None
     ragged: Literal["error", "pad", "truncate", "fit"] = "error"
+    encoding: str = "utf-8"
 
     kind = "csv"
 
@@ -82,6 +105,7 @@ class Csv:
         trim: bool = False,
         comment: str | bytes | None = None,
         ragged: Literal["error", "pad", "truncate", "fit"] = "error",
+        encoding: str = "utf-8",
     ) -> None:
         values: dict[str, Any] = {
             "schema": schema,
@@ -98,6 +122,7 @@ class Csv:
             "trim": trim,
             "comment": comment or None,
             "ragged": ragged,
+            "encoding": _known_encoding(encoding),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -138,9 +163,30 @@ class Csv:
         for name in ("header", "trim"):
             if not isinstance(getattr(self, name), bool):
                 raise OptionError(f"Csv: {name}: expected a bool, found {getattr(self, name)!r}")
+        if self.encoding != "utf-8":
+            self._check_encodable()
         overlap = set(self.true_values) & set(self.false_values)
         if overlap:
             raise OptionError(f"Csv: true_values and false_values share {sorted(overlap)!r}")
+
+    def _check_encodable(self) -> None:
+        """What separates stands in the source's characters: given as bytes it is their UTF-8."""
+        for name in ("delimiter", "record_delimiter", "quote", "escape", "comment"):
+            value = getattr(self, name)
+            if value is None:
+                continue
+            try:
+                as_bytes(value, name).decode().encode(self.encoding)
+            except UnicodeError:
+                raise OptionError(
+                    f"Csv: {name}: expected characters of {self.encoding} (bytes are read as UTF-8), found {value!r}"
+                ) from None
+
+    @property
+    def record_end(self) -> bytes:
+        """The record delimiter as it stands in the input."""
+        text = as_bytes(self.record_delimiter, "record_delimiter")
+        return text if self.encoding == "utf-8" else text.decode().encode(self.encoding)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild_csv, ({f.name: getattr(self, f.name) for f in fields(self)},)
@@ -149,6 +195,17 @@ class Csv:
 def _rebuild_csv(values: dict[str, Any]) -> Csv:
     schema = values.pop("schema")
     return Csv(schema, **values)
+
+
+def _known_encoding(encoding: object) -> str:
+    try:
+        name = codecs.lookup(encoding).name if isinstance(encoding, str) else ""
+    except LookupError:
+        name = ""
+    name = {"iso8859-1": "latin-1", "ascii": "utf-8"}.get(name, name)
+    if name not in ENCODINGS:
+        raise OptionError(f"Csv: encoding: expected one of {', '.join(ENCODINGS)}, found {encoding!r}")
+    return name
 
 
 def _tokens(values: Iterable[str], name: str) -> tuple[str, ...]:

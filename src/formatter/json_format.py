@@ -14,19 +14,21 @@ from formatter.formats import check_schema
 VALIDATE = ("touched", "full")
 DUPLICATE_KEYS = ("last", "first", "error")
 UNKNOWN = ("ignore", "error")
+RECORDS = ("lines", "array", "concatenated")  # the order is that of JsonLayout in engine/json_format.hpp
 
 Paths = Mapping[str, str] | Iterable[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Json:
-    """One JSON object a line. `schema` names the keys that may be wanted; columns in `paths` stand at a JSON pointer."""
+    """An object a line, or as `records` says. `schema` names the keys that may be wanted, `paths` columns by JSON pointer."""
 
     schema: pa.Schema
     paths: tuple[tuple[str, str], ...] = ()
     validate: Literal["touched", "full"] = "touched"
     on_duplicate_key: Literal["last", "first", "error"] = "last"
     unknown: Literal["ignore", "error"] = "ignore"
+    records: Literal["lines", "array", "concatenated"] = "lines"
 
     kind = "json"
 
@@ -38,6 +40,7 @@ class Json:
         validate: Literal["touched", "full"] = "touched",
         on_duplicate_key: Literal["last", "first", "error"] = "last",
         unknown: Literal["ignore", "error"] = "ignore",
+        records: Literal["lines", "array", "concatenated"] = "lines",
     ) -> None:
         check_schema(schema, "Json")
         object.__setattr__(self, "schema", schema)
@@ -46,6 +49,7 @@ class Json:
             ("validate", validate, VALIDATE),
             ("on_duplicate_key", on_duplicate_key, DUPLICATE_KEYS),
             ("unknown", unknown, UNKNOWN),
+            ("records", records, RECORDS),
         ):
             if value not in allowed:
                 raise OptionError(f"Json: {name}: expected one of {', '.join(allowed)}, found {value!r}")
@@ -57,6 +61,7 @@ class Json:
             "validate": self.validate,
             "on_duplicate_key": self.on_duplicate_key,
             "unknown": self.unknown,
+            "records": self.records,
         }
         return _rebuild_json, (self.schema, options)
 

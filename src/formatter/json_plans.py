@@ -13,7 +13,7 @@ import pyarrow as pa
 from formatter import _core, types
 from formatter.errors import OptionError, SchemaError
 from formatter.formats import ON_ERROR
-from formatter.json_format import DUPLICATE_KEYS, Json
+from formatter.json_format import DUPLICATE_KEYS, RECORDS, Json
 
 # The order is that of JsonKind and EpochUnit in engine/json_format.hpp.
 SCALAR, STRUCTURE, LIST, LARGE_LIST, FIXED_LIST, MAP = range(6)
@@ -29,20 +29,26 @@ def projected_fields(columns: Sequence[str] | None, schema: pa.Schema) -> list[p
         return list(schema)
     if isinstance(columns, str):
         raise OptionError(f"columns: expected a list of names, found {columns!r}; write [{columns!r}]")
-    wanted: dict[str, Wanted] = {}
-    seen: set[str] = set()
-    for path in columns:
-        if path in seen:
-            raise SchemaError(f"columns: {path!r} stands twice")
-        seen.add(path)
-        if not isinstance(path, str):
-            raise SchemaError(f"columns: expected names, found {path!r}")
-        name, rest = _longest_name(path, schema.names, path, schema.names)
-        wanted[name] = _united(wanted.get(name, {}), _selection(schema.field(name).type, rest, path))
+    wanted = wanted_columns(columns, schema)
     return [_pruned(schema.field(name), wanted[name]) for name in wanted]
 
 
-def _longest_name(text: str, names: Sequence[str], path: str, offered: Sequence[str]) -> tuple[str, str]:
+def wanted_columns(columns: Sequence[str], schema: pa.Schema) -> dict[str, Wanted]:
+    """What of each column the names and paths ask for."""
+    wanted: dict[str, Wanted] = {}
+    seen: set[str] = set()
+    for path in columns:
+        if not isinstance(path, str):
+            raise SchemaError(f"columns: expected names, found {path!r}")
+        if path in seen:
+            raise SchemaError(f"columns: {path!r} stands twice")
+        seen.add(path)
+        name, rest = longest_name(path, schema.names, path, schema.names)
+        wanted[name] = united(wanted.get(name, {}), selection(schema.field(name).type, rest, path))
+    return wanted
+
+
+def longest_name(text: str, names: Sequence[str], path: str, offered: Sequence[str]) -> tuple[str, str]:
     """Names may hold dots themselves, so the longest one that fits counts."""
     fitting = [name for name in names if text == name or text.startswith((name + ".", name + "["))]
     if not fitting:
@@ -51,9 +57,9 @@ def _longest_name(text: str, names: Sequence[str], path: str, offered: Sequence[
     return name, text[len(name) :]
 
 
-def _selection(kind: pa.DataType, rest: str, path: str) -> Wanted:
+def selection(kind: pa.DataType, rest: str, path: str) -> Wanted:
     while rest.startswith("[]"):
-        if not _is_list(kind):
+        if not is_list(kind):
             raise SchemaError(f"columns: {path!r}: {kind} is no list; leave out the []")
         kind, rest = kind.value_type, rest[2:]
     if not rest:
@@ -61,20 +67,20 @@ def _selection(kind: pa.DataType, rest: str, path: str) -> Wanted:
     if not rest.startswith("."):
         raise SchemaError(f"columns: {path!r}: expected '.name' or '[]' at {rest!r}")
     if not pa.types.is_struct(kind):
-        remedy = "; write [] for a list's items" if _is_list(kind) else ""
+        remedy = "; write [] for a list's items" if is_list(kind) else ""
         raise SchemaError(f"columns: {path!r}: {kind} has no members{remedy}")
     names = [field.name for field in kind]
-    name, rest = _longest_name(rest[1:], names, path, names)
-    return {name: _selection(kind.field(name).type, rest, path)}
+    name, rest = longest_name(rest[1:], names, path, names)
+    return {name: selection(kind.field(name).type, rest, path)}
 
 
-def _united(one: Wanted, other: Wanted) -> Wanted:
+def united(one: Wanted, other: Wanted) -> Wanted:
     if one is None or other is None:
         return None
-    return {name: _united(one.get(name, {}), other.get(name, {})) for name in {**one, **other}}
+    return {name: united(one.get(name, {}), other.get(name, {})) for name in {**one, **other}}
 
 
-def _is_list(kind: pa.DataType) -> bool:
+def is_list(kind: pa.DataType) -> bool:
     return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
@@ -98,7 +104,7 @@ def stored(kind: pa.DataType) -> pa.DataType:
     """The type that is decoded, at every level; equal to `kind` for most."""
     if pa.types.is_struct(kind):
         return pa.struct([member.with_type(stored(member.type)) for member in kind])
-    if _is_list(kind):
+    if is_list(kind):
         return _list_of(kind, kind.value_field.with_type(stored(kind.value_type)))
     if pa.types.is_map(kind):
         item = kind.item_field.with_type(stored(kind.item_type))
@@ -117,7 +123,7 @@ def node(field: pa.Field, full: pa.DataType, where: str) -> dict[str, Any]:
         described["children"] = [node(m, full.field(m.name).type, f"{where}.{m.name}") for m in kind]
         wanted = {member.name for member in kind}
         described["ignored_keys"] = [member.name.encode() for member in full if member.name not in wanted]
-    elif _is_list(kind):
+    elif is_list(kind):
         fixed = pa.types.is_fixed_size_list(kind)
         described["kind"] = FIXED_LIST if fixed else LARGE_LIST if pa.types.is_large_list(kind) else LIST
         described["list_size"] = kind.list_size if fixed else 0
@@ -172,6 +178,7 @@ def native_plan(
     wanted = {tokens[0].encode() for tokens in map(format.tokens_of, (field.name for field in decoded)) if tokens}
     known = {tokens[0].encode() for tokens in map(format.tokens_of, full) if tokens}
     options = {
+        "layout": RECORDS.index(format.records),
         "ignored_keys": sorted(known - wanted),
         "validate_full": format.validate == "full",
         "unknown_is_error": format.unknown == "error",

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from formatter import _core, filters, json_plans, types
 from formatter.errors import OptionError, SchemaError
-from formatter.formats import ON_ERROR, RAGGED, Csv, as_bytes, check_on_error
+from formatter.formats import ENCODINGS, ON_ERROR, RAGGED, Csv, as_bytes, check_on_error
 from formatter.json_format import Json
 
 Format = Csv | Json
@@ -27,6 +27,7 @@ class DecodePlan:
     columns: tuple[str, ...]
     converted: tuple[int, ...]
     on_error: str
+    big_endian: Any = None  # of UTF-16 whose byte order the input's mark tells: instead of `native`
 
     def batch(self, capsule: object) -> pa.RecordBatch:
         # By address: through the capsule protocol the schema would be exported and imported again for every batch.
@@ -93,11 +94,12 @@ def _new_plan(
     filter_names = filters.columns_of(clauses)
     filters.check_columns(filter_names, schema, "filters")
     native: Any
+    big_endian: Any = None
     if isinstance(format, Json):
         out_fields = json_plans.projected_fields(columns, schema)
         names = [field.name for field in out_fields]
         decoded = out_fields + [schema.field(name) for name in filter_names if name not in names]
-        described = filters.described(clauses, _filterable(decoded, filter_names), schema)
+        described = filters.described(clauses, filterable(decoded, filter_names), schema)
         native = json_plans.native_plan(format, decoded, len(names), described, on_error, note_nulled)
         storage_types = [json_plans.stored(field.type) for field in out_fields]
     else:
@@ -112,6 +114,9 @@ def _new_plan(
         described = filters.described(clauses, specs, schema)
         dialect = csv_dialect(format, on_error) | {"note_nulled": note_nulled}
         native = _core.Plan.for_csv(dialect, specs, len(names), len(schema), described)
+        if format.encoding == "utf-16":
+            swapped = dialect | {"encoding": ENCODINGS["utf-16-be"]}
+            big_endian = _core.Plan.for_csv(swapped, specs, len(names), len(schema), described)
         storage_types = [types.laid_out(field) for field in out_fields]
     storage_fields = [field.with_type(kind) for field, kind in zip(out_fields, storage_types, strict=True)]
     converted = tuple(i for i, field in enumerate(out_fields) if field.type != storage_fields[i].type)
@@ -123,10 +128,11 @@ def _new_plan(
         columns=tuple(names),
         converted=converted,
         on_error=on_error,
+        big_endian=big_endian,
     )
 
 
-def _filterable(fields: Sequence[pa.Field], filter_names: Sequence[str]) -> list[dict[str, Any]]:
+def filterable(fields: Sequence[pa.Field], filter_names: Sequence[str]) -> list[dict[str, Any]]:
     """Names and type codes by position, for filters: those look at top-level values that are not nested."""
     columns: list[dict[str, Any]] = []
     for field in fields:
@@ -151,6 +157,7 @@ def csv_dialect(format: Csv, on_error: str) -> dict[str, Any]:
         "comment": optional(format.comment, "comment"),
         "trim": format.trim,
         "header": format.header,
+        "encoding": ENCODINGS[format.encoding],
         "decimal": format.decimal.encode(),
         "ragged": RAGGED.index(format.ragged),
         "on_error": ON_ERROR.index(on_error),

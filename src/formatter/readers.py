@@ -7,9 +7,11 @@ Batches leave in order.
 
 from __future__ import annotations
 
+import codecs
 import os
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -17,7 +19,8 @@ import pyarrow as pa
 from formatter import _core, diagnostics
 from formatter.errors import OptionError
 from formatter.filters import Filters
-from formatter.formats import Csv, as_bytes
+from formatter.formats import Csv
+from formatter.json_format import Json
 from formatter.plans import DecodePlan, Format, make_plan
 from formatter.sources import Input, Source, inputs
 
@@ -27,6 +30,7 @@ COLUMNS_PER_RANGE = 50  # with more, a hand-over costs more: whole tables are re
 LARGER_MOST = 4
 WINDOW_BYTES = 8 << 20  # per thread, for inputs that are read rather than looked at in place
 ROWS_PER_BATCH = 65_536
+HEAD_BYTES = 4096  # that show whether an input is an array
 BYTES_PER_BATCH = 64 << 20
 
 Rejects = Callable[[pa.Table], None]
@@ -148,10 +152,15 @@ class _Reading:
         """Makes ready to read; returns how many bytes the header takes."""
         size = 0
         format = self.plan.format
+        if isinstance(format, Csv) and format.encoding == "utf-16":
+            swapped = bytes(window[:2]) == codecs.BOM_UTF16_BE
+            format = replace(format, encoding="utf-16-be" if swapped else "utf-16-le")
+            if swapped:
+                self.native = self.plan.big_endian
         if isinstance(format, Csv) and format.header:
             found = self.native.read_header(window)
             if found is None and last:
-                found = self.native.read_header(bytes(window) + as_bytes(format.record_delimiter, "record_delimiter"))
+                found = self.native.read_header(bytes(window) + format.record_end)
             if found is None and not last:
                 return -1
             if found is not None:
@@ -159,7 +168,16 @@ class _Reading:
                 if missing:
                     raise diagnostics.missing_in_header(format, missing)
         self.ranges = _core.RangeReader(self.native, self.threads, ROWS_PER_BATCH, BYTES_PER_BATCH)
+        if isinstance(format, Json) and format.records == "array":
+            self._check_array(window[:HEAD_BYTES])
         return min(size, len(window))
+
+    def _check_array(self, head: memoryview) -> None:
+        """What is no array is told at once, not when all of it has been looked through."""
+        text = bytes(head).removeprefix(codecs.BOM_UTF8).lstrip(b" \t\r\n")
+        if text and not text.startswith(b"["):
+            self.ranges.begin(head, 0, HEAD_BYTES, input_ends=True, byte_offset=0)
+            self._note(self.ranges.next()[2])
 
     def _note(self, errors: list[Any]) -> None:
         if not errors:

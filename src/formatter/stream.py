@@ -28,7 +28,7 @@ from formatter.checkpoints import CheckpointError
 from formatter.errors import FormatError, OptionError
 from formatter.filters import Filters
 from formatter.flow.policy import BatchPolicy
-from formatter.formats import Csv
+from formatter.formats import Csv, check_byte_order
 from formatter.json_format import Json
 from formatter.plans import make_plan
 
@@ -96,26 +96,19 @@ class Stream:
             },
         }
         _check_options(self._options, policy)
+        check_byte_order(format, "Stream")
         self._plan = make_plan(format, columns=columns, filters_wanted=filters, on_error=on_error)
         self._nulls = NullColumns()
         self._positional = layout == "positional"
-        latency = -1 if policy.max_latency_ms is None else int(policy.max_latency_ms * 1_000_000)
-        self._native = _core.NativeStream(
-            self._plan.native,
-            ordered=ordered,
-            ignore_duplicates=on_duplicate == "ignore",
-            max_sequence=max_sequence or 0,
-            max_record_bytes=max_record_bytes,
-            max_pending_bytes=max_pending_bytes,
-            max_rows=policy.max_rows,
-            max_batch_bytes=policy.max_bytes,
-            max_latency_ns=latency,
-        )
+        self._native = self._native_stream(policy)
         self._lock = threading.Lock()
         self._names: dict[Origin, int] = {}  # origins that are no small whole numbers, and their native ids
         self._origins: dict[int, Origin] = {}
         self._undelivered: list[Batch] = []  # finished in a call that raised, or restored
         self._rejects: list[tuple[FormatError, bytes]] = []
+
+    def _native_stream(self, policy: BatchPolicy) -> _core.NativeStream:
+        return _core.NativeStream(self._plan.native, **native_options(self._options, policy))
 
     # -------------------------------------------------------------------------------------------------- properties
 
@@ -214,6 +207,10 @@ class Stream:
         with self._lock:
             self._undelivered += finished
             waiting = list(self._undelivered)
+        return self._packed(native, waiting)
+
+    def _packed(self, native: bytes, waiting: list[Batch]) -> bytes:
+        with self._lock:
             options = {
                 **self._options,
                 "names": [[name, number] for name, number in self._names.items()],
@@ -313,8 +310,13 @@ class Stream:
             raise raised
         return batches
 
+    def _column_names(self) -> tuple[str, ...]:
+        """What errors count columns by."""
+        names: tuple[str, ...] = self._plan.native.column_names
+        return names
+
     def _note(self, errors: list[Any]) -> FormatError | None:
-        names = self._plan.native.column_names
+        names = self._column_names()
         found = [(diagnostics.describe(e, self.format, names, origin=self._origin(o)), e[7]) for o, e in errors]
         for error, _ in found:
             if self._plan.on_error == "raise" or diagnostics.always_raised(error.code):
@@ -323,6 +325,20 @@ class Stream:
             with self._lock:
                 self._rejects += found
         return None
+
+
+def native_options(options: dict[str, Any], policy: BatchPolicy) -> dict[str, Any]:
+    """What the engine's stream is opened with."""
+    return {
+        "ordered": options["ordered"],
+        "ignore_duplicates": options["on_duplicate"] == "ignore",
+        "max_sequence": options["max_sequence"] or 0,
+        "max_record_bytes": options["max_record_bytes"],
+        "max_pending_bytes": options["max_pending_bytes"],
+        "max_rows": policy.max_rows,
+        "max_batch_bytes": policy.max_bytes,
+        "max_latency_ns": -1 if policy.max_latency_ms is None else int(policy.max_latency_ms * 1_000_000),
+    }
 
 
 def _check_options(options: dict[str, Any], policy: BatchPolicy) -> None:

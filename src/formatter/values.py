@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from formatter import _core, diagnostics
 from formatter.buffers import addresses_of
 from formatter.errors import FormatError, OptionError
 from formatter.filters import Filters, normalized
-from formatter.formats import Csv, as_bytes
+from formatter.formats import Csv, check_byte_order
 from formatter.json_format import Json
 from formatter.plans import make_plan
 
@@ -69,6 +69,9 @@ class RecordParser:
             raise OptionError(
                 f"parse_records: on_error: expected 'null' or 'raise' (every value has its row), found {on_error!r}"
             )
+        check_byte_order(format, "parse_records")
+        if isinstance(format, Json) and format.records != "lines":
+            format = replace(format, records="lines")  # each value is a record, however others stand
         self._format = format
         self._raises = on_error == "raise"
         self._filtered = bool(filters)
@@ -76,7 +79,7 @@ class RecordParser:
         self._plan = make_plan(
             format, columns=columns, filters_wanted=filters, on_error=on_error, note_nulled=not self._raises
         )
-        self._record_end = as_bytes(getattr(format, "record_delimiter", "\n"), "record_delimiter")
+        self._record_end = format.record_end if isinstance(format, Csv) else b"\n"
 
     @property
     def schema(self) -> pa.Schema:

@@ -16,19 +16,15 @@
 namespace formatter {
 extern const Kernel CHECK_JOIN(values_, FORMATTER_ISA);
 const Kernel CHECK_JOIN(values_, FORMATTER_ISA) = {
-    CHECK_TEXT(FORMATTER_ISA),
-    nullptr,
-    nullptr,
-    nullptr,
-    nullptr,
-    FORMATTER_ISA::decode_int64,
-    FORMATTER_ISA::decode_float64,
-    FORMATTER_ISA::decode_timestamp,
-    FORMATTER_ISA::decode_date32,
-    FORMATTER_ISA::decode_bool,
-    FORMATTER_ISA::measure_strings,
-    FORMATTER_ISA::gather_strings,
-    FORMATTER_ISA::valid_utf8,
+    .name = CHECK_TEXT(FORMATTER_ISA),
+    .decode_int64 = FORMATTER_ISA::decode_int64,
+    .decode_float64 = FORMATTER_ISA::decode_float64,
+    .decode_timestamp = FORMATTER_ISA::decode_timestamp,
+    .decode_date32 = FORMATTER_ISA::decode_date32,
+    .decode_bool = FORMATTER_ISA::decode_bool,
+    .measure_strings = FORMATTER_ISA::measure_strings,
+    .gather_strings = FORMATTER_ISA::gather_strings,
+    .valid_utf8 = FORMATTER_ISA::valid_utf8,
 };
 }  // namespace formatter
 

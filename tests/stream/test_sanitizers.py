@@ -13,7 +13,10 @@ import pytest
 HERE = Path(__file__).parent
 PACKAGE = HERE.parent.parent / "src" / "formatter"
 COMPILER = shutil.which("g++") or shutil.which("clang++") or "g++"
-SOURCES = ["stream_*.cpp", "shred_ring*.cpp", "origin.cpp", "framing.cpp", "csv_structure.cpp", "buffer_pool.cpp"]
+SOURCES = [
+    f"engine/{name}" for name in ("stream_*.cpp", "shred_ring*.cpp", "origin.cpp", "framing.cpp", "csv_structure.cpp")
+]
+SOURCES += ["engine/buffer_pool.cpp", "kernels/kernel_scalar.cpp"]
 RECORDS = "40000" if "FORMATTER_SOAK_SECONDS" in os.environ else "2000"
 
 
@@ -21,7 +24,7 @@ RECORDS = "40000" if "FORMATTER_SOAK_SECONDS" in os.environ else "2000"
 @pytest.mark.parametrize("sanitizers", ["thread", "address,undefined"])
 def test_threads_on_one_engine_race_nowhere_and_give_each_record_once(tmp_path, sanitizers):
     program = tmp_path / "stress_engine"
-    sources = [path for pattern in SOURCES for path in sorted(PACKAGE.glob(f"engine/{pattern}"))]
+    sources = [path for pattern in SOURCES for path in sorted(PACKAGE.glob(pattern))]
     flags = ["-std=c++17", "-O1", "-g1", "-Wall", "-Wextra", "-Wno-missing-field-initializers", "-Werror", "-pthread"]
     command = [COMPILER, *flags, f"-fsanitize={sanitizers}", f"-I{PACKAGE}", HERE / "stress_engine.cpp", *sources]
     subprocess.run([*command, "-o", program], check=True, timeout=240)

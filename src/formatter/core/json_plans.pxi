@@ -6,6 +6,8 @@ cdef extern from "engine/json_format.hpp" namespace "formatter" nogil:
         scalar
     cdef enum class EpochUnit(uint8_t):
         none
+    cdef enum class JsonLayout(uint8_t):
+        lines
     cdef enum class DuplicateKey(uint8_t):
         last
     cdef cppclass JsonNodeSpec:
@@ -22,6 +24,7 @@ cdef extern from "engine/json_format.hpp" namespace "formatter" nogil:
         vector[JsonColumn] columns
         uint32_t output_columns
         vector[string] ignored_keys
+        JsonLayout layout
         cbool validate_full, unknown_is_error
         DuplicateKey duplicates
         OnError on_error
@@ -45,6 +48,7 @@ def json_plan(dict options, list columns, Py_ssize_t output_columns, list filter
         json.columns.push_back(native)
     json.output_columns = output_columns
     json.ignored_keys = options["ignored_keys"]
+    json.layout = <JsonLayout><uint8_t>options["layout"]
     json.validate_full = options["validate_full"]
     json.unknown_is_error = options["unknown_is_error"]
     json.duplicates = <DuplicateKey><uint8_t>options["duplicates"]

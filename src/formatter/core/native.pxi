@@ -93,8 +93,17 @@ cdef extern from "engine/framing.hpp" namespace "formatter" nogil:
         stateless
         parity
         scanned
+    cdef cppclass ScanState:
+        cbool inside, escaped, at_record_start
+        uint8_t matched
+    cdef cppclass FrameEnds:
+        uint64_t first
+        cbool any()
     cdef cppclass Framing:
         FramingKind kind
+        uint64_t count_quotes(const uint8_t*, size_t)
+        FrameEnds ends_after(const uint8_t*, size_t, uint64_t quotes, ScanState*)
+        cbool checks_end()
     cdef cppclass Preamble:
         cbool complete
         size_t size
@@ -113,7 +122,11 @@ cdef extern from "engine/range_reader.hpp" namespace "formatter" nogil:
         vector[ArrowArray] batches
         vector[RowError] errors
         DecodeCounters counters
-    RecordFormat csv_record_format(shared_ptr[CsvFormat])
+
+cdef extern from "engine/encoded_csv.hpp" namespace "formatter" nogil:
+    cdef enum class TextEncoding(uint8_t):
+        utf8
+    RecordFormat encoded_csv_format(shared_ptr[CsvFormat], TextEncoding)
 
 cdef extern from "engine/range_crew.hpp" namespace "formatter" nogil:
     cdef cppclass CrewWindow:
@@ -211,7 +224,7 @@ cdef extern from "engine/stream_engine.hpp" namespace "formatter" nogil:
         uint64_t version, oldest, buffers, bytes
         vector[string] missing
     cdef cppclass StreamCounts:
-        uint64_t batches, buffers, bytes, spanning, duplicates, lost, pending_buffers, pending_bytes, origins, open_batches
+        uint64_t batches, finished, buffers, bytes, spanning, duplicates, lost, pending_buffers, pending_bytes, origins, open_batches
         DecodeCounters decode
         vector[uint64_t] values_decoded
     cdef cppclass StreamEngine:

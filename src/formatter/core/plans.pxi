@@ -35,7 +35,7 @@ cdef class Plan:
             csv.columns.push_back(column_spec(column))
         fill_filter(&csv.filter, filters)
         csv.kernel = active
-        plan.format = csv_record_format(shared)
+        plan.format = encoded_csv_format(shared, <TextEncoding><uint8_t>dialect["encoding"])
         plan.column_names = tuple(column["name"] for column in columns)
         return plan
 
@@ -57,6 +57,26 @@ cdef class Plan:
     def splittable(self):
         """Whether a range of the input can find its own first record."""
         return self.format.framing.kind != FramingKind.scanned
+
+    def frame(self, const uint8_t[::1] data, *, bint inside, bint escaped, uint8_t matched):
+        """(inside, escaped, matched, first record end or -1): the state after bytes that begin in the given state.
+
+        Not for formats with comments. Many threads may call at once; the GIL is released.
+        """
+        cdef ScanState state
+        cdef FrameEnds ends
+        cdef Framing* framing = &self.format.framing
+        cdef const uint8_t* begin = &data[0] if data.shape[0] else NULL
+        cdef size_t size = data.shape[0]
+        state.inside, state.escaped, state.matched, state.at_record_start = inside, escaped, matched, False
+        with nogil:
+            ends = framing.ends_after(begin, size, framing.count_quotes(begin, size), &state)
+        return state.inside, state.escaped, state.matched, <int64_t>ends.first if ends.any() else -1
+
+    @property
+    def checks_end(self):
+        """Whether the decoder is to be told that the input ends, even where no bytes are left."""
+        return self.format.framing.checks_end()
 
 
 cdef ColumnSpec column_spec(dict column):

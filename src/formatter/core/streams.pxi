@@ -153,12 +153,12 @@ cdef class NativeStream:
                 "pending_bytes": counts.pending_bytes, "origins": counts.origins, "open_batches": counts.open_batches,
                 "values_decoded": dict(zip(self.names, values)), **counters_dict(counts.decode)}
 
-    def batches_left(self):
-        """How many batches have left; each has a number below."""
+    def progress(self):
+        """(batches that have left, each has a number below; origins that are not finished)."""
         cdef StreamCounts counts
         with nogil:
             counts = self.engine.counts()
-        return counts.batches
+        return counts.batches, counts.origins - counts.finished
 
     def checkpoint(self):
         """(state, result): the state of every origin, and the batches that were open."""

@@ -45,6 +45,8 @@ struct ScanState {
     bool at_record_start = true;
     uint8_t matched = 0;        // bytes of the record end already met
     uint8_t mark = 3;           // bytes of a byte order mark already met; 3: none can stand here
+    uint64_t count = 0;         // of open brackets, bytes of a record: what a FrameScanner counts
+    uint64_t carried = 0;       // bytes that a FrameScanner met and could not decide about yet
 };
 struct BufferScan {
     static constexpr uint64_t none = ~uint64_t(0);

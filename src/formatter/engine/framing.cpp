@@ -74,7 +74,7 @@ FrameEnds Framing::ends_after(const uint8_t* data, size_t size, uint64_t quotes,
         if (ends.any()) ends.last = FrameEnds::later;
         return ends;
     }
-    const BufferScan scan = scan_buffer(*csv, data, size, state);
+    const BufferScan scan = this->scan(data, size, state, false);
     ends.first = scan.first_end;
     ends.last = scan.last_end;
     return ends;
@@ -86,22 +86,25 @@ uint64_t Framing::last_end(const uint8_t* data, size_t size, bool inside) const 
 
 uint64_t Framing::record_size(const uint8_t* data, size_t size, ScanState* state) const {
     if (kind == FramingKind::stateless) return ends_anywhere(data, size).first;
-    return scan_buffer(*csv, data, size, state, true).first_end;
+    return scan(data, size, state, true).first_end;
 }
 
-uint64_t PreambleScan::advance(const CsvFormat& format, const uint8_t* data, size_t size) {
+uint64_t PreambleScan::advance(const Framing& framing, const uint8_t* data, size_t size) {
+    const CsvFormat& format = *framing.csv;
     if (first_line && line.empty()) state.mark = 0;
     for (size_t at = 0; at < size;) {
-        const uint64_t found = scan_buffer(format, data + at, size - at, &state, true).first_end;
+        const uint64_t found = framing.scan(data + at, size - at, &state, true).first_end;
         const bool ended = found != BufferScan::none;
         const size_t used = ended ? found : size - at;
         line.append(reinterpret_cast<const char*>(data + at), used);
         at += used;
         if (!ended) break;
-        if (first_line && line.compare(0, 3, "\xEF\xBB\xBF") == 0) line.erase(0, 3);
-        const size_t content = line.size() - format.record_end.size();
-        const bool comment = content && format.commenting && uint8_t(line[0]) == format.comment;
-        if (!comment && !is_blank(format, reinterpret_cast<const uint8_t*>(line.data()), content)) return at;
+        if (!framing.scanner && first_line && line.compare(0, 3, "\xEF\xBB\xBF") == 0) line.erase(0, 3);
+        std::string text = framing.scanner ? framing.scanner->text_of(line) : line;
+        if (first_line && text.compare(0, 3, "\xEF\xBB\xBF") == 0) text.erase(0, 3);
+        const size_t content = text.size() - format.record_end.size();
+        const bool comment = content && format.commenting && uint8_t(text[0]) == format.comment;
+        if (!comment && !is_blank(format, reinterpret_cast<const uint8_t*>(text.data()), content)) return at;
         line.clear();
         first_line = false;
     }

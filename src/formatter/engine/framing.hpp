@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/csv_structure.hpp"
+#include "engine/frame_scanner.hpp"
 #include "engine/record_decoder.hpp"
 #include "kernels/kernel.hpp"
 
@@ -22,11 +22,14 @@ enum class FramingKind : uint8_t {
 
 struct FrameEnds {  // positions behind the record ends, `none` if the buffer has no record end
     static constexpr uint64_t none = BufferScan::none;
-    static constexpr uint64_t later = none - 1;  // `last` has not been looked for: only the last buffer of a run needs it
+    static constexpr uint64_t later =
+        none - 1;  // `last` has not been looked for: only the last buffer of a run needs it
     uint64_t first = none;
     uint64_t last = none;
     bool any() const { return first != none; }
 };
+
+struct Framing;
 
 // Finds the end of what stands before the first record: a byte order mark, blank lines, comments and the header.
 struct PreambleScan {
@@ -35,7 +38,7 @@ struct PreambleScan {
     bool first_line = true;
 
     // The position behind the header, or `none`; buffers come in order.
-    uint64_t advance(const CsvFormat&, const uint8_t* data, size_t size);
+    uint64_t advance(const Framing&, const uint8_t* data, size_t size);
 };
 
 struct Framing {
@@ -43,7 +46,8 @@ struct Framing {
     uint8_t record_end = '\n';
     uint8_t quote = '"';
     const Kernel* kernel = nullptr;
-    std::shared_ptr<const CsvFormat> csv;  // for `scanned`
+    std::shared_ptr<const CsvFormat> csv;  // for `scanned` without a scanner, and for headers
+    std::shared_ptr<const FrameScanner> scanner;  // for `scanned`: who follows the records, if no CSV dialect does
 
     bool needs_prefix() const { return kind != FramingKind::stateless; }
     FrameEnds ends_anywhere(const uint8_t* data, size_t size) const;
@@ -59,7 +63,12 @@ struct Framing {
     // The size of the record that begins these bytes, with its end, or `none`. `state` is that at the bytes' start and
     // goes on over several calls.
     uint64_t record_size(const uint8_t* data, size_t size, ScanState* state) const;
-    size_t record_end_size() const { return csv ? csv->record_end.size() : 1; }
+    size_t record_end_size() const { return scanner ? scanner->record_end_size() : csv ? csv->record_end.size() : 1; }
+    bool checks_end() const { return scanner && scanner->checks_end(); }
+    BufferScan scan(const uint8_t* data, size_t size, ScanState* state, bool first_only) const {
+        return scanner ? scanner->scan(data, size, state, first_only)
+                       : scan_buffer(*csv, data, size, state, first_only);
+    }
 };
 
 struct RecordFormat;

@@ -85,7 +85,7 @@ uint64_t JsonBuilder::byte_count() const {
 void JsonBuilder::reserve(uint64_t rows) {
     if (rows <= capacity_) return;
     const uint64_t wanted = std::max({rows, 2 * capacity_, first_rows});
-    validity_.reserve(wanted / 8 + 16, capacity_ / 8 + (capacity_ != 0));
+    validity_.reserve(wanted / 8 + 24, capacity_ / 8 + (capacity_ != 0));
     const ColumnType type = spec_->scalar.type;
     if (has_offsets()) {
         const uint64_t width = wide_offsets() ? 8 : 4;
@@ -93,7 +93,7 @@ void JsonBuilder::reserve(uint64_t rows) {
         if (capacity_ == 0) std::memset(values_.data(), 0, width);
     } else if (spec_->kind == JsonKind::scalar) {
         const bool bits = type == ColumnType::boolean;
-        values_.reserve(bits ? wanted / 8 + 16 : wanted * value_width(type),
+        values_.reserve(bits ? wanted / 8 + 24 : wanted * value_width(type),
                         bits ? (length_ + 7) / 8 : length_ * value_width(type));
     }
     capacity_ = wanted;
@@ -106,11 +106,20 @@ void JsonBuilder::append_validity(bool valid) {
     length_++;
 }
 
-void JsonBuilder::append_offset(uint64_t end) {
-    if (wide_offsets())
-        values_.as<int64_t>()[length_ + 1] = int64_t(end);
-    else
-        values_.as<int32_t>()[length_ + 1] = int32_t(end);
+uint8_t* JsonBuilder::reserve_text(uint64_t more) {
+    text_.reserve(text_bytes_ + more + 64, text_bytes_);
+    return text_.data();
+}
+
+void JsonBuilder::append_written(uint64_t rows, const uint64_t* valid_words) {
+    copy_bits(validity_.data(), length_, valid_words, uint32_t(rows));
+    uint64_t valid = 0;
+    for (uint64_t done = 0; done < rows; done += 64) {
+        const uint64_t in_range = rows - done < 64 ? (uint64_t(1) << (rows - done)) - 1 : ~uint64_t(0);
+        valid += uint64_t(__builtin_popcountll(valid_words[done / 64] & in_range));
+    }
+    null_count_ += rows - valid;
+    length_ += rows;
 }
 
 void JsonBuilder::append_scalar(const JsonScalar& value) {

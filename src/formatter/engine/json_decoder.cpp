@@ -20,12 +20,6 @@ uint32_t rows_of_block(uint32_t stop_count) {
     return uint32_t(std::clamp<size_t>(block_entries / stop_count, 64, block_rows_most));
 }
 
-bool expects_string(const JsonNodeSpec& node) {
-    if (node.scalar.raw) return false;
-    const bool time = node.scalar.type == ColumnType::timestamp || node.scalar.type == ColumnType::date32;
-    return is_text(node.scalar.type) || (time && node.epoch == EpochUnit::none);
-}
-
 std::vector<ColumnSpec> flat_specs(const JsonFormat& format) {
     std::vector<ColumnSpec> specs;
     for (const JsonColumn& column : format.columns)
@@ -49,11 +43,14 @@ JsonDecoder::JsonDecoder(std::shared_ptr<const JsonFormat> format)
     : format_(std::move(format)),
       kernel_(format_->kernel),
       reader_(format_.get()),
+      walk_(format_.get()),
       flat_specs_(flat_specs(*format_)),
       filter_(format_->filter),
       block_(stops_of(*format_), rows_of_block(stops_of(*format_))),
       columns_(&flat_specs_),
       nested_reader_(JsonPolicy{format_->duplicates, format_->unknown_is_error, format_->on_error == OnError::null}),
+      loops_(kernel_),
+      filler_(&walk_, kernel_, &nested_reader_),
       spans_(format_->columns.size()) {
     uint32_t flat = 0;
     for (const JsonColumn& column : format_->columns) {
@@ -89,15 +86,19 @@ Place JsonDecoder::here() const {
 
 void JsonDecoder::open_segment(const uint8_t* base, const Slice& slice) {
     block_.open_segment(base, slice.readable_begin, slice.readable_end, 1, here());
+    walk_.open_segment(base, slice.readable_begin, slice.readable_end);
     segment_base_ = base;
 }
 
-void JsonDecoder::make_room(const uint8_t* line, const Slice& slice) {
-    if (block_.room() == 0)
+// Records that were read by their text share no block with others: the spaces of nested columns do not have them.
+void JsonDecoder::make_room(const uint8_t* line, const Slice& slice, bool by_text) {
+    const bool mixed = walk_.has_spaces() && by_text != by_text_;
+    if (block_.room() == 0 || (mixed && !block_.empty()))
         materialize();
     else if (size_t(line - segment_base_) < index_limit)
-        return;
+        return by_text_ = by_text, void();
     open_segment(line, slice);
+    by_text_ = by_text;
 }
 
 size_t JsonDecoder::index(const uint8_t* data, size_t size, uint64_t row_limit) {
@@ -129,7 +130,7 @@ size_t JsonDecoder::index(const uint8_t* data, size_t size, uint64_t row_limit) 
 }
 
 void JsonDecoder::index_unterminated(const uint8_t* data, size_t size) {
-    if (block_.room() == 0) materialize();
+    if (block_.room() == 0 || walk_.has_spaces()) materialize();  // nothing may do so once the bytes are kept
     uint8_t* line = block_.keep_bytes(size + 1);
     std::memcpy(line, data, size);
     line[size] = '\n';
@@ -151,7 +152,7 @@ void JsonDecoder::read_line(const uint8_t* line, const uint8_t* end, const Slice
         offset_ += line_size;
         return;
     }
-    make_room(line, slice);
+    make_room(line, slice, true);
     Skipped done{at, ErrorCode::none};
     if (line_size > index_limit)
         done.code = ErrorCode::record_too_long;

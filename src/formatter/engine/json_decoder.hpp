@@ -11,10 +11,13 @@
 #include <string>
 #include <vector>
 
+#include "engine/json_filler.hpp"
 #include "engine/json_format.hpp"
+#include "engine/json_loops.hpp"
 #include "engine/json_nested.hpp"
 #include "engine/json_record.hpp"
 #include "engine/json_shapes.hpp"
+#include "engine/json_walk.hpp"
 #include "engine/record_decoder.hpp"
 #include "engine/row_block.hpp"
 
@@ -54,7 +57,8 @@ class JsonDecoder : public RecordDecoder {
     const uint32_t* read_known_line(const Slice&, const uint8_t* line, const uint32_t* at, const uint32_t* end);
     bool read_shape(const JsonShape&, const uint8_t* base, const uint32_t* at);
     void learn_shape(const uint8_t* base, const uint32_t* at, const uint32_t* end);
-    void make_room(const uint8_t* line, const Slice&);
+    bool level_lines(const Slice&, const uint32_t* at, const uint32_t* end);
+    void make_room(const uint8_t* line, const Slice&, bool by_text);
 
     // json_decoder.cpp
     void read_line(const uint8_t* line, const uint8_t* end, const Slice&);
@@ -78,12 +82,10 @@ class JsonDecoder : public RecordDecoder {
     void read_block(uint32_t rows);
     void decode_columns(bool filter_columns, bool other_columns);
     void decode_flat(size_t column);
-    void decode_fixed(size_t column, const FieldView&, ValueMarks*);
     void decode_text(size_t column);
     void decode_text_exactly(size_t column);
     void decode_nested(size_t column);
     void read_exactly(size_t column, uint32_t row);
-    void mark_leading_zeros(size_t column, ValueMarks*);
     void value_error(size_t column, uint32_t row, ErrorCode, const uint8_t* at, bool may_null);
     const ColumnSpec& spec(size_t column) const { return format_->columns[column].node.scalar; }
     void note_error(size_t column, uint32_t row, ErrorCode, const uint8_t* at, bool row_kept);
@@ -95,6 +97,7 @@ class JsonDecoder : public RecordDecoder {
     std::shared_ptr<const JsonFormat> format_;
     const Kernel* kernel_;
     JsonRecordReader reader_;
+    JsonWalk walk_;
     std::vector<Layout> layout_;
     std::vector<ColumnSpec> flat_specs_;
     std::vector<bool> is_filter_column_;
@@ -103,10 +106,18 @@ class JsonDecoder : public RecordDecoder {
     ColumnSet columns_;
     std::vector<JsonBuilder> nested_;
     JsonNestedReader nested_reader_;
+    JsonLoops loops_;
+    JsonFiller filler_;
+    bool by_text_ = false;  // the block's records were read by their text: the walk's spaces do not have them
     std::vector<ValueSpan> spans_;
     const uint8_t* segment_base_ = nullptr;
+    // The structure of the lines that were indexed last, and how far it is known to be in order.
     std::unique_ptr<uint32_t[]> positions_;
+    std::unique_ptr<uint8_t[]> kinds_, depths_;
+    std::unique_ptr<uint64_t[]> valued_;
     size_t positions_room_ = 0;
+    bool has_kinds_ = false, checked_ = false;
+    const uint32_t* leveled_end_ = nullptr;
     std::vector<JsonShape> shapes_;
     size_t likely_shape_ = 0;
     std::vector<uint8_t> leading_zeros_;  // per column: some value of the block has one
@@ -122,7 +133,6 @@ class JsonDecoder : public RecordDecoder {
     bool any_rejected_ = false;
     size_t errors_before_ = 0;
     uint64_t nulled_ = 0;
-    std::vector<int64_t> wide_;
     std::vector<uint64_t> text_before_, nulls_before_;
     JsonScalar scalar_;
 };

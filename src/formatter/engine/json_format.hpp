@@ -13,6 +13,7 @@ namespace formatter {
 
 enum class JsonKind : uint8_t { scalar, structure, list, large_list, fixed_list, map };
 enum class EpochUnit : uint8_t { none, day, second, milli, micro, nano };  // of numbers in time columns
+enum class JsonLayout : uint8_t { lines, array, concatenated };  // where documents stand
 enum class DuplicateKey : uint8_t { last, first, error };
 
 // One value of the schema. Children: the members of a structure, the item of a list, the key and the value of a map.
@@ -34,6 +35,7 @@ struct JsonFormat {
     std::vector<JsonColumn> columns;  // decoded, in output order; then those only the filter needs
     uint32_t output_columns = 0;
     std::vector<std::string> ignored_keys;  // top-level keys of the full schema that are not wanted
+    JsonLayout layout = JsonLayout::lines;
     bool validate_full = false;
     bool unknown_is_error = false;
     DuplicateKey duplicates = DuplicateKey::last;
@@ -41,6 +43,8 @@ struct JsonFormat {
     bool note_nulled = false;  // tell of what an error made null, too
     RowFilter filter;
     const Kernel* kernel = nullptr;
+
+    bool tells_errors() const { return on_error != OnError::skip && (on_error != OnError::null || note_nulled); }
 };
 
 }  // namespace formatter

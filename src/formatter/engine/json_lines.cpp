@@ -12,13 +12,14 @@ constexpr uint32_t patience = 32;  // misses in a row before learning becomes ra
 constexpr uint32_t now_and_then = 16;  // where keys stand anew in every record, shapes are asked seldom
 constexpr uint32_t rarely = 256;
 constexpr size_t piece_bytes = 32 << 10;  // indexed, then read while bytes and positions are in the first cache
+constexpr size_t doubtful_bytes = 1 << 10;  // where a line was not in order, the next may not be either
 constexpr size_t longest_indexed = 16 << 20;  // a longer slice is one line: its positions are not worth their memory
 
 // Whole lines of about a piece; `end` ends one.
-size_t piece_size(const uint8_t* begin, const uint8_t* end) {
-    if (size_t(end - begin) <= piece_bytes) return size_t(end - begin);
-    const void* line_end = memrchr(begin, '\n', piece_bytes);
-    if (!line_end) line_end = std::memchr(begin + piece_bytes, '\n', size_t(end - begin) - piece_bytes);
+size_t piece_size(const uint8_t* begin, const uint8_t* end, size_t look) {
+    if (size_t(end - begin) <= look) return size_t(end - begin);
+    const void* line_end = memrchr(begin, '\n', look);
+    if (!line_end) line_end = std::memchr(begin + look, '\n', size_t(end - begin) - look);
     return size_t(static_cast<const uint8_t*>(line_end) - begin) + 1;
 }
 
@@ -41,16 +42,31 @@ const uint8_t* JsonDecoder::read_lines(const Slice& slice, uint64_t* row_limit) 
     if (positions_room_ < size + 64) {
         positions_room_ = size + 64;
         positions_.reset(new uint32_t[positions_room_]);
+        kinds_.reset(new uint8_t[positions_room_]());
+        depths_.reset(new uint8_t[positions_room_]());
+        valued_.reset(new uint64_t[positions_room_ / 64 + 2]());
     }
+    const bool full = format_->validate_full;
+    size_t look = piece_bytes;
     while (line < slice.end && *row_limit > 0) {
         const uint8_t* const base = line;
-        JsonIndex index{positions_.get(), 0, false, false};
-        kernel_->index_json(base, piece_size(base, slice.end), index);
+        has_kinds_ = full || walk_.has_spaces() || misses_ > 0 || shapes_.empty();
+        JsonIndex index{positions_.get(),
+                        has_kinds_ ? kinds_.get() : nullptr,
+                        full ? valued_.get() : nullptr,
+                        false,
+                        0,
+                        false,
+                        false};
+        kernel_->index_json(base, piece_size(base, slice.end, look), index);
+        checked_ = index.checked;
         const uint32_t* at = index.positions;
         const uint32_t* const end = at + index.count;
+        leveled_end_ = at;
         Slice indexed = slice;
         indexed.begin = base;
         indexed.utf8_known = index.ascii || (at < end && kernel_->valid_utf8(base, size_t(end[-1]) + 1));
+        bool doubtful = index.stopped;
         while (at < end && *row_limit > 0) {
             const uint32_t* next = read_known_line(indexed, line, at, end);
             if (next) {
@@ -61,10 +77,28 @@ const uint8_t* JsonDecoder::read_lines(const Slice& slice, uint64_t* row_limit) 
             }
             by_text(indexed);
             while (*at++ < size_t(line - base) - 1) {}
+            // What was found in order with the grammar checked begins with the first line: begin anew behind this one.
+            doubtful |= checked_ && at > leveled_end_;
+            if (checked_ && at > leveled_end_) break;
         }
         if (index.stopped && at == end && *row_limit > 0) by_text(slice);
+        look = doubtful ? doubtful_bytes : std::min(2 * look, piece_bytes);
     }
     return line;
+}
+
+// Makes the depths of the lines from `at` on known, as far as they are in order. False if the first is not.
+bool JsonDecoder::level_lines(const Slice& slice, const uint32_t* at, const uint32_t* end) {
+    const size_t first = size_t(at - positions_.get()), count = size_t(end - at);
+    if (!has_kinds_) {
+        for (size_t i = first; i < first + count; i++) kinds_[i] = slice.begin[positions_[i]];
+        has_kinds_ = true;
+    }
+    JsonLevels levels{kinds_.get() + first, checked_ ? valued_.get() : nullptr, count, depths_.get() + first, 0};
+    if (checked_ && first != 0) return false;
+    kernel_->level_json(levels);
+    leveled_end_ = at + levels.whole;
+    return leveled_end_ > at;
 }
 
 // The record at `line`, whose structure begins at `at`. Returns what follows its line end, or null if its text must decide.
@@ -72,11 +106,12 @@ const uint32_t* JsonDecoder::read_known_line(const Slice& slice, const uint8_t* 
                                              const uint32_t* end) {
     const uint8_t* const base = slice.begin;
     if (base[*at] != '{') return nullptr;
+    if (checked_ && at >= leveled_end_ && !level_lines(slice, at, end)) return nullptr;
     const auto in_order = [&](const uint8_t* line_end) {
         if (!slice.utf8_known && !kernel_->valid_utf8(line, size_t(line_end - line))) return false;
-        return !format_->validate_full || check_value(line, line_end).code == ErrorCode::none;
+        return !format_->validate_full || checked_ || check_value(line, line_end).code == ErrorCode::none;
     };
-    make_room(line, slice);
+    make_room(line, slice, false);
     const bool hopeless = misses_ >= patience && misses_ % now_and_then != 0;
     if (!hopeless && size_t(line - slice.readable_begin) >= JsonShape::probe_reach) {
         for (size_t tried = 0, i = likely_shape_; tried < shapes_.size();
@@ -89,11 +124,21 @@ const uint32_t* JsonDecoder::read_known_line(const Slice& slice, const uint8_t* 
             return at + shape.structure_size();
         }
     }
-    const uint32_t* line_end = reader_.read_structure(base, slice.readable_end, line, at, spans_.data());
-    if (!line_end || !in_order(base + *line_end)) return nullptr;
-    if (misses_++ < patience || misses_ % rarely == 0) learn_shape(base, at, line_end + 1);
-    write_stops(line, base + *line_end);
-    return line_end + 1;
+    if (at >= leveled_end_ && !level_lines(slice, at, end)) return nullptr;
+    if (skip_json_space(line, base + *at) != base + *at) return nullptr;
+    const JsonParts parts{base, positions_.get(), kinds_.get(), depths_.get()};
+    uint32_t* const stops = block_.next_stops();
+    const size_t line_end = walk_.read(parts, size_t(at - positions_.get()), stops);
+    if (line_end == 0) return nullptr;
+    const uint32_t* const last = positions_.get() + line_end;
+    if (!in_order(base + *last)) return walk_.forget(), nullptr;
+    stops[2 * layout_.size()] = uint32_t(line - segment_base_);
+    stops[2 * layout_.size() + 1] = uint32_t(base + *last - segment_base_);
+    block_.add_rows(1);
+    offset_ += size_t(base + *last - line) + 1;
+    records_++;
+    if (!walk_.has_spaces() && (misses_++ < patience || misses_ % rarely == 0)) learn_shape(base, at, last + 1);
+    return last + 1;
 }
 
 bool JsonDecoder::read_shape(const JsonShape& shape, const uint8_t* base, const uint32_t* at) {
@@ -120,7 +165,13 @@ bool JsonDecoder::read_shape(const JsonShape& shape, const uint8_t* base, const 
     return true;
 }
 
+// Of the record whose stops were written last.
 void JsonDecoder::learn_shape(const uint8_t* base, const uint32_t* at, const uint32_t* end) {
+    const uint32_t* const stops = block_.next_stops() - block_.stop_count();
+    for (size_t i = 0; i < spans_.size(); i++) {
+        const bool there = stops[2 * i] != stops[2 * spans_.size() + 1];
+        spans_[i] = there ? ValueSpan{segment_base_ + stops[2 * i], segment_base_ + stops[2 * i + 1]} : ValueSpan{};
+    }
     JsonShape shape;
     if (!shape.learn(base, at, size_t(end - at), spans_.data(), layout_.size())) return;
     if (shapes_.size() < shapes_most) {

@@ -33,7 +33,6 @@ JsonRecordReader::JsonRecordReader(const JsonFormat* format) : format_(format), 
                 next = uint32_t(nodes_.size());
                 nodes_.emplace_back();
                 nodes_[next].key = token;
-                nodes_[next].escaped_key = !is_plain_string(bytes_of(token));
                 nodes_[at].children.push_back(next);
             }
             at = next;

@@ -25,31 +25,16 @@ class JsonRecordReader {
     // On success stops behind the record's last byte. Nothing about a value is known but where it stands.
     Skipped read(const uint8_t* at, const uint8_t* end, ValueSpan* spans);
 
-    // The same by structure: `positions` in `base` of { } [ ] : , and line ends outside strings. Only a record that is clearly
-    // in order is read. Returns where its line end stands among the positions, or null: find out by read().
-    const uint32_t* read_structure(const uint8_t* base, const uint8_t* readable_end, const uint8_t* line,
-                                   const uint32_t* positions, ValueSpan* spans);
-
   private:
     struct Node {  // a token of a pointer, and those behind it
         std::string key;
         std::vector<uint32_t> columns;   // whose value stands here
-        bool escaped_key = false;        // holds bytes that a string cannot hold as they are
         std::vector<uint32_t> children;  // nodes
         std::vector<std::pair<uint64_t, size_t>> heads;  // of the children's keys: first eight bytes, size
         std::unordered_map<std::string_view, uint32_t> by_key;  // position in `children`, where there are many
         uint64_t seen = 0;               // the last object it was met in
     };
 
-    struct Structure {
-        const uint8_t* base;
-        const uint8_t* readable_end;
-        const uint32_t* at;
-        uint8_t byte() const { return base[*at]; }
-    };
-
-    bool read_members(uint32_t node, Structure&, ValueSpan* spans);
-    bool skip_brackets(Structure&);
     // The position among the node's children, looked for at `guess` first; -1: none of them.
     int find(uint32_t node, Bytes key, size_t guess) const;
     int find(uint32_t node, Bytes key, uint64_t head, size_t guess) const;

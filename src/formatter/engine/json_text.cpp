@@ -58,22 +58,23 @@ int32_t hex_quad(const uint8_t* at, const uint8_t* end) {
     return value;
 }
 
-void append_utf8(uint32_t c, std::string* out) {
+uint8_t* write_utf8(uint32_t c, uint8_t* to) {
     if (c < 0x80) {
-        out->push_back(char(c));
+        *to++ = uint8_t(c);
     } else if (c < 0x800) {
-        out->push_back(char(0xC0 | c >> 6));
-        out->push_back(char(0x80 | (c & 0x3F)));
+        *to++ = uint8_t(0xC0 | c >> 6);
+        *to++ = uint8_t(0x80 | (c & 0x3F));
     } else if (c < 0x10000) {
-        out->push_back(char(0xE0 | c >> 12));
-        out->push_back(char(0x80 | (c >> 6 & 0x3F)));
-        out->push_back(char(0x80 | (c & 0x3F)));
+        *to++ = uint8_t(0xE0 | c >> 12);
+        *to++ = uint8_t(0x80 | (c >> 6 & 0x3F));
+        *to++ = uint8_t(0x80 | (c & 0x3F));
     } else {
-        out->push_back(char(0xF0 | c >> 18));
-        out->push_back(char(0x80 | (c >> 12 & 0x3F)));
-        out->push_back(char(0x80 | (c >> 6 & 0x3F)));
-        out->push_back(char(0x80 | (c & 0x3F)));
+        *to++ = uint8_t(0xF0 | c >> 18);
+        *to++ = uint8_t(0x80 | (c >> 12 & 0x3F));
+        *to++ = uint8_t(0x80 | (c >> 6 & 0x3F));
+        *to++ = uint8_t(0x80 | (c & 0x3F));
     }
+    return to;
 }
 
 // Which brackets are open, one bit each: 1 for '{'.
@@ -283,26 +284,41 @@ bool is_plain_string(Bytes content) {
     return true;
 }
 
-ErrorCode unescape(Bytes content, std::string* out) {
-    out->clear();
+ErrorCode unescape(Bytes content, uint8_t* to, size_t* written) {
     const uint8_t* at = content.data;
     const uint8_t* end = at + content.size;
+    uint8_t* const begin = to;
     while (at < end) {
-        const uint8_t* plain = at;
-        at = skip_plain<true>(at, end);
-        while (at < end && *at != '\\' && *at >= 0x20 && *at != '"') at++;
-        out->append(reinterpret_cast<const char*>(plain), size_t(at - plain));
+        // Sixteen bytes at a time, then byte by byte up to the next backslash.
+        while (end - at >= 16) {
+            const uint8_t* plain = skip_plain<true>(at, at + 16);
+            if (plain == at) break;
+            std::memcpy(to, at, 16);
+            at += 16;
+            to += 16;
+        }
+        if (end - at >= 8) {
+            const uint64_t word = load_word(at);
+            const uint64_t marks = bytes_equal(word, '"') | bytes_equal(word, '\\') | control_bytes(word);
+            const unsigned plain = marks ? unsigned(__builtin_ctzll(marks)) / 8 : 8;
+            std::memcpy(to, at, 8);
+            at += plain;
+            to += plain;
+            if (plain == 8) continue;
+        } else {
+            while (at < end && *at != '\\' && *at >= 0x20 && *at != '"') *to++ = *at++;
+        }
         if (at == end) break;
         if (*at != '\\' || end - at < 2) return ErrorCode::malformed;
         switch (at[1]) {
             case '"':
             case '\\':
-            case '/': out->push_back(char(at[1])); break;
-            case 'b': out->push_back('\b'); break;
-            case 'f': out->push_back('\f'); break;
-            case 'n': out->push_back('\n'); break;
-            case 'r': out->push_back('\r'); break;
-            case 't': out->push_back('\t'); break;
+            case '/': *to++ = at[1]; break;
+            case 'b': *to++ = '\b'; break;
+            case 'f': *to++ = '\f'; break;
+            case 'n': *to++ = '\n'; break;
+            case 'r': *to++ = '\r'; break;
+            case 't': *to++ = '\t'; break;
             case 'u': {
                 const int32_t unit = hex_quad(at + 2, end);
                 if (unit < 0) return ErrorCode::malformed;
@@ -316,7 +332,7 @@ ErrorCode unescape(Bytes content, std::string* out) {
                     c = 0x10000 + ((c - 0xD800) << 10) + (uint32_t(low) - 0xDC00);
                     at += 6;
                 }
-                append_utf8(c, out);
+                to = write_utf8(c, to);
                 at += 4;
                 break;
             }
@@ -324,7 +340,16 @@ ErrorCode unescape(Bytes content, std::string* out) {
         }
         at += 2;
     }
+    *written = size_t(to - begin);
     return ErrorCode::none;
+}
+
+ErrorCode unescape(Bytes content, std::string* out) {
+    size_t written = 0;
+    out->resize(content.size + 16);
+    const ErrorCode code = unescape(content, reinterpret_cast<uint8_t*>(&(*out)[0]), &written);
+    out->resize(code == ErrorCode::none ? written : 0);
+    return code;
 }
 
 }  // namespace formatter

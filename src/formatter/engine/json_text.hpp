@@ -47,6 +47,8 @@ bool is_json_number(Bytes);
 // What stands between the quotes of a string, unescaped into `out`. A surrogate without its partner is bad_utf8: it has
 // no UTF-8. Bytes that are not escapes are copied as they are.
 ErrorCode unescape(Bytes content, std::string* out);
+// The same to memory that holds sixteen bytes more than the content; unescaped text is never longer.
+ErrorCode unescape(Bytes content, uint8_t* to, size_t* written);
 // True if the content needs no unescaping and holds nothing a string must not hold.
 bool is_plain_string(Bytes content);
 

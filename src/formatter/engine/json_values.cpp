@@ -1,6 +1,5 @@
 // The value half of the JSON decoder: a block of stops to columns, predicate columns first, bad records taken out.
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "engine/json_decoder.hpp"
@@ -11,69 +10,11 @@ namespace {
 void set_bit(std::vector<uint64_t>& bits, uint32_t i) { bits[i / 64] |= uint64_t(1) << (i % 64); }
 void clear_bit(std::vector<uint64_t>& bits, uint32_t i) { bits[i / 64] &= ~(uint64_t(1) << (i % 64)); }
 
-// Copies what fits and marks what does not.
-template <typename T>
-void narrow(const int64_t* from, T* to, uint32_t rows, ValueMarks* marks) {
-    for (uint32_t i = 0; i < rows; i++) {
-        to[i] = T(from[i]);
-        const bool fits = sizeof(T) < 8 ? int64_t(to[i]) == from[i] : from[i] >= 0;
-        marks->odd[i / 64] |= uint64_t(!fits) << (i % 64);
-        marks->odd_count += !fits;
-    }
-}
-
-// A double rounds to the right float unless it lies exactly between two floats (it may have been rounded onto that
-// point) or the float is subnormal: those are decided from the text.
-void narrow_floats(const double* from, float* to, uint32_t rows, ValueMarks* marks) {
-    for (uint32_t i = 0; i < rows; i++) {
-        uint64_t image;
-        std::memcpy(&image, &from[i], 8);
-        to[i] = float(from[i]);
-        const bool halfway = (image & 0x1FFFFFFF) == 0x10000000;
-        const bool small = from[i] != 0 && std::fabs(to[i]) < 1.1754944e-38f;
-        const bool unsure = halfway || small || std::isinf(to[i]);
-        marks->odd[i / 64] |= uint64_t(unsure) << (i % 64);
-        marks->odd_count += unsure;
-    }
-}
-
 void write_offset(Column* c, bool large, uint64_t at) {
     if (large)
         c->values.as<int64_t>()[at] = int64_t(c->text_bytes);
     else
         c->values.as<int32_t>()[at] = int32_t(c->text_bytes);
-}
-
-// Copies the content of a string, unless something in it has to be looked at. Reads and writes up to 15 bytes too many.
-bool copy_plain(const uint8_t* from, size_t size, uint8_t* to) {
-    typedef uint8_t Lanes __attribute__((vector_size(16)));
-    typedef uint64_t Pair __attribute__((vector_size(16)));
-    alignas(16) static const uint8_t edge[32] = {255, 255, 255, 255, 255, 255, 255, 255,
-                                                 255, 255, 255, 255, 255, 255, 255, 255};
-    Lanes odd = {};
-    size_t left = size;
-    for (;; from += 16, to += 16, left -= 16) {
-        Lanes bytes, present;
-        std::memcpy(&bytes, from, 16);
-        std::memcpy(to, &bytes, 16);
-        const Lanes marks = Lanes(bytes == uint8_t('"')) | Lanes(bytes == uint8_t('\\')) | Lanes(bytes < uint8_t(0x20));
-        if (left > 16) {
-            odd |= marks;
-            continue;
-        }
-        std::memcpy(&present, edge + 16 - left, 16);
-        odd |= marks & present;
-        break;
-    }
-    const Pair any = Pair(odd);
-    return (any[0] | any[1]) == 0;
-}
-
-// What an epoch number is multiplied with, or 0 if it must be divided.
-int64_t epoch_factor(const JsonNodeSpec& node) {
-    const int steps = int(node.scalar.unit) - (int(node.epoch) - int(EpochUnit::second));
-    static const int64_t factors[] = {1, 1000, 1000000, 1000000000};
-    return steps < 0 ? 0 : factors[steps];
 }
 
 }  // namespace
@@ -102,6 +43,7 @@ void JsonDecoder::drop_marked(const std::vector<uint64_t>& dropped) {
     for (size_t w = 0; w < keep.size(); w++) keep[w] = ~dropped[w];
     forget_attempt();
     block_.compact(keep.data());
+    walk_.compact(keep);
     begin_attempt();
 }
 
@@ -111,7 +53,7 @@ void JsonDecoder::ready_scratch() {
     valid_.resize(words);
     empty_.resize(words);
     odd_.resize(words);
-    wide_.resize(words * 64);
+    loops_.make_room(words * 64);
 }
 
 void JsonDecoder::materialize() {
@@ -120,6 +62,8 @@ void JsonDecoder::materialize() {
     read_block(rows);
     std::fill(leading_zeros_.begin(), leading_zeros_.end(), 0);
     block_.clear();
+    walk_.clear();
+    by_text_ = false;
 }
 
 void JsonDecoder::read_block(uint32_t rows) {
@@ -188,91 +132,15 @@ void JsonDecoder::decode_flat(size_t i) {
         decode_text(i);
     } else {
         ValueMarks marks{empty_.data(), odd_.data(), 0, 0};
-        decode_fixed(i, block_.view(int32_t(2 * i), int32_t(2 * i + 1), 0, false), &marks);
+        const bool leading_zeros = leading_zeros_[i] || walk_.leading_zeros(i);
+        loops_.decode(format_->columns[i].node, block_.view(int32_t(2 * i), int32_t(2 * i + 1), 0, false),
+                      leading_zeros, columns_.column(layout_[i].position).values.data(), columns_.rows(), &marks);
         if (marks.empty_count + marks.odd_count != 0)
             for (uint32_t w = 0; w * 64 < rows; w++)
                 for (uint64_t word = odd_[w] | empty_[w]; word; word &= word - 1)
                     read_exactly(i, w * 64 + uint32_t(__builtin_ctzll(word)));
     }
     columns_.write_validity(layout_[i].position, columns_.rows(), valid_.data(), rows);
-}
-
-void JsonDecoder::mark_leading_zeros(size_t column, ValueMarks* marks) {
-    if (!leading_zeros_[column]) return;
-    uint32_t row = 0;
-    const FieldView view = block_.view(int32_t(2 * column), int32_t(2 * column + 1), 0, false);
-    for (size_t s = 0; s < view.segment_count; s++) {
-        const Segment& segment = view.segments[s];
-        const uint32_t* stops = view.stops + segment.first_stop + view.begin_stop;
-        for (uint32_t i = 0; i < segment.rows; i++, row++, stops += view.stride) {
-            const uint8_t* at = segment.base + stops[0];  // a line end follows at least, so two more bytes can be read
-            at += *at == '-';
-            const bool bad = *at == '0' && uint8_t(at[1] - '0') <= 9;
-            marks->odd[row / 64] |= uint64_t(bad) << row % 64;
-            marks->odd_count += bad;
-        }
-    }
-}
-
-void JsonDecoder::decode_fixed(size_t i, const FieldView& v, ValueMarks* marks) {
-    const JsonNodeSpec& node = format_->columns[i].node;
-    Column& c = columns_.column(layout_[i].position);
-    const uint64_t at = columns_.rows();
-    const uint32_t rows = v.rows;
-    const auto integers = [&] {
-        kernel_->decode_int64(v, wide_.data(), *marks);
-        mark_leading_zeros(i, marks);
-    };
-    switch (node.scalar.type) {
-        case ColumnType::int64:
-            kernel_->decode_int64(v, c.values.as<int64_t>() + at, *marks);
-            return mark_leading_zeros(i, marks);
-        case ColumnType::float64:
-            kernel_->decode_float64(v, '.', c.values.as<double>() + at, *marks);
-            return mark_leading_zeros(i, marks);
-        case ColumnType::float32: {
-            double* wide = reinterpret_cast<double*>(wide_.data());
-            kernel_->decode_float64(v, '.', wide, *marks);
-            mark_leading_zeros(i, marks);
-            return narrow_floats(wide, c.values.as<float>() + at, rows, marks);
-        }
-        case ColumnType::boolean: {
-            static const Token yes{4, {'t', 'r', 'u', 'e'}}, no{5, {'f', 'a', 'l', 's', 'e'}};
-            uint64_t* bits = reinterpret_cast<uint64_t*>(wide_.data());
-            kernel_->decode_bool(v, &yes, 1, &no, 1, bits, *marks);
-            return copy_bits(c.values.data(), at, bits, rows);
-        }
-        case ColumnType::date32:
-            if (node.epoch == EpochUnit::none) return kernel_->decode_date32(v, c.values.as<int32_t>() + at, *marks);
-            break;
-        case ColumnType::timestamp: {
-            if (node.epoch == EpochUnit::none)
-                return kernel_->decode_timestamp(v, node.scalar.unit, c.values.as<int64_t>() + at, *marks);
-            const int64_t factor = epoch_factor(node);
-            if (factor == 0) break;
-            integers();
-            int64_t* out = c.values.as<int64_t>() + at;
-            for (uint32_t row = 0; row < rows; row++) {
-                const bool over = __builtin_mul_overflow(wide_[row], factor, &out[row]);
-                marks->odd[row / 64] |= uint64_t(over) << row % 64;
-                marks->odd_count += over;
-            }
-            return;
-        }
-        case ColumnType::int8: return integers(), narrow(wide_.data(), c.values.as<int8_t>() + at, rows, marks);
-        case ColumnType::int16: return integers(), narrow(wide_.data(), c.values.as<int16_t>() + at, rows, marks);
-        case ColumnType::int32: return integers(), narrow(wide_.data(), c.values.as<int32_t>() + at, rows, marks);
-        case ColumnType::uint8: return integers(), narrow(wide_.data(), c.values.as<uint8_t>() + at, rows, marks);
-        case ColumnType::uint16: return integers(), narrow(wide_.data(), c.values.as<uint16_t>() + at, rows, marks);
-        case ColumnType::uint32: return integers(), narrow(wide_.data(), c.values.as<uint32_t>() + at, rows, marks);
-        case ColumnType::uint64: return integers(), narrow(wide_.data(), c.values.as<uint64_t>() + at, rows, marks);
-        default: break;
-    }
-    // Each value exactly: digits decide, there is no approximation to start from.
-    std::fill(empty_.begin(), empty_.end(), 0);
-    std::fill(odd_.begin(), odd_.end(), 0);
-    for (uint32_t row = 0; row < rows; row++) set_bit(odd_, row);
-    marks->odd_count = rows;
 }
 
 void JsonDecoder::decode_text(size_t i) {
@@ -297,8 +165,12 @@ void JsonDecoder::decode_text(size_t i) {
             const size_t size = stops[1] - stops[0];
             uint8_t* const target = c.text.data() + c.text_bytes;
             // A missing value stands at the line end, behind no quote.
-            if (text[-1] == '"' && size + 16 <= size_t(segment.readable_end - text) && copy_plain(text, size, target)) {
-                c.text_bytes += size;
+            const ptrdiff_t copied =
+                text[-1] == '"' ? JsonLoops::copy_text(text, size, segment.readable_end, target) : -1;
+            if (copied >= 0) {
+                c.text_bytes += uint64_t(copied);
+            } else if (s.nullable && (*text == '\n' || (size == 4 && std::memcmp(text, "null", 4) == 0))) {
+                clear_bit(valid_, row);
             } else {
                 read_exactly(i, row);
                 if (scalar_.text.size) std::memcpy(target, scalar_.text.data, scalar_.text.size);
@@ -363,6 +235,11 @@ void JsonDecoder::read_exactly(size_t i, uint32_t row) {
 void JsonDecoder::decode_nested(size_t i) {
     JsonBuilder& builder = nested_[layout_[i].position];
     const bool nullable = spec(i).nullable;
+    if (!by_text_ && !walk_.troubled(i)) {
+        const uint64_t before = builder.length();
+        if (filler_.fill_column(builder, i)) return;
+        builder.truncate(before);
+    }
     for (uint32_t row = 0; row < block_.rows(); row++) {
         const RowBlock::Location at = block_.locate(row);
         const uint8_t* begin = at.segment->base + at.stops[2 * i];

@@ -21,8 +21,8 @@ Outstanding& Origin::work() {
         Fragments& kept = outstanding->fragments[open_since(ring)];
         kept.has_tail = true;
         kept.from_start = ring.last_delimiter() == 0;
-        kept.tail.data = std::move(tail);
-        kept.tail.size = kept.tail.capacity = tail_size;
+        kept.tail.append(tail.get(), tail_size);
+        tail.reset();
         has_tail = false;
         tail_size = 0;
     }
@@ -37,7 +37,7 @@ size_t Origin::fold() {
     size_t size = 0;
     for (const auto& entry : w.fragments) {
         const Fragments& f = entry.second;
-        if (f.has_head || f.lost || f.let_go || entry.first > ring.prefix()) return 0;
+        if (f.has_head || f.lost || f.let_go || f.reported || entry.first > ring.prefix()) return 0;
         size += f.tail.size;
     }
     if (size > folded_bytes_most) return 0;
@@ -47,8 +47,7 @@ size_t Origin::fold() {
         tail.reset(new uint8_t[size]);
         size_t at = 0;
         for (const auto& entry : w.fragments) {
-            if (entry.second.tail.size)
-                std::memcpy(tail.get() + at, entry.second.tail.data.get(), entry.second.tail.size);
+            if (entry.second.tail.size) std::memcpy(tail.get() + at, entry.second.tail.data(), entry.second.tail.size);
             at += entry.second.tail.size;
         }
     }

@@ -8,34 +8,57 @@
 #include <string>
 #include <vector>
 
+#include "engine/buffer_pool.hpp"
 #include "engine/framing.hpp"
 #include "engine/row_errors.hpp"
 #include "engine/shred_ring.hpp"
 
 namespace formatter {
 
-struct OwnedBytes {
-    std::unique_ptr<uint8_t[]> data;
+// Bytes that one place owns. Large ones come from the pool of result memory: threads bring and free them in turn, and
+// the system would take the pages back and hand out fresh ones each time.
+class OwnedBytes {
+  public:
     size_t size = 0;
-    size_t capacity = 0;
 
-    // Room for so many bytes, of which none are there yet.
-    void reserve(size_t wanted) {
-        if (wanted <= capacity) return;
-        data.reset(new uint8_t[wanted]);
-        capacity = wanted;
+    uint8_t* data() const { return data_.get(); }
+    size_t capacity() const { return capacity_; }
+    // Room for `wanted` bytes, the first `kept` of which stay.
+    void reserve(size_t wanted, size_t kept) {
+        if (wanted <= capacity_) return;
+        Memory larger(nullptr, Release{0});
+        if (wanted >= pooled_from) {
+            uint8_t* block = pool_acquire(wanted, &capacity_);
+            larger = Memory(block, Release{capacity_});
+        } else {
+            larger.reset(new uint8_t[wanted]);
+            capacity_ = wanted;
+        }
+        if (kept) std::memcpy(larger.get(), data_.get(), kept);
+        data_ = std::move(larger);
     }
     void append(const uint8_t* bytes, size_t count) {
         if (!count) return;
-        if (size + count > capacity) {
-            capacity = size ? 2 * (size + count) : count;  // exact at first: most tails never grow
-            std::unique_ptr<uint8_t[]> larger(new uint8_t[capacity]);
-            if (size) std::memcpy(larger.get(), data.get(), size);
-            data = std::move(larger);
-        }
-        std::memcpy(data.get() + size, bytes, count);
+        if (size + count > capacity_) reserve(size ? 2 * (size + count) : count, size);  // most never grow
+        std::memcpy(data_.get() + size, bytes, count);
         size += count;
     }
+    OwnedBytes take() {  // and leaves nothing
+        OwnedBytes taken = std::move(*this);
+        *this = OwnedBytes{};
+        return taken;
+    }
+
+  private:
+    static constexpr size_t pooled_from = 16 << 10;
+    struct Release {
+        size_t pooled;  // capacity as the pool knows it; 0: not from there
+        void operator()(uint8_t* block) const { pooled ? pool_release(block, pooled) : delete[] block; }
+    };
+    using Memory = std::unique_ptr<uint8_t[], Release>;
+
+    Memory data_{nullptr, Release{0}};
+    size_t capacity_ = 0;
 };
 
 // What buffers left behind for the records that span their edges. `head`: the bytes up to a buffer's first record end,
@@ -48,6 +71,7 @@ struct Fragments {
     bool has_tail = false;
     bool from_start = false;  // `tail` begins with the stream's first byte
     bool lost = false;        // the buffer will never come: records over it cannot be read
+    bool reported = false;    // `tail` belongs to a record that was found to be too long, and rejected, already
     uint64_t let_go = 0;      // bytes behind `tail` that are not kept, of a record that is too long anyway
 };
 
@@ -59,7 +83,7 @@ struct Held {
     bool lost = false;
 
     size_t size() const { return bytes.size - before; }
-    const uint8_t* data() const { return bytes.data.get() + before; }
+    const uint8_t* data() const { return bytes.data() + before; }
 };
 
 // What a run of buffers contributes to the positions of those behind it, until every part of it has been parsed.

@@ -56,6 +56,10 @@ void RangeCrew::begin(const CrewWindow& window) {
         tasks_.push_back(Task{at, at + step, false, RangeResult{}});
         at += step;
     }
+    // The end itself is looked at, too, where it can be wrong: with nothing left, nothing else would.
+    const bool begun = window.first_record > 0 || window.byte_offset > 0;
+    if (tasks_.empty() && window.input_ends && begun && format_.framing.checks_end())
+        tasks_.push_back(Task{at, at, false, RangeResult{}});
     start_helpers();
     held.unlock();
     if (!helpers_.empty()) work_to_do_.notify_all();

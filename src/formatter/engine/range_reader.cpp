@@ -54,7 +54,8 @@ RangeResult read_range(const RecordFormat& format, RecordDecoder& decoder, const
     };
     while (at < request.end && read(request.end - at, request.max_rows) != 0) {}
     while (at <= request.end && at < request.size && read(request.size - at, 1) != 0) {}
-    if (request.input_ends && at <= request.end && at < request.size) {
+    const bool tell_end = format.framing.checks_end() && (at > 0 || request.byte_offset > 0);
+    if (request.input_ends && at <= request.end && (at < request.size || tell_end)) {
         decoder.index_unterminated(request.data + at, request.size - at);
         at = request.size;
     }

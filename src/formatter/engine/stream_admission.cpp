@@ -38,7 +38,7 @@ PushStatus StreamEngine::admit(const Arrived& arrived, uint64_t position, bool l
     // The next buffer in order is always taken: it is what frees the others.
     const uint64_t kept = waits || !ends.any() ? buffer.size : ends.first + (buffer.size - ends.last);
     const uint64_t undecided = call.run.origin && !call.run.delimited ? call.run.bytes : 0;
-    if (!next && counts_.pending_bytes + undecided + kept > options_.max_pending_bytes)
+    if (!next && (counts_.pending_bytes + undecided + kept > options_.max_pending_bytes || too_many_notes()))
         return PushStatus::pending_limit;
     call.touch(origin);
     counts_.buffers++;
@@ -51,8 +51,7 @@ PushStatus StreamEngine::admit(const Arrived& arrived, uint64_t position, bool l
     } else {
         Held& held = origin.work().held[position];
         if (call.alone) {  // copied already, before the lock was taken
-            held.bytes = std::move(call.block);
-            call.block = OwnedBytes{};
+            held.bytes = call.block.take();
             held.before = buffer.before;
         } else {
             held.bytes.append(buffer.data, buffer.size);
@@ -97,7 +96,7 @@ void StreamEngine::follow(Origin& origin, uint64_t position, Piece buffer, uint6
     }
     if (origin.preamble_open) {
         // All up to the header's end counts as one record: which of its lines is the header is known only there.
-        const uint64_t end = origin.work().preamble.advance(*framing.csv, buffer.data, buffer.size);
+        const uint64_t end = origin.work().preamble.advance(framing, buffer.data, buffer.size);
         ends.first = end;
         if (ends.last == FrameEnds::later) ends.last = framing.last_end(buffer.data, buffer.size, origin.state.inside);
         ends.last = end == FrameEnds::none ? end : std::max(end, ends.last);
@@ -113,7 +112,7 @@ void StreamEngine::release_held(Origin& origin, Call& call) {
         Held buffer = std::move(at->second);
         const uint64_t position = at->first;
         origin.outstanding->held.erase(at);
-        const Piece piece{buffer.bytes.data.get() + buffer.before, buffer.size(), buffer.before};
+        const Piece piece{buffer.data(), buffer.size(), buffer.before};
         counts_.pending_bytes -= piece.size;
         counts_.pending_buffers--;
         if (in_order() || origin.preamble_open) {
@@ -122,7 +121,7 @@ void StreamEngine::release_held(Origin& origin, Call& call) {
             extend_run(origin, position, piece, options_.format.framing.ends_anywhere(piece.data, piece.size),
                        buffer.lost, call);
         }
-        if (buffer.bytes.data) call.owners.push_back(std::move(buffer.bytes));
+        if (buffer.bytes.size) call.owners.push_back(std::move(buffer.bytes));
     };
     // A share at a time: calls that only brought buffers to wait take the next one meanwhile.
     constexpr uint64_t share_bytes = 256 << 10;

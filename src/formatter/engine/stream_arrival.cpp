@@ -9,7 +9,8 @@ namespace {
 
 constexpr size_t in_place_bytes = 1 << 20;  // larger buffers stay where they are: a copy of them would leave the cache
 constexpr size_t stateless_in_place = 16 << 10;  // nothing is to be counted: copying pays for small ones only
-constexpr size_t headroom = 4 << 10;  // for the record that began before, so that it is parsed in one go with the buffer
+constexpr size_t headroom =
+    4 << 10;  // for the record that began before, so that it is parsed in one go with the buffer
 constexpr size_t headroom_from = 16 << 10;
 
 }  // namespace
@@ -23,9 +24,7 @@ void StreamEngine::take_in(const PushedBuffer* buffers, const uint32_t* order, s
     for (size_t i = 0; i < count; i++) total += buffers[order[i]].size < most ? buffers[order[i]].size : 0;
     const size_t before = total >= headroom_from ? headroom : 0;
     if (total) {
-        call.block.size = 0;
-        if (call.block.capacity < before + total) call.block = OwnedBytes{};
-        call.block.reserve(before + total);
+        call.block.reserve(before + total, 0);
     }
     call.alone = count == 1 && total;
     call.round.resize(count);
@@ -38,7 +37,7 @@ void StreamEngine::take_in(const PushedBuffer* buffers, const uint32_t* order, s
         if (b.size && b.size < most) {
             const bool more = i + 1 < count && buffers[order[i + 1]].size < most;
             const PushedBuffer& next = buffers[order[more ? i + 1 : i]];
-            uint8_t* copy = call.block.data.get() + filled;
+            uint8_t* copy = call.block.data() + filled;
             arrived.quotes = framing.copy_counting(copy, b.data, b.size, next.data, more ? next.size : 0);
             b.data = copy;
             b.before = filled == before ? before : 0;

@@ -11,6 +11,10 @@ namespace formatter {
 // Ordinals of records behind a spanning record that is parsed by itself count from here, until it is known whether that
 // one was a record at all (it may have been a blank line).
 constexpr uint64_t after_spanning = uint64_t(1) << 63;
+// Marks the position of a record that is open at the end of its run: offset and ordinal count from there.
+constexpr uint64_t at_run_end = uint64_t(1) << 62;
+
+constexpr size_t raw_most = 4096;  // bytes of a record that is not there as a whole, in its reject
 
 struct Piece {
     const uint8_t* data;
@@ -52,6 +56,7 @@ struct StreamEngine::Job {
     bool merged = false;         // the spanning record that ends in the run is at the front of `pieces`
     bool stream_start = false;
     bool lost = false;
+    bool reported = false;       // the record was rejected while it grew
     bool unterminated = false;
     std::vector<Piece> pieces;   // contiguous in the stream
     size_t pieces_before = 0;    // of `pieces`: from buffers before `piece_position`

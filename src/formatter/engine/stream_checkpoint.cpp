@@ -8,9 +8,9 @@
 namespace formatter {
 namespace {
 
-constexpr char stream_magic[] = "fmstrm01";
+constexpr char stream_magic[] = "fmstrm02";
 
-void write_owned(ImageWriter& out, const OwnedBytes& bytes) { out.bytes(bytes.data.get(), bytes.size); }
+void write_owned(ImageWriter& out, const OwnedBytes& bytes) { out.bytes(bytes.data(), bytes.size); }
 
 OwnedBytes read_owned(ImageReader& in) {
     const std::string bytes = in.bytes();
@@ -55,6 +55,8 @@ void read_errors(ImageReader& in, std::vector<RowError>* errors) {
 void write_state(ImageWriter& out, const ScanState& s) {
     out.number(uint64_t(s.inside) | uint64_t(s.escaped) << 1 | uint64_t(s.in_comment) << 2 |
                uint64_t(s.at_record_start) << 3 | uint64_t(s.matched) << 8 | uint64_t(s.mark) << 16);
+    out.number(s.count);
+    out.number(s.carried);
 }
 
 ScanState read_state(ImageReader& in) {
@@ -66,6 +68,8 @@ ScanState read_state(ImageReader& in) {
     s.at_record_start = flags >> 3 & 1;
     s.matched = uint8_t(flags >> 8);
     s.mark = uint8_t(flags >> 16);
+    s.count = in.number();
+    s.carried = in.number();
     return s;
 }
 
@@ -80,7 +84,7 @@ void write_outstanding(ImageWriter& out, const Outstanding& work) {
         const Fragments& f = entry.second;
         out.number(entry.first);
         out.number(uint64_t(f.has_head) | uint64_t(f.has_tail) << 1 | uint64_t(f.from_start) << 2 |
-                   uint64_t(f.lost) << 3);
+                   uint64_t(f.lost) << 3 | uint64_t(f.reported) << 4);
         out.number(f.let_go);
         write_owned(out, f.head);
         write_owned(out, f.tail);
@@ -115,6 +119,7 @@ uint64_t read_outstanding(ImageReader& in, Outstanding& work, const Framing& fra
         f.has_tail = flags >> 1 & 1;
         f.from_start = flags >> 2 & 1;
         f.lost = flags >> 3 & 1;
+        f.reported = flags >> 4 & 1;
         f.let_go = in.number();
         f.head = read_owned(in);
         f.tail = read_owned(in);
@@ -124,7 +129,7 @@ uint64_t read_outstanding(ImageReader& in, Outstanding& work, const Framing& fra
         Held& held = work.held[in.number()];
         held.lost = in.number();
         held.bytes = read_owned(in);
-        held.quotes = framing.count_quotes(held.bytes.data.get(), held.bytes.size);
+        held.quotes = framing.count_quotes(held.bytes.data(), held.bytes.size);
         pending += held.bytes.size;
     }
     for (uint64_t n = in.number(); n && in.fine(); n--) {
@@ -192,12 +197,14 @@ bool StreamEngine::restore(const std::string& image) {
         if (!header.empty() && options_.format.has_header) use_header(o, header);
         for (uint64_t* value : {&o.bytes_before, &o.records_before}) *value = in.number();
         o.finished = in.number();
+        counts_.finished += o.finished;
         o.preamble_open = in.number();
         o.state = read_state(in);
         if (!in.number()) continue;
         Outstanding& work = o.work();
         counts_.pending_bytes += read_outstanding(in, work, options_.format.framing);
         counts_.pending_buffers += work.fragments.size() + work.held.size();
+        tally_count_ += work.tallies.size();
         counts_.pending_buffers -= o.fold();
     }
     return in.at_end();

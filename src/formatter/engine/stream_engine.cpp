@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "engine/patient_lock.hpp"
 #include "engine/stream_call.hpp"
 
 namespace formatter {
@@ -58,13 +59,13 @@ PushResult StreamEngine::push(const PushedBuffer* buffers, size_t count, bool ap
     Call call;
     uint64_t total = 0;
     for (size_t i = 0; i < count; i++) total += buffers[i].size;
-    if (total >= bulk_bytes) call.expected_bytes = options_.max_batch_bytes / 2;
+    if (total >= bulk_bytes) call.expected_bytes = std::min(4 * total, options_.max_batch_bytes);
     std::unique_lock<std::mutex> guard(lock_, std::defer_lock);
     for (size_t begin = 0; begin < count && result.status == PushStatus::ok;) {
         size_t end = begin, bytes = 0;
         while (end < count && end - begin < round_buffers && bytes < round_bytes) bytes += buffers[order[end++]].size;
         take_in(buffers, order.data() + begin, end - begin, call);
-        guard.lock();
+        take_soon(guard);
         quiet_.wait(guard, [this] { return !closed_gate_; });
         size_t i = begin;
         for (; i < end; i++) {
@@ -141,7 +142,7 @@ void StreamEngine::run(Call& call, std::unique_lock<std::mutex>& guard, PushResu
         in_flight_++;
         guard.unlock();
         parse(call);
-        guard.lock();
+        take_soon(guard);
         for (const Job& job : call.jobs) job.origin->in_flight--;
         in_flight_--;
         settle(call, result);
@@ -190,11 +191,32 @@ void StreamEngine::settle(Call& call, PushResult* result) {
         }
         decoder.errors.clear();
     }
+    for (const Job& job : call.jobs)
+        join_tallies(*job.origin, job.run_first);
     for (FinishedBatch& batch : call.batches) result->batches.push_back(std::move(batch));
     call.batches.clear();
     for (auto& entry : call.builders) return_builder(*entry.first, entry.second, result);
     call.builders.clear();
     for (Origin* origin : call.origins) place_errors(*origin, result);
+}
+
+// What is known of neighbouring runs is kept as one: it waits for what came before them, which may be long.
+void StreamEngine::join_tallies(Origin& origin, uint64_t run_first) {
+    auto& tallies = origin.outstanding->tallies;
+    const auto done = [](const Tally& t) { return t.waits == 0 && t.errors.empty(); };
+    auto at = tallies.find(run_first);
+    if (at == tallies.end() || !done(at->second)) return;
+    const auto join = [&](std::map<uint64_t, Tally>::iterator first, std::map<uint64_t, Tally>::iterator second) {
+        if (first->second.last + 1 != second->first || !done(first->second) || !done(second->second)) return first;
+        first->second.last = second->second.last;
+        first->second.bytes += second->second.bytes;
+        first->second.records += second->second.records;
+        tallies.erase(second);
+        tally_count_--;
+        return first;
+    };
+    if (std::next(at) != tallies.end()) join(at, std::next(at));
+    if (at != tallies.begin()) join(std::prev(at), at);
 }
 
 // Positions become absolute, and errors certain, in stream order: everything before them has been counted.
@@ -205,9 +227,10 @@ void StreamEngine::place_errors(Origin& origin, PushResult* result) {
     while (!tallies.empty() && tallies.begin()->first == tallied + 1 && tallies.begin()->second.waits == 0) {
         Tally& t = tallies.begin()->second;
         for (RowError& error : t.errors) {
-            error.byte_offset += int64_t(origin.bytes_before);
-            const bool own = error.record & after_spanning;
-            error.record = origin.records_before + (error.record & ~after_spanning) + (own ? t.span_records : 0);
+            const bool own = error.record & after_spanning, open = error.record & at_run_end;
+            error.byte_offset += int64_t(origin.bytes_before + (open ? t.bytes : 0));
+            error.record = origin.records_before + (error.record & ~(after_spanning | at_run_end)) +
+                           (own ? t.span_records : 0) + (open ? t.records : 0);
             error.sequence = sequence_of(error.sequence);
         }
         std::stable_sort(t.errors.begin(), t.errors.end(),
@@ -217,6 +240,7 @@ void StreamEngine::place_errors(Origin& origin, PushResult* result) {
         origin.records_before += t.records;
         tallied = t.last;
         tallies.erase(tallies.begin());
+        tally_count_--;
     }
 }
 
@@ -370,10 +394,13 @@ PushResult StreamEngine::finish(uint64_t id, bool use_last, uint64_t last_sequen
         Job job;
         claim(origin, claims.spans[i], nullptr, true, call, &job);
         job.offset = -int64_t(job.bytes + job.let_go);
-        if (job.bytes) call.jobs.push_back(std::move(job));
+        const Framing& framing = options_.format.framing;
+        const bool end_matters = framing.checks_end() && framing.scanner->has_begun(origin.state);
+        if (job.bytes || end_matters) call.jobs.push_back(std::move(job));
     }
     call.touch(origin);
     origin.finished = true;
+    counts_.finished++;
     origin.preamble_open = false;
     run(call, guard, &result);
     // Every buffer has been tallied: what the last record reported is relative to the stream's end.

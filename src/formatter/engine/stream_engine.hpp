@@ -5,6 +5,7 @@
 // again: counts, errors and the builder go back. No thread ever waits for another one's parse.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <list>
 #include <map>
@@ -85,6 +86,7 @@ struct PlanChange {
 
 struct StreamCounts {
     uint64_t batches = 0;  // that have left
+    uint64_t finished = 0;  // of the origins
     uint64_t buffers = 0, bytes = 0, spanning = 0, duplicates = 0, lost = 0;
     uint64_t pending_buffers = 0, pending_bytes = 0, origins = 0, open_batches = 0;
     DecodeCounters decode;
@@ -152,6 +154,11 @@ class StreamEngine {
     uint64_t position_of(const Origin&, uint64_t sequence) const;
     uint64_t sequence_of(uint64_t position) const;
     uint64_t next_position(const Origin&) const;  // behind the highest seen
+    // Whether the notes on what waits, not its bytes, have become too many.
+    bool too_many_notes() const {
+        constexpr uint64_t note_bytes = 192, always = 1 << 20;
+        return (counts_.pending_buffers + tally_count_) * note_bytes > std::max(options_.max_pending_bytes, always);
+    }
     bool in_order() const { return options_.ordered || options_.format.framing.needs_prefix(); }
     PushStatus admit(const Arrived&, uint64_t position, bool lost, Call&);
     void follow(Origin&, uint64_t position, Piece, uint64_t quotes, bool lost, Call&);
@@ -166,6 +173,10 @@ class StreamEngine {
     void take_fragments(Origin&, uint64_t from, uint64_t to, bool to_head, Job*, Call&);
     void keep_fragments(Origin&, const Run&, bool head, bool tail);
     void follow_open_record(Origin&, const Run&);
+    void report_open_record(Origin&);
+    uint64_t too_many_bytes() const {  // of a record with its end, or of an open one
+        return options_.max_record_bytes + options_.format.framing.record_end_size();
+    }
 
     // parsing, without the lock (stream_parsing.cpp)
     void parse(Call&);
@@ -181,6 +192,7 @@ class StreamEngine {
     // batches, counts and positions, under the lock (stream_engine.cpp)
     void run(Call&, std::unique_lock<std::mutex>&, PushResult*);
     void settle(Call&, PushResult*);
+    void join_tallies(Origin&, uint64_t run_first);
     void place_errors(Origin&, PushResult*);
     void use_header(Origin&, const std::string& header);
     Builder* builder_for(Origin&, Call&);
@@ -203,6 +215,7 @@ class StreamEngine {
     std::list<Builder*> idle_builders_;  // oldest first
     std::vector<Builder*> spare_builders_;
     uint64_t typical_bytes_ = 0;  // of input in a full batch
+    uint64_t tally_count_ = 0;    // in all origins
     StreamCounts counts_;
 };
 

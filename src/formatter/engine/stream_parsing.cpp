@@ -10,7 +10,6 @@ namespace {
 constexpr size_t arena_bytes = 256 << 10;  // a block's bytes, stops and values stay in the second-level cache together
 constexpr size_t large_piece = 16 << 10;  // is parsed where it is
 constexpr size_t edge_bytes = 4 << 10;  // of it, to finish the record that began before
-constexpr size_t raw_most = 4096;  // of a record that is not there as a whole
 
 }  // namespace
 
@@ -51,7 +50,7 @@ void StreamEngine::parse_pieces(Job& job, Call& call) {
     RecordDecoder& decoder = *job.builder->decoder;
     const uint8_t* open = nullptr;  // what is not indexed yet
     size_t size = 0;
-    size_t filled = 0;      // of the arena
+    size_t filled = 0;  // of the arena
     bool in_arena = false;  // the open bytes end where it is filled to
     bool used_arena = false;
     uint64_t used = 0;
@@ -62,7 +61,7 @@ void StreamEngine::parse_pieces(Job& job, Call& call) {
         used += more;
     };
     const auto to_front = [&] {  // of the arena, with room for as much again
-        decoder.materialize();   // rows, also another job's, may point there
+        decoder.materialize();  // rows, also another job's, may point there
         if (in_arena && size) std::memmove(call.arena.data(), open, size);
         const size_t wanted = std::max(2 * size, arena_bytes);
         if (wanted > call.arena.capacity()) call.arena.reserve(wanted, in_arena ? size : 0);
@@ -98,10 +97,11 @@ void StreamEngine::parse_pieces(Job& job, Call& call) {
         size = count;
         in_arena = false;
     };
-    for (const Piece& piece : job.pieces) {
-        if (!in_arena && size && piece.data == open + size) {
-            size += piece.size;
-        } else if (piece.size < large_piece) {
+    for (size_t i = 0; i < job.pieces.size(); i++) {
+        Piece piece = job.pieces[i];
+        for (; i + 1 < job.pieces.size() && job.pieces[i + 1].data == piece.data + piece.size; i++)
+            piece.size += job.pieces[i + 1].size;
+        if (piece.size < large_piece) {
             if (size && !in_arena) index_open();
             if (piece.size) append(piece.data, piece.size);
         } else {
@@ -173,7 +173,7 @@ void StreamEngine::parse_with_limit(Job& job, Call& call) {
     if (job.pieces.size() > 1) {
         OwnedBytes whole;
         for (const Piece& piece : job.pieces) whole.append(piece.data, piece.size);
-        data = whole.data.get();
+        data = whole.data();
         call.owners.push_back(std::move(whole));
     }
     const uint64_t base = job.merged ? 0 : after_spanning;
@@ -189,7 +189,7 @@ void StreamEngine::parse_with_limit(Job& job, Call& call) {
         uint64_t size;
         if (at == 0 && job.stream_start && options_.format.has_header) {
             PreambleScan preamble;
-            size = preamble.advance(*framing.csv, data, job.bytes);
+            size = preamble.advance(framing, data, job.bytes);
         } else {
             ScanState state;
             if (at == 0 && job.stream_start) state.mark = 0;
@@ -211,20 +211,18 @@ void StreamEngine::parse_with_limit(Job& job, Call& call) {
 void StreamEngine::parse_spanning(Job& job, Call& call) {
     Builder& builder = *job.builder;
     RecordDecoder& decoder = *builder.decoder;
-    if (job.bytes + job.let_go == 0) return;
+    if (job.bytes + job.let_go == 0 && !(job.unterminated && options_.format.framing.checks_end())) return;
     OwnedBytes stitched;
-    const uint8_t* bytes = job.pieces[0].data;
+    const uint8_t* bytes = job.pieces.empty() ? nullptr : job.pieces[0].data;
     if (job.pieces.size() > 1) {
-        stitched.data.reset(new uint8_t[job.bytes]);
-        for (const Piece& piece : job.pieces) {
-            if (piece.size) std::memcpy(stitched.data.get() + stitched.size, piece.data, piece.size);
-            stitched.size += piece.size;
-        }
-        bytes = stitched.data.get();
+        stitched.reserve(job.bytes, 0);
+        for (const Piece& piece : job.pieces) stitched.append(piece.data, piece.size);
+        bytes = stitched.data();
     }
     const uint64_t record_end = job.unterminated ? 0 : options_.format.framing.record_end_size();
-    if (job.lost || job.bytes + job.let_go - std::min(record_end, job.bytes) > options_.max_record_bytes) {
-        too_long_or_lost(job, bytes, job.bytes, job.offset, 0);
+    if (job.lost || job.reported ||
+        job.bytes + job.let_go - std::min(record_end, job.bytes) > options_.max_record_bytes) {
+        if (!job.reported) too_long_or_lost(job, bytes, job.bytes, job.offset, 0);
         job.records = 1;
         return;
     }
@@ -238,7 +236,7 @@ void StreamEngine::parse_spanning(Job& job, Call& call) {
     else
         decoder.index(bytes, job.bytes, options_.max_rows - decoder.rows());
     job.records = decoder.records_placed();
-    if (stitched.data) call.owners.push_back(std::move(stitched));  // until the builder has materialized
+    if (stitched.size) call.owners.push_back(std::move(stitched));  // until the builder has materialized
 }
 
 void StreamEngine::too_long_or_lost(const Job& job, const uint8_t* bytes, size_t size, int64_t offset,
@@ -250,7 +248,7 @@ void StreamEngine::too_long_or_lost(const Job& job, const uint8_t* bytes, size_t
     error.record = record;
     // As much as is there for every chunking.
     const size_t most = job.lost ? raw_most : std::min<size_t>(raw_most, options_.max_record_bytes);
-    error.raw.assign(reinterpret_cast<const char*>(bytes), std::min(size, most));
+    if (size) error.raw.assign(reinterpret_cast<const char*>(bytes), std::min(size, most));
     error.found = error.raw.substr(0, 200);
     job.builder->decoder->counters.rejected++;
     job.builder->decoder->errors.push_back(std::move(error));
@@ -258,6 +256,7 @@ void StreamEngine::too_long_or_lost(const Job& job, const uint8_t* bytes, size_t
 
 // Errors name the buffer their record ends in; those of a run that was parsed as one know the run's first buffer only.
 void StreamEngine::name_buffers(Call& call) {
+    const Framing& framing = options_.format.framing;
     for (auto& entry : call.builders) {
         for (RowError& error : entry.second->decoder->errors) {
             const auto found = std::find_if(call.jobs.begin(), call.jobs.end(), [&](const Job& job) {
@@ -267,6 +266,7 @@ void StreamEngine::name_buffers(Call& call) {
             if (found == call.jobs.end() || found->run_first == found->run_last) continue;
             const Job& job = *found;
             uint64_t skip = uint64_t(error.byte_offset - job.offset);  // from here the record goes on to its end
+            if (error.record_end >= 0) skip = uint64_t(error.record_end - 1 - job.offset);
             ScanState state;
             state.at_record_start = error.column < 0;
             for (size_t i = 0; i < job.pieces.size(); i++) {
@@ -275,7 +275,8 @@ void StreamEngine::name_buffers(Call& call) {
                     skip -= piece.size;
                     continue;
                 }
-                const uint64_t end = options_.format.framing.record_size(piece.data + skip, piece.size - skip, &state);
+                const uint64_t end =
+                    error.record_end >= 0 ? 0 : framing.record_size(piece.data + skip, piece.size - skip, &state);
                 skip = 0;
                 if (end == FrameEnds::none) continue;
                 error.sequence = job.piece_position + (i - job.pieces_before);

@@ -1,5 +1,7 @@
 // The second part of a push, still under the lock: buffers form runs, the ring says which records are now complete, and
 // the pieces of those are taken out of what earlier buffers left behind.
+#include <algorithm>
+
 #include "engine/stream_call.hpp"
 
 namespace formatter {
@@ -60,6 +62,7 @@ void StreamEngine::close_run(Call& call) {
     const bool has_own = run.delimited;
     const bool has_head = run.delimited && run.first != 1;
     Tally& tally = work.tallies[run.first];
+    tally_count_++;
     tally.last = run.last;
     tally.bytes = run.bytes;
     tally.waits = uint32_t(has_own) + uint32_t(has_head);
@@ -83,7 +86,8 @@ void StreamEngine::close_run(Call& call) {
         }
         head_claimed = true;
         // Parsed in one go with the run's own records, if it is nothing special.
-        const bool fits = job.bytes + run.bytes <= options_.max_record_bytes && !job.let_go && !job.lost;
+        const bool fits =
+            job.bytes + run.bytes <= options_.max_record_bytes && !job.let_go && !job.lost && !job.reported;
         if (fits && run.buffers.back().size < joined_buffer) {
             own = std::move(job);
             own.spanning = false;
@@ -191,13 +195,14 @@ void StreamEngine::take_fragments(Origin& origin, uint64_t from, uint64_t to, bo
             job->offset = -int64_t(job->bytes + job->let_go);
         } else {
             job->let_go += f.let_go;
+            job->reported |= f.reported;
             job->stream_start |= f.from_start;
         }
         job->lost |= f.lost;
         counts_.pending_bytes -= bytes.size;
         job->bytes += bytes.size;
         if (bytes.size) {
-            job->pieces.push_back(Piece{bytes.data.get(), bytes.size});
+            job->pieces.push_back(Piece{bytes.data(), bytes.size});
             call.owners.push_back(std::move(bytes));
         }
         bytes = OwnedBytes{};
@@ -235,14 +240,15 @@ void StreamEngine::keep_fragments(Origin& origin, const Run& run, bool head, boo
     Fragments* before = nullptr;
     if (follows && !fragments.empty()) {
         auto at = fragments.lower_bound(run.first);
-        if (at != fragments.begin() && (--at)->second.has_tail && !at->second.lost) before = &at->second;
+        if (at != fragments.begin() && (--at)->second.has_tail) before = &at->second;
     }
     // A record that is too long already is only counted on, so that it cannot grow without bound.
-    if (before && origin.outstanding->open_bytes > options_.max_record_bytes) {
+    if (before && !run.lost && origin.outstanding->open_bytes >= too_many_bytes()) {
         before->let_go += run.bytes;
         return;
     }
-    const bool joins = before && before->tail.size + run.bytes <= joined_tail && !before->let_go;
+    const bool joins =
+        before && !before->lost && before->tail.size + run.bytes <= joined_tail && !before->let_go && !run.lost;
     Fragments& kept = joins ? *before : entry(run.delimited ? run.first + run.last_delimited : run.first);
     kept.has_tail = true;
     kept.lost |= run.lost;
@@ -267,6 +273,43 @@ void StreamEngine::follow_open_record(Origin& origin, const Run& run) {
     auto at = anew ? work.fragments.lower_bound(delimiter) : work.fragments.upper_bound(run.last);
     for (; at != work.fragments.end() && at->first <= prefix; ++at)
         if (at->second.has_tail) work.open_bytes += at->second.tail.size + at->second.let_go;
+    if (work.open_bytes >= too_many_bytes()) report_open_record(origin);
+}
+
+// The open record is too long, however it goes on: that is said now, and its bytes are let go.
+void StreamEngine::report_open_record(Origin& origin) {
+    Outstanding& work = *origin.outstanding;
+    const uint64_t since = origin.ring.last_delimiter() ? origin.ring.last_delimiter() : 1;
+    const auto begin = work.fragments.lower_bound(since), end = work.fragments.upper_bound(origin.ring.prefix());
+    if (begin == end) return;
+    for (auto at = begin; at != end; ++at)
+        if (at->second.lost || at->second.reported) return;  // of a lost buffer's record only the loss is reported
+    RowError error;
+    error.code = ErrorCode::record_too_long;
+    error.sequence = origin.ring.prefix();
+    error.byte_offset = -int64_t(work.open_bytes);
+    error.record = at_run_end;
+    const size_t most = std::min<uint64_t>(raw_most, options_.max_record_bytes);
+    Fragments& kept = begin->second;
+    for (auto at = begin; at != end;) {
+        Fragments& f = at->second;
+        const size_t more = std::min(f.tail.size, most - error.raw.size());
+        error.raw.append(reinterpret_cast<const char*>(f.tail.data()), more);
+        counts_.pending_bytes -= f.tail.size;
+        if (&f != &kept) kept.let_go += f.let_go;
+        kept.let_go += f.tail.size;
+        f.tail = OwnedBytes{};
+        if (&f == &kept) {
+            ++at;
+        } else {
+            at = work.fragments.erase(at);
+            counts_.pending_buffers--;
+        }
+    }
+    kept.reported = true;
+    error.found = error.raw.substr(0, 200);
+    counts_.decode.rejected++;
+    (--work.tallies.upper_bound(origin.ring.prefix()))->second.errors.push_back(std::move(error));
 }
 
 }  // namespace formatter

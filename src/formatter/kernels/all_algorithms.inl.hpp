@@ -7,6 +7,7 @@
 
 #include "kernels/csv_index.inl.hpp"
 #include "kernels/json_index.inl.hpp"
+#include "kernels/json_levels.inl.hpp"
 #include "kernels/text_columns.inl.hpp"
 #include "kernels/number_columns.inl.hpp"
 #include "kernels/time_columns.inl.hpp"
@@ -20,11 +21,22 @@ namespace formatter {
 
 extern const Kernel FORMATTER_JOIN(kernel_, FORMATTER_ISA);
 const Kernel FORMATTER_JOIN(kernel_, FORMATTER_ISA) = {
-    FORMATTER_TEXT(FORMATTER_ISA),   FORMATTER_ISA::supported,      FORMATTER_ISA::index_csv,
-    FORMATTER_ISA::summarize_quotes, FORMATTER_ISA::count_byte,     FORMATTER_ISA::copy_counting,
-    FORMATTER_ISA::decode_int64,     FORMATTER_ISA::decode_float64, FORMATTER_ISA::decode_timestamp,
-    FORMATTER_ISA::decode_date32,    FORMATTER_ISA::decode_bool,    FORMATTER_ISA::measure_strings,
-    FORMATTER_ISA::gather_strings,   FORMATTER_ISA::valid_utf8,     FORMATTER_ISA::index_json,
+    .name = FORMATTER_TEXT(FORMATTER_ISA),
+    .supported = FORMATTER_ISA::supported,
+    .index_csv = FORMATTER_ISA::index_csv,
+    .summarize_quotes = FORMATTER_ISA::summarize_quotes,
+    .count_byte = FORMATTER_ISA::count_byte,
+    .copy_counting = FORMATTER_ISA::copy_counting,
+    .decode_int64 = FORMATTER_ISA::decode_int64,
+    .decode_float64 = FORMATTER_ISA::decode_float64,
+    .decode_timestamp = FORMATTER_ISA::decode_timestamp,
+    .decode_date32 = FORMATTER_ISA::decode_date32,
+    .decode_bool = FORMATTER_ISA::decode_bool,
+    .measure_strings = FORMATTER_ISA::measure_strings,
+    .gather_strings = FORMATTER_ISA::gather_strings,
+    .valid_utf8 = FORMATTER_ISA::valid_utf8,
+    .index_json = FORMATTER_ISA::index_json,
+    .level_json = FORMATTER_ISA::level_json,
 };
 
 }  // namespace formatter

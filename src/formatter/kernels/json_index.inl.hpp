@@ -7,9 +7,11 @@
 //     written    1 0 0 0 0 0 0 1 0 1 1        structure & ~inside
 //
 // A line end inside a string, or a backslash outside one, is no JSON: the index stops before that line, and with the next
-// line it may begin anew. So one bad line never misleads the index about another.
+// line it may begin anew. So one bad line never misleads the index about another. What json_grammar.inl.hpp objects to
+// stops it as well, at the latest before the line that is wrong.
 #pragma once
 
+#include "kernels/json_grammar.inl.hpp"
 #include "kernels/kernel.hpp"
 #include "kernels/separator_blocks.inl.hpp"
 
@@ -31,7 +33,9 @@ struct JsonStructure {
     }
     uint64_t beyond_ascii(const Block& block) const { return _cvtmask64_u64(_mm512_movepi8_mask(block.bytes)); }
     // Sixteen at most in nearly every block: records hold a position to ten bytes.
-    static void write(uint64_t mask, uint32_t base, uint32_t* out) {
+    template <bool kinds_too>
+    static void write(const Block& block, uint64_t mask, uint32_t base, uint32_t* out, uint8_t* kinds) {
+        if (kinds_too) _mm512_storeu_si512(kinds, _mm512_maskz_compress_epi8(_cvtu64_mask64(mask), block.bytes));
         if (__builtin_expect(popcount(mask) > 16, 0)) return write_positions(mask, base, out);
         alignas(64) static const uint8_t iota[64] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
                                                      16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
@@ -41,6 +45,7 @@ struct JsonStructure {
         const __m512i wide = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(packed));
         _mm512_storeu_si512(out, _mm512_add_epi32(_mm512_set1_epi32(int(base)), wide));
     }
+    static void write_kinds(const uint8_t*, const JsonIndex&) {}  // written already
 };
 #else
 struct JsonStructure {
@@ -53,30 +58,35 @@ struct JsonStructure {
                equal_mask(block, line_end);
     }
     uint64_t beyond_ascii(const Block&) const { return 1; }  // not known as cheaply here
-    static void write(uint64_t mask, uint32_t base, uint32_t* out) { write_positions(mask, base, out); }
+    template <bool kinds_too>
+    static void write(const Block&, uint64_t mask, uint32_t base, uint32_t* out, uint8_t*) {
+        write_positions(mask, base, out);
+    }
+    static void write_kinds(const uint8_t* data, const JsonIndex& index) {
+        for (size_t i = 0; i < index.count; i++) index.kinds[i] = data[index.positions[i]];
+    }
 };
 #endif
 
 // The bytes behind unescaped backslashes; `carry` is whether the block's first byte is one, and becomes the next block's.
+//
+//     backslashes  0 1 1 1 0 1 1 0      a run that begins at an odd place is added to itself: what then lies behind an
+//     escaped      0 0 1 0 1 0 1 0      odd count of them differs from what lies behind an even one
 static inline uint64_t escaped_bytes(uint64_t backslashes, uint64_t& carry) {
-    uint64_t escaped = carry;
+    constexpr uint64_t even = 0x5555555555555555;
     backslashes &= ~carry;
-    carry = 0;
-    while (backslashes) {
-        const unsigned at = trailing_zeros(backslashes);
-        if (at == 63) {
-            carry = 1;
-            break;
-        }
-        escaped |= uint64_t(2) << at;
-        backslashes &= ~(uint64_t(3) << at);
-    }
-    return escaped;
+    const uint64_t behind = backslashes << 1 | carry;
+    const uint64_t odd_starts = backslashes & ~even & ~behind;
+    uint64_t even_runs;
+    carry = __builtin_add_overflow(odd_starts, backslashes, &even_runs);
+    return (even ^ even_runs << 1) & behind;
 }
 
-static void index_json(const uint8_t* data, size_t size, JsonIndex& index) {
+template <bool kinds_too, bool strict>
+static void index_json_as(const uint8_t* data, size_t size, JsonIndex& index) {
     const JsonStructure structure;
     const Needle backslash = make_needle('\\'), quote = make_needle('"'), line_end = make_needle('\n');
+    JsonGrammar<strict> grammar(data, size, index.valued);
     uint32_t* out = index.positions;
     uint64_t inside = 0, carry = 0, beyond_ascii = 0;
     index.stopped = false;
@@ -86,25 +96,38 @@ static void index_json(const uint8_t* data, size_t size, JsonIndex& index) {
             size - offset >= 64 ? load_block(data + offset) : load_tail(data + offset, size - offset, present);
         beyond_ascii |= structure.beyond_ascii(block);
         const uint64_t backslashes = equal_mask(block, backslash);
-        uint64_t quotes = equal_mask(block, quote);
-        if (__builtin_expect((backslashes | carry) != 0, 0)) quotes &= ~escaped_bytes(backslashes, carry);
+        uint64_t quotes = equal_mask(block, quote), escaped = 0;
+        if (__builtin_expect((backslashes | carry) != 0, 0)) quotes &= ~(escaped = escaped_bytes(backslashes, carry));
         const uint64_t strings = prefix_xor(quotes) ^ inside;
         inside = uint64_t(int64_t(strings) >> 63);
         uint64_t found = structure.mask(block) & ~strings & present;
-        const uint64_t bad = ((equal_mask(block, line_end) & strings) | (backslashes & ~strings)) & present;
+        uint64_t bad = ((equal_mask(block, line_end) & strings) | (backslashes & ~strings)) & present;
+        if (strict && !grammar.accepts(block, offset, {found, quotes, strings, escaped, present})) bad |= 1;
         if (__builtin_expect(bad != 0, 0)) {
             found &= (bad & (0 - bad)) - 1;
-            write_positions(found, uint32_t(offset), out);
+            structure.template write<kinds_too>(block, found, uint32_t(offset), out,
+                                                index.kinds + (out - index.positions));
             out += popcount(found);
             while (out > index.positions && data[out[-1]] != '\n') out--;
             index.stopped = true;
             break;
         }
-        structure.write(found, uint32_t(offset), out);
+        structure.template write<kinds_too>(block, found, uint32_t(offset), out, index.kinds + (out - index.positions));
         out += popcount(found);
     }
     index.ascii = beyond_ascii == 0;
     index.count = size_t(out - index.positions);
+    if (kinds_too) structure.write_kinds(data, index);
+}
+
+static void index_json(const uint8_t* data, size_t size, JsonIndex& index) {
+    index.checked = json_grammar_known && index.valued != nullptr && index.kinds != nullptr;
+    if (index.checked)
+        index_json_as<true, json_grammar_known>(data, size, index);
+    else if (index.kinds)
+        index_json_as<true, false>(data, size, index);
+    else
+        index_json_as<false, false>(data, size, index);
 }
 
 }  // namespace FORMATTER_ISA

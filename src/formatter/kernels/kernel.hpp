@@ -56,10 +56,21 @@ struct QuoteSummary {
 
 struct JsonIndex {
     uint32_t* positions;  // room for one entry a byte + 64: kernels may overwrite past the end
+    uint8_t* kinds;       // the bytes at the positions, with the same room; null if they are not wanted
+    uint64_t* valued;     // a bit a position, with room for a word more: a value stands before it; null if not wanted
     // out
+    bool checked;         // `valued` is there, and what stands between the positions is in order by the JSON grammar
     size_t count;         // positions of whole lines: the last is a line end
     bool ascii;           // no byte up to the last position is 0x80 or more (may be false too often)
     bool stopped;  // the line behind the last position has no strings in order: not written, nor those after it
+};
+
+struct JsonLevels {
+    const uint8_t* kinds;    // as index_json writes them, of whole lines; 64 more bytes can be read
+    const uint64_t* valued;  // as index_json writes it: the grammar is checked too. Or null
+    size_t count;
+    uint8_t* depths;         // out: room for `count` + 64
+    size_t whole;            // out: kinds of the lines, from the first, that are in order; may stop early, never late
 };
 
 // ---------------------------------------------------------------------------------------------- values
@@ -123,6 +134,8 @@ struct Kernel {
 
     // Structure of JSON lines: `data` begins a line, and the last byte of `size` ends one.
     void (*index_json)(const uint8_t* data, size_t size, JsonIndex&);
+    // How deep each part of that structure stands: 1 between the brackets of a record and for themselves, 0 line ends.
+    void (*level_json)(JsonLevels&);
 };
 
 // Kernels compiled in and supported by this CPU, best first; the last is scalar.

@@ -1,0 +1,42 @@
+"""Rejected records as rows: where each stood, what was wrong, its bytes.
+
+In: what a reader found. Out: batches for Spark. Knows nothing of plans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pyarrow as pa
+
+import formatter as fm
+
+REJECTS_SCHEMA = pa.schema(
+    [
+        ("origin", pa.string()),
+        ("sequence", pa.int64()),
+        ("byte_offset", pa.int64()),
+        ("record", pa.int64()),
+        ("column", pa.string()),
+        ("code", pa.string()),
+        ("message", pa.string()),
+        ("raw", pa.binary()),
+    ]
+)
+REJECTS_ROWS = (
+    "origin STRING, sequence BIGINT, byte_offset BIGINT, record BIGINT, column STRING, code STRING, message STRING, raw BINARY"
+)
+
+
+def rejects_of(found: Sequence[tuple[fm.FormatError, bytes]]) -> Iterator[pa.RecordBatch]:
+    if found:
+        rows = [
+            {name: getattr(error, name, None) for name in REJECTS_SCHEMA.names} | {"message": str(error), "raw": raw}
+            for error, raw in found
+        ]
+        yield pa.RecordBatch.from_pylist(rows, schema=REJECTS_SCHEMA)
+
+
+def rejects_in_spark(table: pa.Table) -> Iterator[pa.RecordBatch]:
+    """The table of Stream.rejects()."""
+    yield from table.select(REJECTS_SCHEMA.names).cast(REJECTS_SCHEMA).to_batches()

@@ -1,0 +1,80 @@
+"""Bad records that stay rows: null where they are bad, with their text beside them.
+
+In: batches of the good records of a stretch and the engine's findings on the others. Out: batches of all its records, in
+order. Costs nothing where no record is bad.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from formatter import _core
+from formatter.buffers import addresses_of
+from formatter.formats import Csv, as_bytes
+from formatter.plans import Format, make_plan
+
+RECORD_OF_ERROR, RAW_OF_ERROR = 4, 7  # of the engine's error tuples
+
+
+class BadRecordKeeper:
+    """`raw_column`: the last column of what leaves, null beside good records."""
+
+    def __init__(self, format: Format, columns: Sequence[str] | None, raw_column: str | None) -> None:
+        self._plan = make_plan(format, columns=columns, on_error="null")
+        self._native = self._plan.native
+        self._ending = as_bytes(format.record_delimiter, "record_delimiter") if isinstance(format, Csv) else b"\n"
+        self._raw_column = raw_column
+        fields = list(self._plan.schema)
+        self.schema = pa.schema(fields if raw_column is None else [*fields, pa.field(raw_column, pa.string())])
+
+    def follow_header(self, header: bytes) -> None:
+        """The columns of the file that comes now are where this header names them."""
+        found = self._plan.native.read_header(header + self._ending)  # it may be the file's last line, without an end
+        self._native = self._plan.native if found is None else found[0]
+
+    def completed(
+        self, batches: Sequence[pa.RecordBatch], errors: Sequence[Any], record_count: int
+    ) -> list[pa.RecordBatch]:
+        if not self._plan.columns:
+            rows_alone = pa.StructArray.from_buffers(pa.struct([]), record_count, [None])
+            return [self._with_raw(pa.RecordBatch.from_struct_array(rows_alone), self._texts(errors, record_count))]
+        if not errors:
+            return [self._with_raw(batch, None) for batch in batches]
+        bad = np.array([error[RECORD_OF_ERROR] for error in errors], np.int64)
+        raws = [error[RAW_OF_ERROR] for error in errors]
+        rows = pa.Table.from_batches([*batches, self._rows_of(raws)], schema=self._plan.schema).combine_chunks()
+        is_bad = np.zeros(record_count, bool)
+        is_bad[bad] = True
+        source = np.empty(record_count, np.int64)
+        source[~is_bad] = np.arange(record_count - len(bad))
+        source[bad] = record_count - len(bad) + np.arange(len(bad))
+        [batch] = rows.take(pa.array(source)).combine_chunks().to_batches()
+        return [self._with_raw(batch, self._texts(errors, record_count))]
+
+    def _texts(self, errors: Sequence[Any], record_count: int) -> list[str | None]:
+        texts: list[str | None] = [None] * record_count
+        for error in errors:
+            texts[error[RECORD_OF_ERROR]] = error[RAW_OF_ERROR].decode("utf-8", "replace")
+        return texts
+
+    def _rows_of(self, raws: list[bytes]) -> pa.RecordBatch:
+        """One row a record: what can be read of it, else nulls."""
+        addresses, sizes, valid, held = addresses_of(pa.array(raws, pa.large_binary()))
+        capsule, rows, _ = _core.parse_record_array(self._native, addresses, sizes, valid, self._ending)
+        del held
+        return self._plan.batch(capsule).take(pa.array(rows, mask=rows < 0))
+
+    def _with_raw(self, batch: pa.RecordBatch, texts: list[str | None] | None) -> pa.RecordBatch:
+        if self._raw_column is None:
+            return batch
+        raw = pa.nulls(batch.num_rows, pa.string()) if texts is None else pa.array(texts, pa.string())
+        return pa.RecordBatch.from_arrays([*batch.columns, raw], schema=self.schema)
+
+
+def all_nullable(format: Format) -> Format:
+    return replace(format, schema=pa.schema([field.with_nullable(True) for field in format.schema]))

@@ -1,0 +1,172 @@
+#include "engine/json_filler.hpp"
+
+#include <cstring>
+
+namespace formatter {
+
+using Node = JsonWalk::Node;
+
+bool JsonFiller::fill_column(JsonBuilder& builder, size_t column) {
+    const Node& node = walk_->column_node(column);
+    if (node.kind == Node::contested) return false;
+    const JsonSpace& space = walk_->space(node.space);
+    if (!node.nullable) {
+        for (uint32_t row = 0; row < space.rows(); row++) {
+            const uint32_t* entries = space.row(row);
+            if (node.kind != Node::leaf && entries[node.mark] == JsonSpace::absent) return false;
+        }
+        if (node.kind == Node::leaf) return false;
+    }
+    return fill(builder, node);
+}
+
+bool JsonFiller::fill(JsonBuilder& builder, const Node& node) {
+    builder.reserve_more(walk_->space(node.space).rows());
+    switch (node.kind) {
+        case Node::structure: return fill_structure(builder, node);
+        case Node::list: return fill_list(builder, node);
+        case Node::leaf: break;
+        default: return false;
+    }
+    const JsonNodeSpec& spec = builder.spec();
+    if (spec.kind == JsonKind::map) return fill_map(builder, node);
+    return is_text(spec.scalar.type) ? fill_text(builder, node) : fill_fixed_width(builder, node);
+}
+
+// Below a null everything is null, or a zero where the schema allows none; and so is what is absent.
+bool JsonFiller::fill_structure(JsonBuilder& builder, const Node& node) {
+    const JsonSpace& space = walk_->space(node.space);
+    for (size_t i = 0; i < node.members.size(); i++)
+        if (!fill(builder.child(i), walk_->node(node.members[i]))) return false;
+    scratch_.make_room(space.rows());
+    for (uint32_t row = 0; row < space.rows(); row++)
+        if (space.row(row)[node.mark] != JsonSpace::present && node.nullable) scratch_.clear_valid(row);
+    builder.append_written(space.rows(), scratch_.valid.data());
+    return true;
+}
+
+bool JsonFiller::fill_list(JsonBuilder& builder, const Node& node) {
+    const JsonSpace& space = walk_->space(node.space);
+    const uint64_t first = builder.child(0).length(), row_count = space.rows();
+    const uint64_t items = row_count ? space.row(uint32_t(row_count - 1))[node.count] : 0;
+    // What a list that failed has left behind belongs to a column that is troubled.
+    if (items != walk_->space(node.items).rows() || builder.offset_room() < items) return false;
+    scratch_.make_room(row_count);
+    for (uint32_t row = 0; row < row_count; row++) {
+        const uint32_t* entries = space.row(row);
+        if (entries[node.mark] != JsonSpace::present) {
+            if (node.sized) return false;  // items are due even below a null
+            if (node.nullable) scratch_.clear_valid(row);
+        }
+        if (!node.sized) builder.write_item_end(builder.length() + row, first + entries[node.count]);
+    }
+    builder.append_written(row_count, scratch_.valid.data());
+    return fill(builder.child(0), walk_->node(node.item));
+}
+
+bool JsonFiller::fill_fixed_width(JsonBuilder& builder, const Node& node) {
+    const JsonNodeSpec& spec = builder.spec();
+    const JsonSpace& space = walk_->space(node.space);
+    const FieldView view = space.view(node.entry);
+    const bool nullable = spec.scalar.nullable;
+    scratch_.make_room(view.rows);
+    loops_.make_room(view.rows);
+    ValueMarks marks{scratch_.empty.data(), scratch_.odd.data(), 0, 0};
+    loops_.decode(spec, view, node.leading_zeros, builder.values(), builder.length(), &marks);
+    if (marks.empty_count + marks.odd_count != 0) {
+        static const JsonScalar zero;
+        uint32_t row = 0;
+        for (size_t s = 0; s < view.segment_count; s++) {
+            const Segment& segment = view.segments[s];
+            const uint32_t* stops = view.stops + segment.first_stop + node.entry;
+            for (const uint32_t end = row + segment.rows; row < end; row++, stops += view.stride) {
+                if (((scratch_.empty[row / 64] | scratch_.odd[row / 64]) >> row % 64 & 1) == 0) continue;
+                const uint8_t* begin = segment.base + stops[0];
+                // Absent, below a null or not: that nothing due is absent was seen on the walk.
+                bool null = *begin == '\n';
+                if (!null) {
+                    if (!read_exactly(spec, segment, stops, node.quoted)) return false;
+                    null = scalar_.null;
+                    if (null && !nullable) return false;
+                }
+                store_json_scalar(spec.scalar, null ? zero : scalar_, builder.values(), builder.length() + row);
+                if (null && nullable) scratch_.clear_valid(row);
+            }
+        }
+    }
+    builder.append_written(view.rows, scratch_.valid.data());
+    return true;
+}
+
+bool JsonFiller::fill_text(JsonBuilder& builder, const Node& node) {
+    const JsonNodeSpec& spec = builder.spec();
+    const JsonSpace& space = walk_->space(node.space);
+    const FieldView view = space.view(node.entry);
+    const bool plain = !spec.scalar.raw && spec.scalar.encoding == BinaryEncoding::plain;
+    const bool nullable = spec.scalar.nullable;
+    uint64_t bound = 0;
+    for (uint32_t row = 0; row < view.rows; row++) bound += space.row(row)[node.entry + 1] - space.row(row)[node.entry];
+    if (builder.offset_room() < bound) return false;
+    scratch_.make_room(view.rows);
+    uint8_t* const text = builder.reserve_text(bound);
+    uint64_t bytes = builder.text_bytes();
+    uint32_t row = 0;
+    for (size_t s = 0; s < view.segment_count; s++) {
+        const Segment& segment = view.segments[s];
+        const uint32_t* stops = view.stops + segment.first_stop + node.entry;
+        for (const uint32_t end = row + segment.rows; row < end; row++, stops += view.stride) {
+            const uint8_t* begin = segment.base + stops[0];
+            const size_t size = stops[1] - stops[0];
+            if (*begin == '\n' || (nullable && size == 4 && begin[-1] != '"' && std::memcmp(begin, "null", 4) == 0)) {
+                if (nullable) scratch_.clear_valid(row);
+            } else {
+                ptrdiff_t copied = -1;
+                if (plain && begin[-1] == '"')
+                    copied = JsonLoops::copy_text(begin, size, segment.readable_end, text + bytes);
+                if (copied < 0) {
+                    if (!read_exactly(spec, segment, stops, node.quoted)) return false;
+                    if (scalar_.null && !nullable) return false;
+                    if (scalar_.null) scratch_.clear_valid(row);
+                    copied = scalar_.null ? 0 : ptrdiff_t(scalar_.text.size);
+                    if (copied) std::memcpy(text + bytes, scalar_.text.data, size_t(copied));
+                }
+                bytes += uint64_t(copied);
+            }
+            builder.write_text_end(builder.length() + row, bytes);
+        }
+    }
+    builder.append_written(view.rows, scratch_.valid.data());
+    return true;
+}
+
+bool JsonFiller::fill_map(JsonBuilder& builder, const Node& node) {
+    const JsonSpace& space = walk_->space(node.space);
+    uint32_t row = 0;
+    const uint64_t nulled = reader_->nulled;
+    for (const Segment& segment : space.segments()) {
+        for (const uint32_t end = row + segment.rows; row < end; row++) {
+            const uint32_t* stops = space.row(row) + node.entry;
+            const uint8_t* begin = segment.base + stops[0];
+            if (*begin == '\n') {
+                builder.append_null();
+                continue;
+            }
+            const Skipped done = reader_->read(builder, begin, segment.base + stops[1]);
+            if (done.code == ErrorCode::none && done.at == segment.base + stops[1] && reader_->nulled == nulled)
+                continue;
+            reader_->nulled = nulled;
+            return false;
+        }
+    }
+    return true;
+}
+
+bool JsonFiller::read_exactly(const JsonNodeSpec& spec, const Segment& segment, const uint32_t* stops, bool quoted) {
+    const uint8_t* begin = segment.base + stops[0];
+    const uint8_t* end = segment.base + stops[1];
+    if (quoted && begin[-1] == '"') begin--, end++;
+    const Skipped done = parse_json_scalar(spec, begin, end, &scalar_);
+    return done.code == ErrorCode::none && done.at == end;
+}
+
+}  // namespace formatter

@@ -1,0 +1,153 @@
+#include "engine/json_loops.hpp"
+
+#include <cmath>
+#include <cstring>
+
+#include "engine/json_text.hpp"
+
+namespace formatter {
+namespace {
+
+// Copies what fits and marks what does not.
+template <typename T>
+void narrow(const int64_t* from, T* to, uint32_t rows, ValueMarks* marks) {
+    for (uint32_t i = 0; i < rows; i++) {
+        to[i] = T(from[i]);
+        const bool fits = sizeof(T) < 8 ? int64_t(to[i]) == from[i] : from[i] >= 0;
+        marks->odd[i / 64] |= uint64_t(!fits) << (i % 64);
+        marks->odd_count += !fits;
+    }
+}
+
+// A double rounds to the right float unless it lies exactly between two floats (it may have been rounded onto that
+// point) or the float is subnormal: those are decided from the text.
+void narrow_floats(const double* from, float* to, uint32_t rows, ValueMarks* marks) {
+    for (uint32_t i = 0; i < rows; i++) {
+        uint64_t image;
+        std::memcpy(&image, &from[i], 8);
+        to[i] = float(from[i]);
+        const bool halfway = (image & 0x1FFFFFFF) == 0x10000000;
+        const bool small = from[i] != 0 && std::fabs(to[i]) < 1.1754944e-38f;
+        const bool unsure = halfway || small || std::isinf(to[i]);
+        marks->odd[i / 64] |= uint64_t(unsure) << (i % 64);
+        marks->odd_count += unsure;
+    }
+}
+
+// Copies the content of a string, unless something in it has to be looked at. Reads and writes up to 15 bytes too many.
+bool copy_plain(const uint8_t* from, size_t size, uint8_t* to) {
+    typedef uint8_t Lanes __attribute__((vector_size(16)));
+    typedef uint64_t Pair __attribute__((vector_size(16)));
+    alignas(16) static const uint8_t edge[32] = {255, 255, 255, 255, 255, 255, 255, 255,
+                                                 255, 255, 255, 255, 255, 255, 255, 255};
+    Lanes odd = {};
+    size_t left = size;
+    for (;; from += 16, to += 16, left -= 16) {
+        Lanes bytes, present;
+        std::memcpy(&bytes, from, 16);
+        std::memcpy(to, &bytes, 16);
+        const Lanes marks = Lanes(bytes == uint8_t('"')) | Lanes(bytes == uint8_t('\\')) | Lanes(bytes < uint8_t(0x20));
+        if (left > 16) {
+            odd |= marks;
+            continue;
+        }
+        std::memcpy(&present, edge + 16 - left, 16);
+        odd |= marks & present;
+        break;
+    }
+    const Pair any = Pair(odd);
+    return (any[0] | any[1]) == 0;
+}
+
+// What an epoch number is multiplied with, or 0 if it must be divided.
+int64_t epoch_factor(const JsonNodeSpec& node) {
+    const int steps = int(node.scalar.unit) - (int(node.epoch) - int(EpochUnit::second));
+    static const int64_t factors[] = {1, 1000, 1000000, 1000000000};
+    return steps < 0 ? 0 : factors[steps];
+}
+
+// JSON has no number that begins with a zero and another digit; the kernels' loops do not mind.
+void mark_leading_zeros(const FieldView& view, ValueMarks* marks) {
+    uint32_t row = 0;
+    for (size_t s = 0; s < view.segment_count; s++) {
+        const Segment& segment = view.segments[s];
+        const uint32_t* stops = view.stops + segment.first_stop + view.begin_stop;
+        for (uint32_t i = 0; i < segment.rows; i++, row++, stops += view.stride) {
+            const uint8_t* at = segment.base + stops[0];  // a line end follows at least, so two more bytes can be read
+            at += *at == '-';
+            const bool bad = *at == '0' && uint8_t(at[1] - '0') <= 9;
+            marks->odd[row / 64] |= uint64_t(bad) << row % 64;
+            marks->odd_count += bad;
+        }
+    }
+}
+
+}  // namespace
+
+void JsonLoops::decode(const JsonNodeSpec& node, const FieldView& v, bool leading_zeros, uint8_t* values, uint64_t at,
+                       ValueMarks* marks) {
+    const uint32_t rows = v.rows;
+    const auto zeros = [&] {
+        if (leading_zeros) mark_leading_zeros(v, marks);
+    };
+    const auto integers = [&] {
+        kernel_->decode_int64(v, wide_.data(), *marks);
+        zeros();
+    };
+    const auto to = [&](auto type) { return reinterpret_cast<decltype(type)*>(values) + at; };
+    switch (node.scalar.type) {
+        case ColumnType::int64: kernel_->decode_int64(v, to(int64_t()), *marks); return zeros();
+        case ColumnType::float64: kernel_->decode_float64(v, '.', to(double()), *marks); return zeros();
+        case ColumnType::float32: {
+            double* wide = reinterpret_cast<double*>(wide_.data());
+            kernel_->decode_float64(v, '.', wide, *marks);
+            zeros();
+            return narrow_floats(wide, to(float()), rows, marks);
+        }
+        case ColumnType::boolean: {
+            static const Token yes{4, {'t', 'r', 'u', 'e'}}, no{5, {'f', 'a', 'l', 's', 'e'}};
+            uint64_t* bits = reinterpret_cast<uint64_t*>(wide_.data());
+            kernel_->decode_bool(v, &yes, 1, &no, 1, bits, *marks);
+            return copy_bits(values, at, bits, rows);
+        }
+        case ColumnType::date32:
+            if (node.epoch == EpochUnit::none) return kernel_->decode_date32(v, to(int32_t()), *marks);
+            break;
+        case ColumnType::timestamp: {
+            if (node.epoch == EpochUnit::none)
+                return kernel_->decode_timestamp(v, node.scalar.unit, to(int64_t()), *marks);
+            const int64_t factor = epoch_factor(node);
+            if (factor == 0) break;
+            integers();
+            int64_t* out = to(int64_t());
+            for (uint32_t row = 0; row < rows; row++) {
+                const bool over = __builtin_mul_overflow(wide_[row], factor, &out[row]);
+                marks->odd[row / 64] |= uint64_t(over) << row % 64;
+                marks->odd_count += over;
+            }
+            return;
+        }
+        case ColumnType::int8: return integers(), narrow(wide_.data(), to(int8_t()), rows, marks);
+        case ColumnType::int16: return integers(), narrow(wide_.data(), to(int16_t()), rows, marks);
+        case ColumnType::int32: return integers(), narrow(wide_.data(), to(int32_t()), rows, marks);
+        case ColumnType::uint8: return integers(), narrow(wide_.data(), to(uint8_t()), rows, marks);
+        case ColumnType::uint16: return integers(), narrow(wide_.data(), to(uint16_t()), rows, marks);
+        case ColumnType::uint32: return integers(), narrow(wide_.data(), to(uint32_t()), rows, marks);
+        case ColumnType::uint64: return integers(), narrow(wide_.data(), to(uint64_t()), rows, marks);
+        default: break;
+    }
+    // Each value exactly: digits decide, there is no approximation to start from.
+    for (uint32_t row = 0; row < rows; row += 64) {
+        marks->empty[row / 64] = 0;
+        marks->odd[row / 64] = rows - row < 64 ? (uint64_t(1) << (rows - row)) - 1 : ~uint64_t(0);
+    }
+    marks->odd_count = rows;
+}
+
+ptrdiff_t JsonLoops::copy_text(const uint8_t* from, size_t size, const uint8_t* readable_end, uint8_t* to) {
+    if (size + 16 <= size_t(readable_end - from) && copy_plain(from, size, to)) return ptrdiff_t(size);
+    size_t written = 0;
+    return unescape(Bytes{from, size}, to, &written) == ErrorCode::none ? ptrdiff_t(written) : -1;
+}
+
+}  // namespace formatter

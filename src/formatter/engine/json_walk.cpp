@@ -1,0 +1,343 @@
+#include "engine/json_walk.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace formatter {
+namespace {
+
+bool is_nested(uint8_t kind) { return kind == '{' || kind == '['; }
+
+Bytes bytes_of(const std::string& text) { return Bytes{reinterpret_cast<const uint8_t*>(text.data()), text.size()}; }
+
+}  // namespace
+
+// ------------------------------------------------------------------------------------------ what is wanted
+
+JsonWalk::JsonWalk(const JsonFormat* format)
+    : format_(format), nodes_(2), spaces_(1), troubled_(format->columns.size()) {
+    nodes_[1].kind = Node::passage;
+    const auto nested = [](const JsonColumn& c) { return c.node.kind != JsonKind::scalar; };
+    if (std::any_of(format->columns.begin(), format->columns.end(), nested)) spaces_.emplace_back();
+    for (uint32_t column = 0; column < format->columns.size(); column++) {
+        uint32_t at = 1;
+        for (const std::string& token : format->columns[column].path) {
+            if (nodes_[at].kind != Node::passage) nodes_[at].kind = Node::contested;
+            at = add_member(at, token);
+        }
+        column_nodes_.push_back(at);
+        if (at == 1) readable_ = false;
+        Node& node = nodes_[at];
+        // Whatever two columns want differently is left to the text.
+        const bool first = node.column < 0 && node.kind == Node::passage && node.members.empty();
+        node.column = int32_t(column);
+        if (first && readable_)
+            describe(at, format->columns[column].node, nested(format->columns[column]) ? 1 : 0);
+        else
+            node.kind = Node::contested;
+        if (!first || !nested(format->columns[column])) nodes_[at].entry = 2 * column;
+    }
+    for (Node& node : nodes_)
+        if (node.kind == Node::passage)
+            know_keys(node, &node == &nodes_[1] ? format->ignored_keys : std::vector<std::string>());
+    for (JsonSpace& space : spaces_) space.lay_out();
+    place_entries();
+    rows_before_.resize(spaces_.size());
+}
+
+uint32_t JsonWalk::add_member(uint32_t parent, const std::string& key) {
+    for (uint32_t member : nodes_[parent].members)
+        if (nodes_[member].key == key) return member;
+    const uint32_t member = uint32_t(nodes_.size());
+    nodes_.emplace_back();
+    nodes_[member].key = key;
+    nodes_[member].kind = Node::passage;
+    nodes_[parent].members.push_back(member);
+    return member;
+}
+
+void JsonWalk::describe(uint32_t at, const JsonNodeSpec& spec, uint32_t space) {
+    nodes_[at].space = space;
+    nodes_[at].nullable = spec.scalar.nullable;
+    nodes_[at].quoted = expects_string(spec);
+    switch (spec.kind) {
+        case JsonKind::scalar:
+        case JsonKind::map:
+            nodes_[at].kind = Node::leaf;
+            if (space > 0) nodes_[at].entry = spaces_[space].add_leaf();
+            return;
+        case JsonKind::structure:
+            nodes_[at].kind = Node::structure;
+            nodes_[at].mark = spaces_[space].add_mark();
+            for (const JsonNodeSpec& member : spec.children)
+                describe(add_member(at, member.scalar.name), member, space);
+            return know_keys(nodes_[at], spec.ignored_keys);
+        default: {
+            const uint32_t items = uint32_t(spaces_.size()), item = uint32_t(nodes_.size());
+            spaces_.emplace_back();
+            nodes_.emplace_back();
+            nodes_[at].kind = Node::list;
+            nodes_[at].mark = spaces_[space].add_mark();
+            nodes_[at].items = items;
+            nodes_[at].item = item;
+            nodes_[at].sized = spec.kind == JsonKind::fixed_list;
+            nodes_[at].fixed_size = spec.list_size;
+            nodes_[at].count = spaces_[space].add_list(items);
+            describe(item, spec.children[0], items);
+        }
+    }
+}
+
+void JsonWalk::know_keys(Node& node, const std::vector<std::string>& ignored) {
+    node.keys = JsonKeys(node.members.size());
+    for (const std::string& key : ignored) node.by_key[key] = 0;
+    for (uint32_t member : node.members) node.by_key[nodes_[member].key] = member;
+}
+
+// Marks and counts lie behind the leaves, and how many of those there are is known at the end only.
+void JsonWalk::place_entries() {
+    for (Node& node : nodes_) {
+        node.mark = spaces_[node.space].mark_entry(node.mark);
+        node.count = spaces_[node.space].list_entry(node.count);
+    }
+}
+
+// ------------------------------------------------------------------------------------------ blocks
+
+void JsonWalk::open_segment(const uint8_t* base, const uint8_t* readable_begin, const uint8_t* readable_end) {
+    segment_base_ = base;
+    readable_begin_ = readable_begin;
+    for (size_t i = 1; i < spaces_.size(); i++) spaces_[i].open_segment(base, readable_begin, readable_end);
+}
+
+void JsonWalk::clear() {
+    for (JsonSpace& space : spaces_) space.clear();
+    for (Node& node : nodes_) node.leading_zeros = false;
+    std::fill(troubled_.begin(), troubled_.end(), 0);
+}
+
+void JsonWalk::compact(const std::vector<uint64_t>& keep) {
+    if (has_spaces()) spaces_[1].compact(keep, spaces_);
+}
+
+void JsonWalk::forget() {
+    for (size_t i = 1; i < spaces_.size(); i++) spaces_[i].drop_rows(spaces_[i].rows() - rows_before_[i]);
+}
+
+// ------------------------------------------------------------------------------------------ records
+
+size_t JsonWalk::behind(size_t at) const {
+    typedef uint8_t Lanes __attribute__((vector_size(16)));
+    typedef uint64_t Pair __attribute__((vector_size(16)));
+    const uint8_t around = uint8_t(parts_.depths[at] - 1);
+    const Lanes wanted = Lanes{} + around;
+    // It is there: the brackets of the line match, and its line end has depth 0.
+    for (size_t i = at + 1;; i += 16) {
+        Lanes depths;
+        std::memcpy(&depths, parts_.depths + i, 16);
+        const Pair equal = Pair(depths == wanted);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        if (equal[0]) return i + size_t(__builtin_clzll(equal[0])) / 8;
+        if (equal[1]) return i + 8 + size_t(__builtin_clzll(equal[1])) / 8;
+#else
+        if (equal[0]) return i + size_t(__builtin_ctzll(equal[0])) / 8;
+        if (equal[1]) return i + 8 + size_t(__builtin_ctzll(equal[1])) / 8;
+#endif
+    }
+}
+
+size_t JsonWalk::read(const JsonParts& parts, size_t first, uint32_t* stops) {
+    if (!readable_ || parts.kinds[first] != '{') return 0;
+    parts_ = parts;
+    const size_t line_end = behind(first);
+    if (!only_space(line_end - 1, line_end)) return 0;
+    record_++;
+    stops_ = stops;
+    line_end_ = uint32_t(parts.base + parts.positions[line_end] - segment_base_);
+    for (size_t i = 0; i < 2 * column_nodes_.size(); i++) stops[i] = line_end_;
+    uint32_t* row = nullptr;
+    for (size_t i = 1; i < spaces_.size(); i++) rows_before_[i] = spaces_[i].rows();
+    if (has_spaces()) row = spaces_[1].add_row(line_end_, spaces_);
+    if (read_object(nodes_[1], first, row) == line_end - 1) return line_end;
+    forget();
+    return 0;
+}
+
+size_t JsonWalk::read_object(Node& node, size_t at, uint32_t* row) {
+    const uint8_t* const base = parts_.base;
+    const uint32_t* const positions = parts_.positions;
+    const uint8_t* const kinds = parts_.kinds;
+    const JsonKeys::Entry* before = nullptr;
+    if (kinds[at + 1] == '}') {
+        if (!only_space(at, at + 1)) return 0;
+        at++;
+    } else {
+        do {
+            if (kinds[at + 1] != ':') return 0;
+            const uint8_t* const key_begin = base + positions[at] + 1;
+            const uint8_t* const key_end = base + positions[at + 1];
+            const JsonKeys::Entry* entry = __builtin_expect(key_end - readable_begin_ >= ptrdiff_t(JsonKeys::reach), 1)
+                                               ? node.keys.find(key_begin, key_end, before)
+                                               : find_near_begin(node, key_begin, key_end, before);
+            if (__builtin_expect(entry == nullptr, 0)) entry = learn_key(node, key_begin, key_end);
+            if (!entry) return 0;
+            before = entry;
+            Node& member = nodes_[entry->node];
+            at++;
+            if (is_nested(kinds[at + 1])) {
+                const size_t behind_colon = at + 1;
+                if (!only_space(at, behind_colon)) return 0;
+                at = read_nested(member, behind_colon, row);
+                if (at == 0) return 0;
+            } else {
+                if (!read_plain(member, at, row)) return 0;
+                at++;
+            }
+        } while (kinds[at] == ',');
+        if (kinds[at] != '}') return 0;
+    }
+    if (node.kind != Node::structure) return at;
+    for (uint32_t i : node.members) {
+        const Node& member = nodes_[i];
+        if (member.nullable) continue;
+        const uint32_t entry = member.kind == Node::leaf ? member.entry : member.mark;
+        if (row[entry] == (member.kind == Node::leaf ? line_end_ : JsonSpace::absent)) return 0;
+    }
+    return at;
+}
+
+bool JsonWalk::write_leaf(Node& node, uint32_t* row, const uint8_t* begin, const uint8_t* end) {
+    uint32_t* out = row + node.entry;
+    const bool quotes = node.quoted & (*begin == '"') & (end[-1] == '"') & (end - begin >= 2);
+    // No JSON number begins with a zero that another digit follows; the loops over digits do not mind one.
+    const uint8_t* digit = begin + (*begin == '-');
+    node.leading_zeros |= !quotes & (digit[0] == '0') & (uint8_t(digit[1] - '0') <= 9);
+    const bool again = out[0] != line_end_;
+    out[0] = uint32_t(begin - segment_base_) + quotes;
+    out[1] = uint32_t(end - segment_base_) - quotes;
+    return !again;
+}
+
+bool JsonWalk::read_plain(Node& node, size_t before, uint32_t* row) {
+    const uint8_t* begin = parts_.base + parts_.positions[before] + 1;
+    const uint8_t* end = parts_.base + parts_.positions[before + 1];
+    while (is_json_space(*begin)) begin++;
+    while (end > begin && is_json_space(end[-1])) end--;
+    if (begin >= end) return false;
+    if (__builtin_expect(node.kind <= Node::leaf, 1)) {
+        const bool wanted = node.kind == Node::leaf;
+        if (!wanted) ignored_row_[0] = line_end_;
+        uint32_t* target = !wanted ? ignored_row_ : node.space == 0 ? stops_ : row;
+        if (wanted && node.column >= 0 && node.space != 0) {  // a map: by its text, wherever it stands
+            stops_[2 * node.column] = uint32_t(begin - segment_base_);
+            stops_[2 * node.column + 1] = uint32_t(end - segment_base_);
+        }
+        return write_leaf(node, target, begin, end);
+    }
+    if (node.kind == Node::contested) return false;
+    if (node.kind == Node::passage) {
+        const bool again = node.seen == record_;
+        node.seen = record_;
+        return !again;
+    }
+    if (row[node.mark] != JsonSpace::absent) return false;
+    row[node.mark] = JsonSpace::null;
+    if (node.column >= 0) {
+        stops_[2 * node.column] = uint32_t(begin - segment_base_);
+        stops_[2 * node.column + 1] = uint32_t(end - segment_base_);
+    }
+    const bool null = node.nullable && end - begin == 4 && std::memcmp(begin, "null", 4) == 0;
+    if (null || node.column < 0) return null;
+    troubled_[size_t(node.column)] = true;
+    return true;
+}
+
+size_t JsonWalk::read_nested(Node& node, size_t at, uint32_t* row) {
+    const size_t next = behind(at);
+    if (!only_space(next - 1, next)) return 0;
+    if (node.kind == Node::ignored) return next;
+    const uint8_t* const begin = parts_.base + parts_.positions[at];
+    const uint8_t* const end = parts_.base + parts_.positions[next - 1] + 1;
+    const bool whole = node.column >= 0 && node.kind != Node::contested;
+    if (whole) {
+        if (stops_[2 * node.column] != line_end_) return 0;
+        stops_[2 * node.column] = uint32_t(begin - segment_base_);
+        stops_[2 * node.column + 1] = uint32_t(end - segment_base_);
+    }
+    const bool object = parts_.kinds[at] == '{';
+    switch (node.kind) {
+        case Node::leaf:
+            if (node.space == 0) return next;
+            return write_leaf(node, row, begin, end) ? next : 0;
+        case Node::passage:
+            if (!object || node.seen == record_) return 0;
+            node.seen = record_;
+            return read_object(node, at, row) == next - 1 ? next : 0;
+        case Node::structure:
+        case Node::list: {
+            if (row[node.mark] != JsonSpace::absent) return 0;
+            row[node.mark] = JsonSpace::present;
+            const bool fits = object == (node.kind == Node::structure);
+            const size_t close = !fits ? 0 : object ? read_object(node, at, row) : read_list(node, at, row);
+            if (close == next - 1) return next;
+            // The whole column's text decides then.
+            if (!whole) return 0;
+            troubled_[size_t(node.column)] = true;
+            return next;
+        }
+        default: return 0;
+    }
+}
+
+size_t JsonWalk::read_list(Node& node, size_t at, uint32_t* row) {
+    Node& item = nodes_[node.item];
+    JsonSpace& space = spaces_[node.items];
+    const uint32_t first = space.rows();
+    if (parts_.kinds[at + 1] == ']' && only_space(at, at + 1)) {
+        at++;
+    } else {
+        do {
+            uint32_t* const item_row = space.add_row(line_end_, spaces_);
+            if (is_nested(parts_.kinds[at + 1])) {
+                if (!only_space(at, at + 1)) return 0;
+                at = read_nested(item, at + 1, item_row);
+                if (at == 0) return 0;
+            } else {
+                if (!read_plain(item, at, item_row)) return 0;
+                at++;
+            }
+        } while (parts_.kinds[at] == ',');
+        if (parts_.kinds[at] != ']') return 0;
+    }
+    row[node.count] = space.rows();
+    return !node.sized || space.rows() - first == node.fixed_size ? at : 0;
+}
+
+// Where fewer bytes can be read than are compared.
+const JsonKeys::Entry* JsonWalk::find_near_begin(Node& node, const uint8_t* begin, const uint8_t* end,
+                                                 const JsonKeys::Entry* before) {
+    uint8_t copy[2 * JsonKeys::reach] = {};
+    std::memcpy(copy + JsonKeys::reach, begin, size_t(end - begin));
+    return node.keys.find(copy + JsonKeys::reach, copy + JsonKeys::reach + (end - begin), before);
+}
+
+// A spelling that is new here: by its text, once.
+const JsonKeys::Entry* JsonWalk::learn_key(Node& node, const uint8_t* begin, const uint8_t* end) {
+    const uint8_t* from = skip_json_space(begin, end);
+    const uint8_t* to = end;
+    while (to > from && is_json_space(to[-1])) to--;
+    if (to - from < 2 || *from != '"') return nullptr;
+    bool escapes;
+    const Skipped close = check_string(from + 1, to, &escapes);
+    if (close.code != ErrorCode::none || close.at != to - 1) return nullptr;
+    std::string key(reinterpret_cast<const char*>(from) + 1, size_t(to - from) - 2);
+    if (escapes && unescape(bytes_of(std::string(key)), &key) != ErrorCode::none) return nullptr;
+    const auto known = node.by_key.find(key);
+    if (known == node.by_key.end() && format_->unknown_is_error &&
+        (node.kind == Node::structure || &node == &nodes_[1]))
+        return nullptr;
+    const uint32_t member = known == node.by_key.end() ? 0 : known->second;
+    return node.keys.add(begin, end, member);
+}
+
+}  // namespace formatter

@@ -1,0 +1,148 @@
+// The structure of JSON lines to how deep each part of it stands, and whether brackets match.
+//
+//     kinds    { : [ , { : } ] , : } \n
+//     depths   1 1 2 2 3 3 3 2 1 1 1 0       of the brackets a part stands in, its own included
+//
+// In: kinds as index_json writes them. Out: depths, as far as all lines are in order. Brackets of one depth take turns
+// opening and closing, so of each depth the kinds are laid side by side, and one that closes must be like its neighbour:
+//
+//     depth 2  [ , ]        object? 0 0 0       bits must repeat the one before, save where a bracket opens
+//
+// With `valued` (whether a value stands before a part) this is also where the grammar between the parts is checked; a
+// comma or colon then counts as of an object or of an array by what follows, and must agree with its bracket.
+#pragma once
+
+#include "kernels/kernel.hpp"
+#include "kernels/separator_blocks.inl.hpp"
+
+namespace formatter {
+namespace FORMATTER_ISA {
+
+// The bits of `word` where `mask` has ones, side by side.
+static inline uint64_t extract_bits(uint64_t word, uint64_t mask) {
+#ifdef __BMI2__
+    return _pext_u64(word, mask);
+#else
+    uint64_t bits = 0;
+    for (uint64_t at = 1; mask != 0; mask &= mask - 1, at <<= 1)
+        if (word & mask & (0 - mask)) bits |= at;
+    return bits;
+#endif
+}
+
+// Of eight kinds at once: brackets have bit 6, those that open bit 1, those that close bit 2. The depth behind the last is
+// the top byte less what it closes. False if it gets too deep to be told.
+static inline bool write_depths(const uint8_t* kinds, uint8_t* depths, size_t count, uint64_t& depth) {
+    constexpr uint64_t ones = 0x0101010101010101;
+    uint64_t too_deep = 0;
+    for (size_t i = 0; i < count; i += 8) {
+        uint64_t word;
+        __builtin_memcpy(&word, kinds + i, 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        word = __builtin_bswap64(word);
+#endif
+        const uint64_t brackets = word >> 6;
+        const uint64_t opening = brackets & word >> 1 & ones, closing = brackets & word >> 2 & ones;
+        // A product with ones sums all bytes up to each.
+        const uint64_t behind = depth * ones + opening * ones - closing * ones;
+        uint64_t at = behind + closing;
+        too_deep |= at;
+        depth = behind >> 56;
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        at = __builtin_bswap64(at);
+#endif
+        __builtin_memcpy(depths + i, &at, 8);
+    }
+    return (too_deep & ones << 7) == 0;
+}
+
+struct JsonKinds {  // of 64 parts, a bit each
+    uint64_t open_object, open_array, close_object, close_array, colon, comma, line_end;
+
+    JsonKinds shifted(const JsonKinds& before) const {
+        const auto moved = [](uint64_t bits, uint64_t carry) { return bits << 1 | carry >> 63; };
+        return {moved(open_object, before.open_object),
+                moved(open_array, before.open_array),
+                moved(close_object, before.close_object),
+                moved(close_array, before.close_array),
+                moved(colon, before.colon),
+                moved(comma, before.comma),
+                moved(line_end, before.line_end)};
+    }
+};
+
+// Which parts may stand behind the one before them, with a value between or without. Whether a comma's container agrees
+// is seen by depth; that only strings stand before colons is known.
+static inline uint64_t parts_in_order(const JsonKinds& is, const JsonKinds& was, uint64_t valued) {
+    const uint64_t closed = was.close_object | was.close_array;
+    const uint64_t value_due = was.open_array | was.colon | was.comma;
+    return (is.colon & valued & (was.open_object | was.comma)) |
+           (is.comma & ((valued & value_due) | (~valued & closed))) |
+           (is.close_object & ((valued & was.colon) | (~valued & (closed | was.open_object)))) |
+           (is.close_array & ((valued & (was.open_array | was.comma)) | (~valued & (closed | was.open_array)))) |
+           (is.open_object & ~valued & (value_due | was.line_end)) | (is.open_array & ~valued & value_due) |
+           (is.line_end & ~valued & (was.close_object | was.line_end));
+}
+
+template <bool strict>
+static void level_json_as(JsonLevels& levels) {
+    const uint8_t* const kinds = levels.kinds;
+    const Needle open_object = make_needle('{'), close_object = make_needle('}'), open_array = make_needle('['),
+                 close_array = make_needle(']'), colon = make_needle(':'), comma = make_needle(','),
+                 line_end = make_needle('\n'), none = make_needle(0);
+    JsonKinds before{};
+    before.line_end = ~uint64_t(0);
+    uint8_t was_object[128] = {};  // by depth: whether the last part there was of an object
+    uint64_t depth = 0;
+    levels.whole = 0;
+    for (size_t at = 0; at < levels.count; at += 64) {
+        const size_t size = levels.count - at < 64 ? levels.count - at : 64;
+        const uint64_t present = size == 64 ? ~uint64_t(0) : (uint64_t(1) << size) - 1;
+        // What stands behind the last part is old, and harmless: nothing but brackets changes a depth.
+        const bool shallow = write_depths(kinds + at, levels.depths + at, size, depth);
+        const Block block = load_block(kinds + at), depths = load_block(levels.depths + at);
+        JsonKinds is{};
+        is.open_object = equal_mask(block, open_object) & present;
+        is.close_object = equal_mask(block, close_object) & present;
+        is.open_array = equal_mask(block, open_array) & present;
+        is.close_array = equal_mask(block, close_array) & present;
+        is.line_end = equal_mask(block, line_end) & present;
+        bool wrong = !shallow || (equal_mask(depths, none) & present) != is.line_end;
+        const uint64_t opening = is.open_object | is.open_array;
+        uint64_t left = opening | is.close_object | is.close_array;
+        uint64_t of_object = is.open_object | is.close_object;
+        if (strict) {
+            is.colon = equal_mask(block, colon) & present;
+            is.comma = equal_mask(block, comma) & present;
+            uint64_t valued;
+            __builtin_memcpy(&valued, levels.valued + at / 64, 8);
+            wrong |= (parts_in_order(is, is.shifted(before), valued) & present) != present;
+            const uint64_t before_colon = is.colon >> 1 | uint64_t(size == 64 && kinds[at + 64] == ':') << 63;
+            of_object |= is.colon | (is.comma & before_colon);
+            left |= is.colon | is.comma;
+            before = is;
+        }
+        for (unsigned level = 1; left != 0 && !wrong; level++) {
+            const uint64_t here = equal_mask(depths, make_needle(uint8_t(level))) & left;
+            if (here == 0) continue;
+            left &= ~here;
+            const uint64_t object = extract_bits(of_object, here), opens = extract_bits(opening, here);
+            const unsigned count = popcount(here);
+            const uint64_t differs = (object ^ (object << 1 | was_object[level])) & ~opens;
+            wrong = (count == 64 ? differs : differs & ((uint64_t(1) << count) - 1)) != 0;
+            was_object[level] = uint8_t(object >> (count - 1) & 1);
+        }
+        if (wrong) return;
+        if (is.line_end) levels.whole = at + 64 - unsigned(__builtin_clzll(is.line_end));
+    }
+}
+
+static void level_json(JsonLevels& levels) {
+    if (levels.valued)
+        level_json_as<true>(levels);
+    else
+        level_json_as<false>(levels);
+}
+
+}  // namespace FORMATTER_ISA
+}  // namespace formatter

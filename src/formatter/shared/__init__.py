@@ -1,0 +1,7 @@
+"""One stream, many consumers, and a projection that changes while data flows. Public names only."""
+
+from formatter.shared.needs import ALL
+from formatter.shared.stream import SharedStream, SharedStreamStats
+from formatter.shared.subscription import Subscription, SubscriptionStats
+
+__all__ = ["ALL", "SharedStream", "SharedStreamStats", "Subscription", "SubscriptionStats"]

@@ -1,0 +1,107 @@
+"""The decode that is in force: the union of what consumers need, its plan, and who gets what of a batch.
+
+In: consumers. Out: plans, remembered by what they decode; batches per group of consumers. Refuses to know: when a
+projection changes, queues.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from formatter import _core, types
+from formatter.batch import NullColumns
+from formatter.filters import Filters, described, normalized
+from formatter.plans import DecodePlan, Format, make_plan
+from formatter.shared.batches import SharedBatch
+from formatter.shared.consumer import Consumer
+from formatter.shared.layout import Layout
+from formatter.shared.needs import Needs, in_order, paths
+
+PLANS_KEPT = 64  # a plan of a hundred columns takes a tenth of a millisecond to make; consumers come and go
+
+
+class Decode:
+    """A plan and the layout of its batches."""
+
+    def __init__(self, format: Format, needs: Needs, filters: Filters, on_error: str, nulls: NullColumns) -> None:
+        schema = format.schema
+        self.filters = normalized(filters)  # the stream's own, for everybody
+        self.plan: DecodePlan = make_plan(
+            format, columns=list(paths(needs, schema)), filters_wanted=filters, on_error=on_error
+        )
+        self.layout = Layout(needs, schema, nulls)
+        names = self.plan.native.column_names
+        self.schema_indices: npt.NDArray[np.uint32] = np.array(
+            [schema.get_field_index(name) for name in names], np.uint32
+        )
+        # What is really decoded: with the columns that only the stream's own filter needs.
+        self.names = paths(in_order([needs, dict.fromkeys(names[len(self.plan.columns) :])], schema), schema)
+        codes = [types.type_code(field.type) for field in self.plan.storage]
+        self._codes = [0 if code is None else code for code in codes]
+
+    def predicate(self, filters: list[Any]) -> _core.RowPredicate:
+        fields = self.plan.storage
+        columns = [{"name": field.name, "type": code} for field, code in zip(fields, self._codes, strict=True)]
+        return _core.RowPredicate(described(filters, columns, self.plan.format.schema), self._codes)
+
+
+class Projection:
+    """What is decoded from one change to the next, and for whom. The engine hands it back with every batch."""
+
+    def __init__(self, version: int, needs: Needs, consumers: Sequence[Consumer], decode: Decode) -> None:
+        self.version = version
+        self.needs = needs
+        self.decode = decode
+        self.idle = not consumers
+        self.everything = tuple(c for c in consumers if not c.filters)
+        chosen: dict[str, tuple[list[Any], list[Consumer]]] = {}  # equal filters are evaluated once
+        for consumer in consumers:
+            if consumer.filters:
+                chosen.setdefault(repr(consumer.filters), (consumer.filters, []))[1].append(consumer)
+        self.chosen = tuple((decode.predicate(filters), tuple(group)) for filters, group in chosen.values())
+
+    def batches(
+        self, capsule: object, origin: int | str, spans: tuple[tuple[int, int], ...]
+    ) -> tuple[SharedBatch, list[tuple[SharedBatch, tuple[Consumer, ...]]]]:
+        """The batch as it was decoded, and who gets all of it or some of its rows."""
+        passing = [predicate.passing(capsule) for predicate, _ in self.chosen]
+        decoded = self.decode.plan.batch(capsule)
+        whole = SharedBatch(decoded, self.decode.layout, origin, spans, self.version)
+        groups = [(whole, self.everything)]
+        for (count, bits), (_, consumers) in zip(passing, self.chosen, strict=True):
+            if count == decoded.num_rows:
+                groups.append((whole, consumers))
+            elif count:
+                mask = pa.Array.from_buffers(pa.bool_(), decoded.num_rows, [None, pa.py_buffer(bits)])
+                some = SharedBatch(decoded.filter(mask), self.decode.layout, origin, spans, self.version)
+                groups.append((some, consumers))
+        return whole, groups
+
+
+class Decodes:
+    """Plans for one format, made when first needed. Not for several threads at once."""
+
+    def __init__(self, format: Format, filters: Filters, on_error: str) -> None:
+        self._format = format
+        self._filters = filters
+        self._on_error = on_error
+        self._nulls = NullColumns()
+        self._made: dict[tuple[str, ...], Decode] = {}
+        # With nobody listening records are only counted: what is wrong with them is nobody's error.
+        self.nothing = Decode(format, {}, None, "skip", self._nulls)
+
+    def union(self, consumers: Sequence[Consumer]) -> Needs:
+        return in_order([consumer.needs for consumer in consumers], self._format.schema)
+
+    def of(self, needs: Needs) -> Decode:
+        key = paths(needs, self._format.schema)
+        made = self._made.pop(key, None) or Decode(self._format, needs, self._filters, self._on_error, self._nulls)
+        self._made[key] = made
+        while len(self._made) > PLANS_KEPT:
+            del self._made[next(iter(self._made))]
+        return made

@@ -1,0 +1,468 @@
+"""The front door for many consumers of one stream: subscriptions come and go while buffers are pushed.
+
+In: buffers, as for fm.Stream, and subscriptions. Out: batches, put into each subscription's queue, and returned.
+
+What is decoded is the union of what the subscriptions need. It changes under one lock (`_control`) and in the engine,
+whose answer is the acknowledgement: batches carry the projection they were decoded under, and go to the consumers that
+projection was made for. So a consumer can receive no batch that lacks one of its columns, and nobody polls.
+"""
+
+from __future__ import annotations
+
+import heapq
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from formatter import _core
+from formatter.batch import Batch
+from formatter.buffer_arguments import Origin, refusal
+from formatter.errors import FlowError, OptionError, SchemaError, SequenceError
+from formatter.filters import Filters, check_columns, columns_of, described, normalized
+from formatter.flow.policy import BatchPolicy
+from formatter.plans import Format, filterable
+from formatter.shared.consumer import LOOK_AROUND_S, OVERFLOW, Consumer, Put, abandoned
+from formatter.shared.explain import explained
+from formatter.shared.needs import ALL, Needs, _All, in_order, needs_of, paths
+from formatter.shared.projection import Decodes, Projection
+from formatter.shared.subscription import Subscription
+from formatter.stream import MAX_PENDING_BYTES, MAX_RECORD_BYTES, Stream, StreamStats, native_options
+
+QUEUE = 64
+IDLE = ("discard", "error")
+LEAST_WAIT_S = 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class SharedStreamStats(StreamStats):
+    """`discarded_*`: what came while nobody was subscribed. `dropped_*`: by the queues of those subscribed now."""
+
+    consumers: int = 0
+    projection_version: int = 0
+    discarded_buffers: int = 0
+    discarded_bytes: int = 0
+    discarded_rows: int = 0
+    dropped_batches: int = 0
+    dropped_rows: int = 0
+
+
+class SharedStream(Stream):
+    """An fm.Stream whose batches go to subscriptions. Every method may be called from any thread."""
+
+    def __init__(
+        self,
+        format: Format,
+        *,
+        filters: Filters = None,
+        on_error: str = "raise",
+        ordered: bool = False,
+        batch: BatchPolicy | None = None,
+        max_record_bytes: int = MAX_RECORD_BYTES,
+        max_pending_bytes: int = MAX_PENDING_BYTES,
+        on_duplicate: str = "raise",
+        max_sequence: int | None = None,
+        idle: str = "discard",
+        columns: None = None,
+        layout: str = "positional",
+    ) -> None:
+        if idle not in IDLE:
+            raise OptionError(f"SharedStream: idle: expected 'discard' or 'error', found {idle!r}")
+        if columns is not None:
+            raise OptionError("SharedStream: columns: each subscription names its own; write subscribe(columns=[...])")
+        if layout != "positional":
+            raise OptionError(
+                f"SharedStream: layout: batches have the full schema, expected 'positional', found {layout!r}"
+            )
+        self._idle = idle
+        self._control = threading.Lock()  # who is subscribed, and what is decoded for them
+        self._live: dict[str, Consumer] = {}
+        self._orphans: deque[Consumer] = deque()  # whose leases were lost, or that failed
+        self._names_given = 0
+        self._delivering = threading.Lock()  # guards what follows, never held while waiting
+        self._left = 0  # batches dealt with
+        self._early: list[tuple[int, Any]] = []  # ordered: batches of calls that overtook another one
+        self._end_at: int | None = None  # so many batches there are, and no more
+        self._finished = False
+        self._discarded_rows = 0
+        self._discarded_buffers = self._discarded_bytes = 0  # before the projection in force
+        self._idle_since = (0, 0)  # buffers and bytes before it
+        self._clock = threading.Lock()  # held by the waiting consumer that looks after deadlines
+        super().__init__(
+            format, columns=[], filters=filters, on_error=on_error, ordered=ordered, layout=layout, batch=batch,
+            max_record_bytes=max_record_bytes, max_pending_bytes=max_pending_bytes, on_duplicate=on_duplicate,
+            max_sequence=max_sequence,
+        )  # fmt: skip
+        del self._options["columns"], self._options["layout"]
+        self._options["idle"] = idle
+
+    def _column_names(self) -> tuple[str, ...]:
+        return tuple(self.format.schema.names)
+
+    def _native_stream(self, policy: BatchPolicy) -> _core.NativeStream:
+        options = self._options
+        self._decodes = Decodes(self._plan.format, options["filters"], options["on_error"])
+        self._projection = Projection(0, {}, (), self._decodes.nothing)
+        self._latency_s = None if policy.max_latency_ms is None else max(policy.max_latency_ms / 1e3, LEAST_WAIT_S)
+        return _core.NativeStream(
+            self._decodes.nothing.plan.native,
+            **native_options(options, policy),
+            names=self._column_names(),
+            marker=self._projection,
+        )
+
+    # ------------------------------------------------------------------------------------------------ subscriptions
+
+    def subscribe(
+        self,
+        columns: Sequence[str] | _All = ALL,
+        *,
+        name: str | None = None,
+        queue: int = QUEUE,
+        overflow: str = "wait",
+        filters: Filters = None,
+    ) -> Subscription:
+        """A lease on these columns. On return they are decoded: of every buffer pushed from now on.
+
+        `filters`: only rows that pass, as fm.Stream's. `queue`: batches that may wait; when it is full, calls that bring
+        more `wait`, or the batch is dropped and counted, or the subscription fails.
+        """
+        format = self.format
+        needs = needs_of(columns, format)
+        required = paths(needs, format.schema)
+        clauses = normalized(filters)
+        if clauses:
+            needs = in_order([needs, self._checked_filter(clauses)], format.schema)
+        if isinstance(queue, bool) or not isinstance(queue, int) or queue < 1:
+            raise OptionError(f"subscribe: queue: expected a whole number of batches from 1, found {queue!r}")
+        if overflow not in OVERFLOW:
+            raise OptionError(f"subscribe: overflow: expected one of {', '.join(OVERFLOW)}, found {overflow!r}")
+        if name is not None and (not isinstance(name, str) or not name):
+            raise OptionError(f"subscribe: name: expected a str that is not empty, found {name!r}")
+        self._reap()
+        with self._control:
+            if self._finished:
+                raise FlowError("subscribe: the stream has ended: every origin was finished; make a new SharedStream")
+            while name is None:
+                self._names_given += 1
+                free = f"consumer-{self._names_given}"
+                name = None if free in self._live else free
+            if name in self._live:
+                raise FlowError(
+                    f"subscribe: the name {name!r} belongs to a live subscription; close that one or choose another name"
+                )
+            consumer = Consumer(name, needs, required, clauses, queue, overflow)
+            flushed = self._replan([*self._live.values(), consumer], consumer)
+            self._live[name] = consumer
+        self._hand_out(flushed)
+        return Subscription(self, consumer)
+
+    def _checked_filter(self, clauses: list[Any]) -> Needs:
+        schema = self.format.schema
+        names = columns_of(clauses)
+        check_columns(names, schema, "filters")
+        fields = [schema.field(name) for name in names]
+        described(clauses, filterable(fields, names), schema)  # values that cannot be compared are told of now
+        return dict.fromkeys(names)
+
+    def _leave(self, consumer: Consumer, error: BaseException | None = None) -> None:
+        with self._control:
+            flushed = self._forget([consumer])
+        self._hand_out(flushed)
+        consumer.close(error)
+
+    def _reap(self) -> None:
+        """Leases that were lost and consumers that failed are gone from here on."""
+        if not self._orphans:
+            return
+        with self._control:
+            gone = self._orphaned()
+            flushed = self._forget(gone)
+        for consumer in gone:
+            consumer.close()
+        self._hand_out(flushed)
+
+    def _orphaned(self) -> list[Consumer]:
+        gone: list[Consumer] = []
+        while self._orphans:
+            try:
+                gone.append(self._orphans.popleft())
+            except IndexError:  # another thread was quicker
+                break
+        return gone
+
+    def _forget(self, consumers: list[Consumer]) -> list[Any]:
+        gone = [consumer for consumer in consumers if self._live.get(consumer.name) is consumer]
+        for consumer in gone:
+            del self._live[consumer.name]
+        return self._replan(list(self._live.values()), None) if gone else []
+
+    # ----------------------------------------------------------------------------------------------- the projection
+
+    def _replan(self, consumers: list[Consumer], asking: Consumer | None) -> list[Any]:
+        """The projection for these consumers, applied. Under the control lock; returns batches to hand out behind it."""
+        before = self._projection
+        needs = self._decodes.union(consumers)
+        version = before.version + (needs != before.needs)
+        decode = self._decodes.of(needs) if consumers else self._decodes.nothing
+        if asking is not None:
+            asking.version = version
+        applied = Projection(version, needs, consumers, decode)
+        change = (decode.plan.native, decode.schema_indices, applied)
+        epoch, result, buffers, size, missing = self._native.replan(*change, False)
+        if epoch is None:
+            # Somebody's column is not in an origin's header. Others have been told by an error; who asks is told here.
+            lacking = [name for name in missing if asking is not None and name in asking.needs]
+            if lacking:
+                raise SchemaError(
+                    f"subscribe: the header of an origin that is being read has no column {lacking[0]!r}; leave it out"
+                )
+            epoch, result, buffers, size, missing = self._native.replan(*change, True)
+        if before.idle:
+            self._discarded_buffers += buffers - self._idle_since[0]
+            self._discarded_bytes += size - self._idle_since[1]
+        self._idle_since = (buffers, size)
+        self._projection = applied
+        return list(result[3])
+
+    @property
+    def projection_version(self) -> int:
+        """Grows by one with every change of the union."""
+        self._reap()
+        return self._projection.version
+
+    @property
+    def decoding_columns(self) -> tuple[str, ...]:
+        """What is really decoded now, in the schema's order; parts of nested columns as paths."""
+        self._reap()
+        return self._projection.decode.names
+
+    @property
+    def subscriptions(self) -> tuple[str, ...]:
+        """The names of the live ones."""
+        self._reap()
+        return tuple(self._live)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Of the batches decoded from now on: every column; those not decoded are nullable."""
+        return self._projection.decode.layout.schema
+
+    def explain(self) -> str:
+        """Who needs what, what is decoded for them, how far behind they are."""
+        self._reap()
+        with self._control:
+            return explained(self.format, self._projection, tuple(self._live.values()), self._idle)
+
+    def _view(self, consumer: Consumer) -> pa.Schema:
+        schema = self.format.schema
+        names = [name for name in schema.names if name in needs_of(consumer.required, self.format)]
+        return pa.schema([schema.field(name) for name in names], metadata=schema.metadata)
+
+    # ------------------------------------------------------------------------------------------------------ buffers
+
+    def push(self, buffer: Any, *, sequence: int, origin: Origin = 0) -> list[Batch]:
+        """One buffer. Batches go to the subscriptions; those of this call are returned too."""
+        self._admit()
+        return super().push(buffer, sequence=sequence, origin=origin)
+
+    def push_many(self, buffers: Any, *, sequences: Any, origins: Any = None) -> list[Batch]:
+        self._admit()
+        return super().push_many(buffers, sequences=sequences, origins=origins)
+
+    def append(self, buffer: Any, *, origin: Origin = 0) -> list[Batch]:
+        self._admit()
+        return super().append(buffer, origin=origin)
+
+    def lost(self, sequence: int, *, origin: Origin = 0) -> list[Batch]:
+        self._reap()
+        return super().lost(sequence, origin=origin)
+
+    def finish(self, *, origin: Origin = 0, last_sequence: int | None = None) -> list[Batch]:
+        """The origin's end. With the last open one the stream ends, and subscriptions that have read all do too."""
+        self._reap()
+        try:
+            return super().finish(origin=origin, last_sequence=last_sequence)
+        finally:
+            self._end_if_finished()
+
+    def finish_all(self) -> list[Batch]:
+        """finish() for every origin that is still open; the stream ends."""
+        self._reap()
+        batches: list[Batch] = []
+        try:
+            for native in self._native.open_origins():
+                batches += self._settle(self._native.finish(native, None), self._origin(native), 0)
+        finally:
+            self._end_if_finished()
+        return batches
+
+    def fail(self, error: BaseException) -> None:
+        """The source broke off: subscriptions read what there is, and then raise FlowError from this error."""
+        with self._control:
+            self._finished = True
+            gone = list(self._live.values())
+            flushed = self._forget(gone)
+        self._hand_out(flushed)
+        for consumer in gone:
+            failure = FlowError(f"subscription {consumer.name!r}: the stream failed: {error}")
+            failure.__cause__ = error
+            consumer.close(failure)
+
+    def _admit(self) -> None:
+        if self._orphans:
+            self._reap()
+        if self._finished:
+            raise SequenceError("push: the stream has ended: every origin was finished; make a new SharedStream")
+        if self._projection.idle and self._idle == "error":
+            raise FlowError("push: nobody is subscribed; subscribe first, or set idle='discard' to count and pass over")
+
+    def _end_if_finished(self) -> None:
+        left, open_origins = self._native.progress()
+        if open_origins:
+            return
+        with self._control:
+            self._finished = True  # from here on nobody can subscribe any more
+        with self._delivering:
+            self._end_at = left
+        self._end_if_all_left()
+
+    def _end_if_all_left(self) -> None:
+        """Calls that are still handing out batches come first: the last of them announces the end."""
+        if self._end_at is not None and self._left >= self._end_at:
+            for consumer in tuple(self._live.values()):
+                consumer.end()
+
+    # ----------------------------------------------------------------------------------------------------- delivery
+
+    def _settle(self, result: Any, origin: Origin, sequence: int) -> list[Batch]:
+        status, not_taken, _appended, finished, errors, holes = result
+        if not finished and not errors and status == "ok":
+            return []
+        batches, full = self._deliver(finished)
+        raised = self._note(errors) if errors else None
+        if status != "ok":
+            raise refusal(status, origin, sequence, holes, self._options, not_taken)
+        if raised is not None:
+            raise raised
+        for consumer in full:
+            if not consumer.wait_for_room():
+                self._leave(consumer, abandoned(consumer.name))
+        self._reap()
+        return batches
+
+    def _hand_out(self, finished: list[Any]) -> None:
+        """Batches that left without a push: whoever caused it waits for nobody."""
+        if finished:
+            self._deliver(finished)
+
+    def _deliver(self, finished: list[Any]) -> tuple[list[Batch], list[Consumer]]:
+        """Into the queues. Returns the batches, and the consumers to wait for."""
+        batches: list[Batch] = []
+        full: list[Consumer] = []
+        if self._options["ordered"]:
+            with self._delivering:
+                for one in finished:
+                    heapq.heappush(self._early, (one[3], one))
+                while self._early and self._early[0][0] == self._left:
+                    self._left += 1
+                    self._deliver_one(heapq.heappop(self._early)[1], batches, full)
+        else:
+            try:
+                for one in finished:
+                    self._deliver_one(one, batches, full)
+            finally:
+                with self._delivering:
+                    self._left += len(finished)
+        self._end_if_all_left()
+        return batches, full
+
+    def _deliver_one(self, one: Any, batches: list[Batch], full: list[Consumer]) -> None:
+        native, spans, capsule, _number, projection = one
+        if projection.idle:
+            self._discarded_rows += projection.decode.plan.batch(capsule).num_rows
+            return
+        whole, groups = projection.batches(capsule, self._origin(native), spans)
+        batches.append(whole)
+        taken = False
+        for batch, consumers in groups:
+            for consumer in consumers:
+                done = consumer.put(batch)
+                taken |= done is not Put.REFUSED
+                if done is Put.FULL:
+                    full.append(consumer)
+                elif done is Put.FAILED:
+                    self._orphans.append(consumer)
+        if not taken and not projection.chosen:  # all have left meanwhile
+            self._discarded_rows += whole.num_rows
+
+    def _next(self, consumer: Consumer, timeout: float | None) -> Any:
+        """For a subscription: its next batch, END, or None in time. Open batches whose deadline passes leave meanwhile."""
+        batch = consumer.take(0)
+        if batch is not None or timeout == 0:
+            return batch
+        if self._latency_s is None:
+            while True:
+                batch = consumer.take(timeout)
+                if batch is not None or timeout is not None:
+                    return batch
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while True:
+            keeps_time = self._clock.acquire(blocking=False)  # one of those that wait is enough
+            step = self._latency_s if keeps_time else max(self._latency_s, LOOK_AROUND_S)
+            if deadline is not None:
+                step = min(step, deadline - time.monotonic())
+            try:
+                batch = consumer.take(max(step, 0))
+                if batch is not None or step <= 0:
+                    return batch
+                if keeps_time:
+                    self._hand_out(self._native.flush(False)[3])
+            finally:
+                if keeps_time:
+                    self._clock.release()
+
+    # ------------------------------------------------------------------------------------------- stats, checkpoints
+
+    @property
+    def stats(self) -> SharedStreamStats:
+        self._reap()
+        with self._control:
+            if self._projection.idle:
+                self._hand_out(self._native.flush(True)[3])  # rows nobody waits for, counted
+            counts = self._native.counts()
+            live = tuple(self._live.values())
+            buffers, size = self._discarded_buffers, self._discarded_bytes
+            if self._projection.idle:
+                buffers += counts["buffers"] - self._idle_since[0]
+                size += counts["bytes"] - self._idle_since[1]
+            version = self._projection.version
+        return SharedStreamStats(
+            kernel=_core.active_kernel(), **counts, consumers=len(live), projection_version=version,
+            discarded_buffers=buffers, discarded_bytes=size, discarded_rows=self._discarded_rows,
+            dropped_batches=sum(c.dropped for c in live), dropped_rows=sum(c.dropped_rows for c in live),
+        )  # fmt: skip
+
+    def checkpoint(self) -> bytes:
+        """Everything needed to go on. Rows decoded before are handed out now: what is in the queues counts as delivered.
+
+        Subscriptions are not part of it; who restores subscribes again before pushing.
+        """
+        self._reap()
+        native, result = self._native.checkpoint()
+        self._hand_out(result[3])
+        return self._packed(native, [])
+
+    @classmethod
+    def restore(cls, format: Format, state: bytes) -> SharedStream:
+        """A stream that goes on where `state` was taken, with nobody subscribed yet."""
+        shared = super().restore(format, state)
+        assert isinstance(shared, SharedStream)
+        counts = shared._native.counts()
+        shared._idle_since = (counts["buffers"], counts["bytes"])
+        shared._finished = counts["origins"] > 0 and shared._native.progress()[1] == 0
+        return shared

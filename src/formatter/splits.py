@@ -1,0 +1,318 @@
+"""Parts of a file, each read by itself: what a cluster's tasks do, one part each.
+
+In: a format, and a stream that can seek, with the part of it that is wanted. Out: batches of the records that start in
+that part. Where a part's first record starts is never guessed: `SplitScan` follows quotes and escapes over the bytes
+before it, part by part and in parallel, and `record_starts` puts the findings together. Knows no cluster and no paths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+
+from formatter import _core, diagnostics
+from formatter.bad_records import BadRecordKeeper, all_nullable
+from formatter.errors import FormatError
+from formatter.filters import Filters
+from formatter.formats import Csv, as_bytes
+from formatter.plans import Format, make_plan
+
+ROWS_PER_BATCH = 16_384
+BYTES_PER_BATCH = 16 << 20
+WINDOW_BYTES = 1 << 20  # stays in the cache between the read and the parse
+SCAN_BYTES = 256 << 10
+OVERHANG_BYTES = 64 << 10  # read beyond a part's end to finish its last record
+
+
+def record_end_of(format: Format) -> bytes:
+    return as_bytes(format.record_delimiter, "record_delimiter") if isinstance(format, Csv) else b"\n"
+
+
+def begins_anywhere(format: Format) -> bool:
+    """Whether every record end ends a record, so that a part needs to know nothing of what stands before it."""
+    if not isinstance(format, Csv):
+        return True
+    return len(record_end_of(format)) == 1 and not (format.quote or format.escape or format.comment)
+
+
+def can_be_split(format: Format) -> bool:
+    """Whether parts of one file can be read apart."""
+    if not isinstance(format, Csv):
+        return True
+    ending = record_end_of(format)
+    overlaps_itself = any(ending[:n] == ending[-n:] for n in range(1, len(ending)))
+    return not format.comment and (len(ending) == 1 or (not overlaps_itself and not format.escape))
+
+
+@dataclass(frozen=True)
+class SplitSummary:
+    """Of a part, whatever stands before it: whether it has an odd number of quotes, and the position behind its first
+    record end if it begins outside and if it begins inside quotes (None: it has none)."""
+
+    odd: bool
+    first_end: tuple[int | None, int | None]
+
+
+class SplitScan:
+    """Summaries of parts of files in one format. Many threads may use one."""
+
+    def __init__(self, format: Format) -> None:
+        self._plan = make_plan(format).native
+        self._escape = as_bytes(format.escape, "escape") if isinstance(format, Csv) and format.escape else b""
+        self._ending = record_end_of(format)
+
+    def summarize(self, stream: Any, begin: int, end: int) -> SplitSummary:
+        escaped, matched = self._before(stream, begin)
+        stream.seek(begin)
+        window = memoryview(bytearray(min(SCAN_BYTES, max(end - begin, 1))))
+        outside, inside = (False, escaped, matched), (True, escaped, 0)
+        first: list[int | None] = [None, None]
+        at = begin
+        while at < end:
+            got = stream.readinto(window[: min(len(window), end - at)])
+            if not got:
+                raise EOFError(f"expected {end - at} more bytes at {at}, found the end of the file")
+            data = window[:got]
+            states = [outside] if None not in first else [outside, inside]
+            for number, state in enumerate(states):
+                found = self._plan.frame(data, inside=state[0], escaped=state[1], matched=state[2])
+                states[number] = found[:3]
+                if first[number] is None and found[3] >= 0:
+                    first[number] = at + found[3]
+            outside, inside = states[0], states[-1]
+            at += got
+        return SplitSummary(outside[0], (first[0], first[1]))
+
+    def _before(self, stream: Any, begin: int) -> tuple[bool, int]:
+        """Whether the byte before `begin` is an escape in effect, and how much of a record end stands there."""
+        if not self._escape and len(self._ending) == 1:
+            return False, 0
+        size = len(self._ending) - 1 if not self._escape else 64
+        while True:
+            start = max(0, begin - size)
+            stream.seek(start)
+            before = stream.read(begin - start)
+            if not self._escape:
+                cuts = range(min(len(before), len(self._ending) - 1), 0, -1)
+                return False, next((n for n in cuts if before.endswith(self._ending[:n])), 0)
+            run = len(before) - len(before.rstrip(self._escape))
+            if run < len(before) or start == 0:
+                return run % 2 == 1, 0
+            size *= 8
+
+
+def record_starts(summaries: Sequence[SplitSummary], file_bytes: int) -> list[int]:
+    """Where the first record of each part of a file starts: of the parts behind the first, the position behind their
+    first record end. A part without one has no record of its own and starts where the next one does."""
+    starts: list[int] = [0]
+    inside = summaries[0].odd
+    for summary in summaries[1:]:
+        start = summary.first_end[inside]
+        starts.append(-1 if start is None else start)
+        inside ^= summary.odd
+    following = file_bytes
+    for number in range(len(starts) - 1, 0, -1):
+        if starts[number] < 0:
+            starts[number] = following
+        following = starts[number]
+    return starts
+
+
+@dataclass(frozen=True)
+class Part:
+    """Of a file: the records that start in [begin, end) if `aligned` (a record starts at `begin`, and one at `end`), else
+    those that start in (begin, end], or at 0. `end` None: to the file's end. `last`: nothing follows."""
+
+    begin: int = 0
+    end: int | None = None
+    aligned: bool = True
+    last: bool = True
+
+
+class SplitReader:
+    """Parts of files in one format, one after the other. Counts and keeps what it finds wrong."""
+
+    def __init__(
+        self,
+        format: Format,
+        *,
+        columns: Sequence[str] | None = None,
+        filters: Filters = None,
+        on_error: str = "raise",
+        header_by_position: bool = False,
+        raw_column: str | None = None,
+    ) -> None:
+        """on_error: also "keep": every record stays a row, with null where it is bad; `raw_column`, then the last column,
+        has the text of bad records. header_by_position: the header's names do not count."""
+        self.keeps = on_error == "keep"
+        if self.keeps:
+            format = all_nullable(format)
+        self.plan = make_plan(
+            format, columns=columns, filters_wanted=filters, on_error="collect" if self.keeps else on_error
+        )
+        self._positional = None
+        if isinstance(format, Csv) and format.header and header_by_position:
+            self._positional = make_plan(
+                replace(format, header=False), columns=columns, filters_wanted=filters, on_error=self.plan.on_error
+            ).native
+        self._keeper = BadRecordKeeper(format, columns, raw_column) if self.keeps else None
+        self.schema = self.plan.schema if self._keeper is None else self._keeper.schema
+        self.found: list[tuple[FormatError, bytes]] = []  # of the batches that left since it was emptied
+        self.counts = dict.fromkeys(("bytes", "records", "rows", "filtered", "rejects", "nulled"), 0)
+        self._window = memoryview(bytearray(WINDOW_BYTES))
+
+    def header_bytes(self, start: bytes, whole: bool) -> int | None:
+        """How many bytes the header takes at the start of a file; None if it does not end in these."""
+        _, size = self._with_header(start, whole)
+        return size
+
+    def batches(
+        self, stream: Any, part: Part, *, origin: str | None = None, header: bytes = b""
+    ) -> Iterator[pa.RecordBatch]:
+        """`header`: the file's first bytes through its header, for a part that does not begin the file."""
+        native = self.plan.native
+        wants_header = isinstance(self.plan.format, Csv) and self.plan.format.header
+        if wants_header and part.begin:
+            native, _ = self._with_header(header, True)
+            wants_header = False
+        elif part.begin:
+            wants_header = False
+        yield from self._read(stream, part, origin, native, wants_header)
+
+    def _read(
+        self, stream: Any, part: Part, origin: str | None, native: Any, wants_header: bool
+    ) -> Iterator[pa.RecordBatch]:
+        ending = record_end_of(self.plan.format)
+        finder = not part.aligned and part.begin > 0
+        window, filled, at = self._window, 0, part.begin
+        records_before: int | None = 0 if part.begin == 0 else None
+        ranges = None if wants_header else _core.RangeReader(native, ROWS_PER_BATCH, BYTES_PER_BATCH)
+        ended = False
+        if part.begin:
+            stream.seek(part.begin)
+        while True:
+            if filled == len(window):
+                window = _longer(window)
+            filled, ended = _fill(stream, window, filled, _wanted(part, at + filled, len(window)))
+            start = 0
+            if ranges is None:
+                native, size = self._with_header(window[:filled], ended)
+                if size is None:
+                    continue
+                ranges = _core.RangeReader(native, ROWS_PER_BATCH, BYTES_PER_BATCH)
+                start = min(size, filled)
+            if finder:
+                found = _find(window, 0, filled, ending)
+                first = at + filled if found < 0 else at + found
+                if part.end is not None and first >= part.end:
+                    return  # the next record is another part's
+                if found < 0:
+                    if ended:
+                        return
+                    at, filled = first, 0
+                    continue
+                start, finder = found + 1, False
+            if ended and part.end is not None and at + filled < part.end:
+                raise _changed(origin, at + filled, part)
+            stop = part.end if part.aligned else _stop(window, at, filled, part.end, ending)
+            if stop is not None:
+                filled = min(filled, stop - at)
+            finished = ended or (stop is not None and at + filled == stop)
+            _, used, records, arrays, errors, counts = ranges.read(
+                window[:filled], start, filled, begins_record=True, input_ends=ended or (finished and part.last),
+                stream_start=at + start == 0, byte_offset=at,
+            )  # fmt: skip
+            self._note(errors, native.column_names, origin, records_before)
+            batches = [self.plan.batch(capsule) for capsule in arrays]
+            if self._keeper is not None:
+                batches = self._keeper.completed(batches, errors, records)
+            for name, count in (counts | {"records": records}).items():
+                self.counts[name] += count
+            self.counts["bytes"] += used - start
+            if records_before is not None:
+                records_before += records
+            yield from batches
+            if finished:
+                if used != filled:
+                    raise _changed(origin, at + used, part)
+                return
+            window[: filled - used] = window[used:filled]
+            at, filled = at + used, filled - used
+
+    def _with_header(self, start: Any, whole: bool) -> tuple[Any, int | None]:
+        native, format = self.plan.native, self.plan.format
+        found = native.read_header(start) if len(start) else None
+        if found is None and whole and len(start):
+            found = native.read_header(bytes(start) + record_end_of(format))
+        if found is None:
+            return native, len(start) if whole else None
+        mapped, size, missing = found
+        if self._positional is not None:
+            return self._positional, min(size, len(start))
+        if missing:
+            raise diagnostics.missing_in_header(format, missing)  # type: ignore[arg-type]
+        if self._keeper is not None:
+            self._keeper.follow_header(bytes(start[:size]))
+        return mapped, min(size, len(start))
+
+    def _note(self, errors: list[Any], names: tuple[str, ...], origin: str | None, records_before: int | None) -> None:
+        if not errors:
+            return
+        errors.sort(key=lambda error: error[4])
+        for error in errors:
+            described = diagnostics.describe(error, self.plan.format, names, origin=origin, record_base=records_before)
+            if self.plan.on_error == "raise" or diagnostics.always_raised(error[0]):
+                if origin is not None:
+                    described.args = (f"{origin}: {described}",)
+                raise described
+            self.found.append((described, error[7]))
+
+
+def _wanted(part: Part, reached: int, capacity: int) -> int:
+    """How many bytes to read from `reached` on, as far as there is room."""
+    if part.end is None:
+        return capacity
+    return part.end - reached if part.aligned else max(part.end - reached, 0) + OVERHANG_BYTES
+
+
+def _stop(window: memoryview, at: int, filled: int, end: int | None, ending: bytes) -> int | None:
+    """Behind the last record that starts at or before `end`, if the window goes that far."""
+    if end is None or at + filled <= end:
+        return None
+    found = _find(window, max(end - at, 0), filled, ending)
+    return None if found < 0 else at + found + 1
+
+
+def _find(window: memoryview, begin: int, end: int, ending: bytes) -> int:
+    buffer: bytearray = window.obj  # type: ignore[assignment]
+    return buffer.find(ending, begin, end)
+
+
+def _longer(window: memoryview) -> memoryview:
+    longer = memoryview(bytearray(2 * len(window)))
+    longer[: len(window)] = window
+    return longer
+
+
+def _fill(stream: Any, window: memoryview, filled: int, wanted: int) -> tuple[int, bool]:
+    """Reads up to `wanted` bytes as far as there is room; True where the stream ends."""
+    end = min(len(window), filled + wanted)
+    while filled < end:
+        got = stream.readinto(window[filled:end])
+        if not got:
+            return filled, True
+        filled += got
+    return filled, False
+
+
+def _changed(origin: str | None, at: int, part: Part) -> FormatError:
+    return FormatError(
+        f"{origin}: byte {at}: expected records up to byte {part.end}, as when the file was looked at, found others; the "
+        "file has changed since: run the query anew",
+        code="changed",
+        origin=origin,
+        byte_offset=at,
+    )

@@ -1,0 +1,85 @@
+"""What tasks report, and rejects as a DataFrame."""
+
+from __future__ import annotations
+
+import logging
+
+import pyarrow as pa
+import pytest
+
+import formatter as fm
+import spark_udfs as su
+
+FORMAT = fm.Csv(pa.schema([("id", pa.int64()), ("text", pa.string())]))
+DATA = "1,a\nx,b\n3,c\n4\n5,e\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text(DATA)
+    return tmp_path
+
+
+def reported(spark, name):
+    return [row for row in su.metrics(spark).collect() if name in row.plan]
+
+
+def test_each_task_reports_rows_bytes_rejects_and_kernel(spark, folder):
+    df = su.read(spark, folder, FORMAT, on_error="skip")
+    assert df.count() == 6
+    [row] = reported(spark, str(folder))
+    assert (row.rows, row.records, row.rejects, row.spanning, row.bytes) == (6, 10, 4, 0, 2 * len(DATA))
+    assert row.kernel == fm.active_kernel()
+    assert row.seconds > 0
+
+
+def test_a_plan_run_twice_reports_each_run_under_its_stage(spark, folder):
+    df = su.read(spark, folder, FORMAT, on_error="skip", columns=["id"])
+    df.collect()
+    df.collect()
+    rows = reported(spark, str(folder))
+    assert [row.rows for row in rows] == [6, 6]
+    assert len({row.stage for row in rows}) == 2
+
+
+def test_the_log_has_a_line_when_all_tasks_of_a_stage_are_done(spark, folder, caplog):
+    with caplog.at_level(logging.INFO, logger="spark_udfs"):
+        su.read(spark, folder, FORMAT, on_error="skip").collect()
+    [line] = [record.message for record in caplog.records if str(folder) in record.message]
+    assert "1 tasks, 6 rows" in line
+    assert "4 rejects" in line
+    assert f"kernel {fm.active_kernel()}" in line
+
+
+def test_filtered_rows_are_counted_as_such(spark, folder):
+    su.read(spark, folder, FORMAT, on_error="skip", filters=[("id", ">", 3)]).collect()
+    [row] = reported(spark, str(folder))
+    assert (row.rows, row.filtered) == (2, 4)
+
+
+def test_rejects_are_a_frame_beside_the_rows(spark, folder):
+    df = su.read(spark, folder, FORMAT, on_error="collect")
+    assert [row.id for row in df.collect()] == [1, 3, 5] * 2
+    rejects = su.rejects(df).collect()
+    found = [(row.origin.rpartition("/")[2], row.byte_offset, row.column, row.code, bytes(row.raw)) for row in rejects]
+    of_one = [(4, "id", "invalid", b"x,b"), (12, None, "too_few_fields", b"4")]
+    assert found == [(name, *one) for name in ("a.csv", "b.csv") for one in of_one]
+    assert "record 1, field 0 'id', byte 4: expected int64, found 'x'" in rejects[0].message
+
+
+def test_rejects_and_rows_are_all_records_whatever_the_projection(spark, folder):
+    df = su.read(spark, folder, FORMAT, on_error="collect", columns=["text"])
+    assert df.count() + su.rejects(df).count() == 10
+    assert su.rejects(df).count() == 2  # a bad id is nobody's concern here
+
+
+def test_measure_counts_by_reading_once_more(spark, folder):
+    [row] = su.measure(su.read(spark, folder, FORMAT, on_error="null")).collect()
+    assert (row.rows, row.records, row.nulled) == (10, 10, 4)
+
+
+def test_a_frame_made_otherwise_has_no_rejects(spark, folder):
+    df = su.read(spark, folder, FORMAT, on_error="collect")
+    with pytest.raises(fm.OptionError, match="before any select"):
+        su.rejects(df.select("id"))
