@@ -39,5 +39,7 @@ def measure(df: DataFrame) -> DataFrame:
 def _sibling(df: DataFrame, what: str) -> tuple[DataFrame, Any]:
     found = df.__dict__.get(ATTRIBUTE)
     if found is None:
-        raise fm.OptionError(f"spark: su.{what} takes the DataFrame that su.read or su.parse returned, before any select on it")
+        raise fm.OptionError(
+            f"spark: su.{what} takes the DataFrame that su.read or su.parse returned, before any select on it"
+        )
     return found  # type: ignore[no-any-return]

@@ -21,6 +21,8 @@ _CODES = {t: code for code, t in enumerate(_PLAIN) if t is not None}
 DECIMAL128 = 10
 TIMESTAMP = 13
 _UNITS = ("s", "ms", "us", "ns")
+# The order is that of EpochUnit in engine/json_format.hpp.
+EPOCHS = {b"d": 1, b"s": 2, b"ms": 3, b"us": 4, b"ns": 5}
 _ENCODINGS = {b"base64": 1, b"hex": 2}
 SIGNED = range(4)
 UNSIGNED = range(4, 8)
@@ -47,6 +49,10 @@ def storage_type(wanted: pa.DataType) -> pa.DataType:
         return pa.float32()
     if t.is_duration(wanted):
         return pa.int64()
+    if t.is_time(wanted):
+        return pa.timestamp(wanted.unit)  # on the first day
+    if t.is_fixed_size_binary(wanted):
+        return pa.binary()
     if t.is_decimal(wanted) and not t.is_decimal128(wanted) and wanted.precision <= 38:
         return pa.decimal128(wanted.precision, wanted.scale)
     return wanted
@@ -63,7 +69,8 @@ def text_layout(field: pa.Field) -> int:
         return OFFSETS
     if pa.types.is_dictionary(kind):
         return DICTIONARY if type_code(kind.value_type) in TEXTS else OFFSETS
-    return VIEW if storage_type(kind) in (pa.string(), pa.binary()) and kind not in _CODES else OFFSETS
+    is_view = (getattr(pa.types, name, None) for name in ("is_string_view", "is_binary_view"))
+    return VIEW if any(test(kind) for test in is_view if test) else OFFSETS
 
 
 def laid_out(field: pa.Field) -> pa.DataType:
@@ -101,12 +108,15 @@ def column_description(field: pa.Field, *, schema_index: int, owner: str) -> dic
             f"found {encoding.decode('utf-8', 'replace')!r} on {field.type}"
         )
     raw = metadata.get(b"raw") == b"1"
-    if raw and code not in TEXTS:
+    if raw and (code not in TEXTS or pa.types.is_fixed_size_binary(field.type)):
         raise SchemaError(
             f"{owner}: column {field.name!r}: raw=1 keeps bytes, expected a binary column, found {field.type}"
         )
     return {
         "name": field.name,
+        "time_of_day": pa.types.is_time(field.type),
+        "epoch": epoch_unit(field, owner),
+        "byte_width": field.type.byte_width if pa.types.is_fixed_size_binary(field.type) else 0,
         "type": code,
         "unit": _UNITS.index(storage.unit) if code == TIMESTAMP else 0,
         "precision": storage.precision if code == DECIMAL128 else 0,
@@ -118,6 +128,20 @@ def column_description(field: pa.Field, *, schema_index: int, owner: str) -> dic
         "field": schema_index,
         "type_name": str(field.type),
     }
+
+
+def epoch_unit(field: pa.Field, owner: str, where: str | None = None) -> int:
+    """Of the numbers in a time column: 0 if its metadata names none."""
+    unit = (field.metadata or {}).get(b"unit")
+    if unit is None:
+        return 0
+    is_date = pa.types.is_date(field.type)
+    if unit not in EPOCHS or not (is_date or pa.types.is_timestamp(field.type)) or (unit == b"d" and not is_date):
+        raise SchemaError(
+            f"{owner}: column {where or repr(field.name)}: unit: expected s, ms, us or ns on a timestamp or date (d on a date "
+            f"too), found {unit.decode('utf-8', 'replace')!r} on {field.type}"
+        )
+    return EPOCHS[unit]
 
 
 def to_wanted(array: pa.Array, wanted: pa.DataType) -> pa.Array:

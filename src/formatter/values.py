@@ -15,7 +15,8 @@ from formatter.errors import FormatError, OptionError
 from formatter.filters import Filters, normalized
 from formatter.formats import Csv, check_byte_order
 from formatter.json_format import Json
-from formatter.plans import make_plan
+from formatter.native_format import Framed
+from formatter.plans import Format, make_plan
 
 UNIT_SEPARATOR = "\x1f"  # a field holds none: with one field a value, nothing needs separating
 
@@ -41,14 +42,14 @@ class ParsedRecords:
 
 
 def parse_records(
-    array: Any, format: Csv | Json, *, columns: Sequence[str] | None = None, on_error: str = "null"
+    array: Any, format: Format, *, columns: Sequence[str] | None = None, on_error: str = "null"
 ) -> pa.RecordBatch:
     """One output row per binary or string value; a null or bad value gives a row of nulls (on_error="null")."""
     return parse_records_with_errors(array, format, columns=columns, on_error=on_error).data
 
 
 def parse_records_with_errors(
-    array: Any, format: Csv | Json, *, columns: Sequence[str] | None = None, on_error: str = "null"
+    array: Any, format: Format, *, columns: Sequence[str] | None = None, on_error: str = "null"
 ) -> ParsedRecords:
     return RecordParser(format, columns=columns, on_error=on_error).parse(array)
 
@@ -59,7 +60,7 @@ class RecordParser:
 
     def __init__(
         self,
-        format: Csv | Json,
+        format: Format,
         *,
         columns: Sequence[str] | None = None,
         filters: Filters = None,
@@ -72,14 +73,21 @@ class RecordParser:
         check_byte_order(format, "parse_records")
         if isinstance(format, Json) and format.records != "lines":
             format = replace(format, records="lines")  # each value is a record, however others stand
+        if isinstance(format, Framed):
+            format = format.inner
         self._format = format
         self._raises = on_error == "raise"
         self._filtered = bool(filters)
         self._keeps_nulls = all_null_passes(filters)
         self._plan = make_plan(
-            format, columns=columns, filters_wanted=filters, on_error=on_error, note_nulled=not self._raises
+            format,
+            columns=columns,
+            filters_wanted=filters,
+            on_error=on_error,
+            note_nulled=not self._raises,
+            single=True,
         )
-        self._record_end = format.record_end if isinstance(format, Csv) else b"\n"
+        self._record_end = format.record_end if isinstance(format, Csv) else b"\n" if isinstance(format, Json) else b""
 
     @property
     def schema(self) -> pa.Schema:

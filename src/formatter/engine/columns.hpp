@@ -47,6 +47,9 @@ struct ColumnSpec {
     TextLayout layout = TextLayout::offsets;
     bool nullable = true;
     bool raw = false;        // keep the field's bytes as they are, quotes and all
+    bool time_of_day = false;  // a timestamp column that counts from midnight
+    uint8_t epoch = 0;         // unit of numbers in a time column: 1 days, 2 s, 3 ms, 4 us, 5 ns; 0: there are none
+    uint32_t byte_width = 0;   // that a binary value must have; 0: any
     uint8_t precision = 0;
     int8_t scale = 0;
     uint32_t schema_index = 0;  // position in the full schema

@@ -19,11 +19,16 @@ class JsonLoops {
     // that a digit follows.
     void decode(const JsonNodeSpec&, const FieldView&, bool leading_zeros, uint8_t* values, uint64_t at, ValueMarks*);
 
-    // The content of a string to `to`, which holds `size` bytes and 16 more, and the bytes it takes there; or -1 if it is
-    // no string's content or too near to `readable_end`.
-    static ptrdiff_t copy_text(const uint8_t* from, size_t size, const uint8_t* readable_end, uint8_t* to);
+    // The content of a string to `to`, which holds `size` bytes and 64 more, and the bytes it takes there; or -1 if it is
+    // no string's content.
+    ptrdiff_t copy_text(const uint8_t* from, size_t size, const uint8_t* readable_end, uint8_t* to) const {
+        if (size + 64 <= size_t(readable_end - from)) return kernel_->copy_json_string(from, size, to);
+        return copy_last_text(from, size, to);
+    }
 
   private:
+    static ptrdiff_t copy_last_text(const uint8_t* from, size_t size, uint8_t* to);
+
     const Kernel* kernel_;
     std::vector<int64_t> wide_;
 };

@@ -12,6 +12,7 @@
 // comma or colon then counts as of an object or of an array by what follows, and must agree with its bracket.
 #pragma once
 
+#include "kernels/json_grammar.inl.hpp"
 #include "kernels/kernel.hpp"
 #include "kernels/separator_blocks.inl.hpp"
 
@@ -41,6 +42,7 @@ static inline bool write_depths(const uint8_t* kinds, uint8_t* depths, size_t co
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
         word = __builtin_bswap64(word);
 #endif
+        if (count - i < 8) word &= (uint64_t(1) << 8 * (count - i)) - 1;  // what lies behind the last is old
         const uint64_t brackets = word >> 6;
         const uint64_t opening = brackets & word >> 1 & ones, closing = brackets & word >> 2 & ones;
         // A product with ones sums all bytes up to each.
@@ -98,22 +100,21 @@ static void level_json_as(JsonLevels& levels) {
     for (size_t at = 0; at < levels.count; at += 64) {
         const size_t size = levels.count - at < 64 ? levels.count - at : 64;
         const uint64_t present = size == 64 ? ~uint64_t(0) : (uint64_t(1) << size) - 1;
-        // What stands behind the last part is old, and harmless: nothing but brackets changes a depth.
         const bool shallow = write_depths(kinds + at, levels.depths + at, size, depth);
         const Block block = load_block(kinds + at), depths = load_block(levels.depths + at);
         JsonKinds is{};
-        is.open_object = equal_mask(block, open_object) & present;
-        is.close_object = equal_mask(block, close_object) & present;
-        is.open_array = equal_mask(block, open_array) & present;
-        is.close_array = equal_mask(block, close_array) & present;
-        is.line_end = equal_mask(block, line_end) & present;
-        bool wrong = !shallow || (equal_mask(depths, none) & present) != is.line_end;
+        is.open_object = bits_of(equal_mask(block, open_object)) & present;
+        is.close_object = bits_of(equal_mask(block, close_object)) & present;
+        is.open_array = bits_of(equal_mask(block, open_array)) & present;
+        is.close_array = bits_of(equal_mask(block, close_array)) & present;
+        is.line_end = bits_of(equal_mask(block, line_end)) & present;
+        bool wrong = !shallow || (bits_of(equal_mask(depths, none)) & present) != is.line_end;
         const uint64_t opening = is.open_object | is.open_array;
         uint64_t left = opening | is.close_object | is.close_array;
         uint64_t of_object = is.open_object | is.close_object;
         if (strict) {
-            is.colon = equal_mask(block, colon) & present;
-            is.comma = equal_mask(block, comma) & present;
+            is.colon = bits_of(equal_mask(block, colon)) & present;
+            is.comma = bits_of(equal_mask(block, comma)) & present;
             uint64_t valued;
             __builtin_memcpy(&valued, levels.valued + at / 64, 8);
             wrong |= (parts_in_order(is, is.shifted(before), valued) & present) != present;
@@ -123,7 +124,7 @@ static void level_json_as(JsonLevels& levels) {
             before = is;
         }
         for (unsigned level = 1; left != 0 && !wrong; level++) {
-            const uint64_t here = equal_mask(depths, make_needle(uint8_t(level))) & left;
+            const uint64_t here = bits_of(equal_mask(depths, make_needle(uint8_t(level)))) & left;
             if (here == 0) continue;
             left &= ~here;
             const uint64_t object = extract_bits(of_object, here), opens = extract_bits(opening, here);

@@ -136,6 +136,9 @@ struct Kernel {
     void (*index_json)(const uint8_t* data, size_t size, JsonIndex&);
     // How deep each part of that structure stands: 1 between the brackets of a record and for themselves, 0 line ends.
     void (*level_json)(JsonLevels&);
+    // The text a JSON string's content stands for; the bytes written, or -1 if no string has such content. 64 bytes more
+    // than `size` are read and may be written.
+    ptrdiff_t (*copy_json_string)(const uint8_t* from, size_t size, uint8_t* to);
 };
 
 // Kernels compiled in and supported by this CPU, best first; the last is scalar.
