@@ -17,6 +17,7 @@
 
 #include "engine/arrow_abi.hpp"
 #include "engine/origin.hpp"
+#include "engine/slab_allocator.hpp"
 
 namespace formatter {
 
@@ -210,7 +211,9 @@ class StreamEngine {
     std::condition_variable quiet_;
     uint64_t in_flight_ = 0;
     bool closed_gate_ = false;  // a checkpoint waits for quiet
-    std::unordered_map<uint64_t, Origin> origins_;
+    std::unordered_map<uint64_t, Origin, std::hash<uint64_t>, std::equal_to<uint64_t>,
+                       SlabAllocator<std::pair<const uint64_t, Origin>>>
+        origins_;  // none ever leaves: a finished one is remembered
     std::map<std::string, std::shared_ptr<const RecordFormat>> formats_;  // by header
     std::list<Builder*> idle_builders_;  // oldest first
     std::vector<Builder*> spare_builders_;
