@@ -1,8 +1,8 @@
 """What a buffer costs the shredder. Run: python bench/shredder_bench.py [--quick]
 
 In: nothing. Out: ns a buffer for each delimiter probability and window, two threads against one by elapsed and CPU
-time, a long record against a short one, bits a slot. Every schedule's claims are compared with the slow oracle's before it is timed; times
-are the best of several runs taken in turn, because other work on the machine only ever adds to them.
+time, a long record against a short one, bits a slot. Every schedule's claims are compared with the slow oracle's before
+it is timed; times are the best of several runs taken in turn, because other work on the machine only ever adds to them.
 """
 
 from __future__ import annotations

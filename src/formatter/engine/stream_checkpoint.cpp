@@ -148,7 +148,7 @@ std::string StreamEngine::checkpoint(PushResult* result) {
     quiet_.wait(guard, [this] { return !closed_gate_; });  // one checkpoint at a time
     closed_gate_ = true;
     quiet_.wait(guard, [this] { return in_flight_ == 0; });
-    flush_idle(true, result);
+    flush_idle(Flush::all, result);
     number_batches(result);
     ImageWriter out(stream_magic);
     const DecodeCounters& d = counts_.decode;

@@ -200,8 +200,10 @@ class StreamEngine {
     void return_builder(Origin&, Builder*, PushResult*);
     void export_builder(Builder&, std::vector<FinishedBatch>*) const;
     void retire_builder(Builder*);
+    uint64_t expected_bytes(const Call&) const;
     bool is_full(const Builder&) const;
-    void flush_idle(bool all, PushResult*);
+    enum class Flush { surplus, late, all };  // more than may be open; those whose deadline has passed, too; or all
+    void flush_idle(Flush, PushResult*);
     void number_batches(PushResult*);
 
     StreamOptions options_;

@@ -24,7 +24,7 @@ PlanChange StreamEngine::replan(RecordFormat format, std::vector<uint32_t> colum
         formats[header] = std::move(preamble.format);
     }
     if (!change.missing.empty() && !force) return change;
-    flush_idle(true, result);
+    flush_idle(Flush::all, result);
     number_batches(result);
     for (Builder* builder : spare_builders_) delete builder;
     spare_builders_.clear();
