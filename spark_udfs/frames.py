@@ -55,7 +55,7 @@ def parse(
             columns=columns,
             filters=filters,
             payload=payload,
-            on_error=cast(RecordOnError, on_error or "null"),
+            on_error=on_error or "null",
             keep=keep,
             error=error,
         )
@@ -66,7 +66,7 @@ def parse(
         raise fm.OptionError(f"spark: stitch is one of {', '.join(map(repr, get_args(Stitch)))}, found {stitch!r}")
     names = ChunkColumns(origin, sequence, payload)
     names.require(df.columns, tuple(keep))
-    _require_identifiable(df.schema, origin)
+    require_identifiable(df.schema, origin)
     riding = StructType([df.schema[name] for name in keep])
     arrival: Arrival = "aligned" if stitch == "none" else "grouped"
     task = ParseTask(
@@ -82,7 +82,7 @@ def parse(
     return chunks.mapInArrow(task, task.schema)
 
 
-def _require_identifiable(schema: StructType, origin: str) -> None:
+def require_identifiable(schema: StructType, origin: str) -> None:
     type_ = schema[origin].dataType
     if not isinstance(type_, (StringType, IntegralType)):
         found = type_.simpleString()

@@ -48,6 +48,8 @@ def parse_udf(
 class ParseTask:
     """Picklable; carries options only. What is wrong with them is said when it is made, not in a task."""
 
+    __name__ = "formatter.parse"  # in plans; pushdown_rule.java knows what is ours by it
+
     def __init__(
         self,
         format: Any,
@@ -76,8 +78,17 @@ class ParseTask:
             raise fm.SchemaError(f"spark: keep= and the parsed columns both have {min(repeated)!r}; rename one of them")
         self._parsed = SparkColumns.of(parsed)
         riding = [] if keep is None else list(arrow_schema(keep))
-        self._output = pa.schema([*self._parsed.arrow, *(field.remove_metadata() for field in riding)])
+        self.riding_schema = pa.schema([field.remove_metadata() for field in riding])
+        self._output = pa.schema([*self._parsed.arrow, *self.riding_schema])
         self.schema = StructType([*self._parsed.struct.fields, *([] if keep is None else keep.fields)])
+
+    def restrict(self, columns: Sequence[str], keep: Sequence[str]) -> None:
+        """From now on yields only these of its columns."""
+        fields = [*columns, *keep]
+        self.columns, self.keep = tuple(columns), tuple(keep)
+        self._parsed = SparkColumns.of(pa.schema([self.format.schema.field(name) for name in columns]))
+        self._output = pa.schema([self._output.field(name) for name in fields])
+        self.schema = StructType([self.schema[name] for name in fields])
 
     def _stream(self, format: Any) -> fm.Stream:
         return fm.Stream(format, columns=self.columns, filters=self.filters, on_error=self.on_error)
@@ -123,6 +134,10 @@ class ParseTask:
             for start in range(0, batch.data.num_rows, ROWS_PER_BATCH):
                 part = self.converted(batch.data.slice(start, ROWS_PER_BATCH))
                 yield self.beside(part, riding.arrays(batch.origin, part.num_rows))
+
+    @property
+    def schema_of_output(self) -> pa.Schema:
+        return self._output
 
     def converted(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Parsed rows in the types that were declared to Spark."""

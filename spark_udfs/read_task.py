@@ -46,6 +46,8 @@ class Unit:
 class ReadTask:
     """Picklable; what is wrong with its options is said when it is made, not in a task."""
 
+    __name__ = "formatter.read"  # in plans; pushdown_rule.java knows what is ours by it
+
     def __init__(
         self,
         reading: Reading,
@@ -73,6 +75,10 @@ class ReadTask:
         self.schema = self._columns.struct
         for wanted in self.filters or [[]]:
             self._reader(wanted)  # a filter of the wrong type, a column that cannot be parsed: both raise here
+
+    @property
+    def parsed_schema(self) -> pa.Schema:
+        return self._format.schema
 
     def _reader(self, filters: list[list[Any]]) -> SplitReader:
         positional = self.reading.header_by_position

@@ -40,7 +40,11 @@ def cut_unevenly(content, sizes):
 
 def whole(origins, format, **options):
     return sorted(
-        (tuple(row.values()) for content in origins.values() for row in fm.read(content, format, **options).to_pylist()),
+        (
+            tuple(row.values())
+            for content in origins.values()
+            for row in fm.read(content, format, **options).to_pylist()
+        ),
         key=repr,
     )
 
@@ -57,7 +61,9 @@ def quoted(number):
 
 
 QUOTED = {name: b"".join(map(quoted, range(start, start + 60))) for name, start in (("a", 0), ("b", 60), ("c", 120))}
-PLAIN = {name: b"".join(b"%d,plain %d\n" % (n, n) for n in range(start, start + 60)) for name, start in (("a", 0), ("b", 60))}
+PLAIN = {
+    name: b"".join(b"%d,plain %d\n" % (n, n) for n in range(start, start + 60)) for name, start in (("a", 0), ("b", 60))
+}
 
 DIALECTS = {
     "quoted": (QUOTED, fm.Csv(SCHEMA)),

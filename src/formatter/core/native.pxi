@@ -217,8 +217,8 @@ cdef extern from "engine/stream_engine.hpp" namespace "formatter" nogil:
         vector[PlacedError] errors
         vector[SequenceSpan] holes
     cdef cppclass PlanChange:
-        cbool applied
-        uint64_t version, oldest, buffers, bytes
+        cbool applied, parsing
+        uint64_t version, oldest, buffers, bytes, batches
         vector[string] missing
     cdef cppclass StreamCounts:
         uint64_t batches, finished, buffers, bytes, spanning, duplicates, lost, pending_buffers, pending_bytes, origins, open_batches
@@ -231,6 +231,7 @@ cdef extern from "engine/stream_engine.hpp" namespace "formatter" nogil:
         PushResult finish(uint64_t, cbool, uint64_t)
         PushResult flush(cbool)
         PlanChange replan(RecordFormat, vector[uint32_t], cbool, PushResult*)
+        uint64_t await_older(uint64_t, int64_t)
         StreamCounts counts()
         vector[uint64_t] open_origins()
         string checkpoint(PushResult*)

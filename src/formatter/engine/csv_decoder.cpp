@@ -168,6 +168,7 @@ size_t CsvDecoder::index_general(const uint8_t* data, size_t size, uint64_t row_
             row_limit--;
         }
         offset_ += shape.size;
+        indexed_bytes_ += shape.size;
         at += shape.size;
     }
     return at;
@@ -244,6 +245,7 @@ void CsvDecoder::add_irregular(const uint8_t* data, const RecordShape& shape, co
 
 void CsvDecoder::structural_error(ErrorCode code, const uint8_t* data, size_t size, const Place& at,
                                   uint32_t found_fields) {
+    counters.records++;
     counters.rejected++;
     if (format_->on_error == OnError::skip) return;
     RowError error;

@@ -191,12 +191,12 @@ void StreamEngine::settle(Call& call, PushResult* result) {
         }
         decoder.errors.clear();
     }
-    for (const Job& job : call.jobs)
-        join_tallies(*job.origin, job.run_first);
+    for (const Job& job : call.jobs) join_tallies(*job.origin, job.run_first);
     for (FinishedBatch& batch : call.batches) result->batches.push_back(std::move(batch));
     call.batches.clear();
     for (auto& entry : call.builders) return_builder(*entry.first, entry.second, result);
     call.builders.clear();
+    number_batches(result);
     for (Origin* origin : call.origins) place_errors(*origin, result);
 }
 
@@ -206,17 +206,15 @@ void StreamEngine::join_tallies(Origin& origin, uint64_t run_first) {
     const auto done = [](const Tally& t) { return t.waits == 0 && t.errors.empty(); };
     auto at = tallies.find(run_first);
     if (at == tallies.end() || !done(at->second)) return;
-    const auto join = [&](std::map<uint64_t, Tally>::iterator first, std::map<uint64_t, Tally>::iterator second) {
-        if (first->second.last + 1 != second->first || !done(first->second) || !done(second->second)) return first;
-        first->second.last = second->second.last;
-        first->second.bytes += second->second.bytes;
-        first->second.records += second->second.records;
-        tallies.erase(second);
+    if (at != tallies.begin() && done(std::prev(at)->second)) --at;
+    for (auto next = std::next(at);
+         next != tallies.end() && next->first == at->second.last + 1 && done(next->second);) {
+        at->second.last = next->second.last;
+        at->second.bytes += next->second.bytes;
+        at->second.records += next->second.records;
+        next = tallies.erase(next);
         tally_count_--;
-        return first;
-    };
-    if (std::next(at) != tallies.end()) join(at, std::next(at));
-    if (at != tallies.begin()) join(std::prev(at), at);
+    }
 }
 
 // Positions become absolute, and errors certain, in stream order: everything before them has been counted.
@@ -274,6 +272,7 @@ Builder* StreamEngine::builder_for(Origin& origin, Call& call) {
         builder->bytes = 0;
         if (builder->large) builder->decoder->expect(std::max(typical_bytes_, call.expected_bytes));
     }
+    builder->plan->held++;
     call.builders.emplace_back(&origin, builder);
     return builder;
 }
@@ -284,6 +283,7 @@ bool StreamEngine::is_full(const Builder& builder) const {
 }
 
 void StreamEngine::return_builder(Origin& origin, Builder* builder, PushResult* result) {
+    builder->plan->held--;
     if (builder->full_bytes) typical_bytes_ = builder->full_bytes;
     if (is_full(*builder)) {
         typical_bytes_ = builder->bytes;

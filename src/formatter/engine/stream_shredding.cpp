@@ -308,6 +308,7 @@ void StreamEngine::report_open_record(Origin& origin) {
     }
     kept.reported = true;
     error.found = error.raw.substr(0, 200);
+    counts_.decode.records++;
     counts_.decode.rejected++;
     (--work.tallies.upper_bound(origin.ring.prefix()))->second.errors.push_back(std::move(error));
 }
