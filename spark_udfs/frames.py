@@ -64,7 +64,7 @@ def parse(
     if unit != "chunk":
         raise fm.OptionError(f"spark: unit is 'chunk' or 'record', found {unit!r}")
     # Rejects are another plan's to find (siblings.py); this one leaves them out.
-    on_error = "skip" if on_error == "collect" else cast(OnError, on_error or "raise")
+    on_error = "skip" if on_error == "collect" else on_error or "raise"
     if stitch not in get_args(Stitch):
         raise fm.OptionError(f"spark: stitch is one of {', '.join(map(repr, get_args(Stitch)))}, found {stitch!r}")
     names = ChunkColumns(origin, sequence, payload)
