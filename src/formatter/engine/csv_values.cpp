@@ -79,11 +79,13 @@ void CsvDecoder::begin_attempt() {
     }
 }
 
+void CsvDecoder::forget_column(size_t i) {
+    columns_.column(i).text_bytes = text_before_[i];
+    columns_.column(i).null_count = nulls_before_[i];
+}
+
 void CsvDecoder::forget_attempt() {
-    for (size_t i = 0; i < columns_.size(); i++) {
-        columns_.column(i).text_bytes = text_before_[i];
-        columns_.column(i).null_count = nulls_before_[i];
-    }
+    for (size_t i = 0; i < columns_.size(); i++) forget_column(i);
 }
 
 void CsvDecoder::drop_marked(const std::vector<uint64_t>& dropped) {
@@ -151,6 +153,7 @@ void CsvDecoder::decode_column(size_t i) {
     values_decoded[i] += v.rows;
     is_decoded_[i] = true;
     if (!is_text(spec.type)) return decode_fixed(i, v);
+    if (is_coded(spec)) return decode_codes(i, v);
     const bool as_is = !spec.raw && spec.encoding == BinaryEncoding::plain && !spec.byte_width;
     if (plain_ && !format_->trim && as_is) return decode_text(i, v);
     decode_text_exactly(i, v);
