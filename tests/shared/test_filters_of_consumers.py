@@ -32,6 +32,8 @@ SAMPLES = {
     "text": (pa.string(), ["a", "b", "é", "zz"]),
     "big": (pa.large_string(), ["a", "longer than sixteen bytes"]),
     "kind": (pa.dictionary(pa.int32(), pa.string()), ["x", "y"]),
+    "view": (pa.string_view(), ["short", "longer than twelve bytes", "longer than the other one"]),
+    "clock": (pa.time64("us"), [dt.time(0, 0, 1), dt.time(23, 59, 59)]),
 }
 WIDE = pa.schema([(name, kind) for name, (kind, _) in SAMPLES.items()])
 FORMAT = fm.Csv(WIDE, nulls=("NULL",))
@@ -71,7 +73,7 @@ RECORDS = st.lists(
 def test_a_consumers_filter_keeps_what_a_streams_filter_keeps(records, filters, max_rows):
     data = "".join(",".join(map(text_of, record)) + "\n" for record in records).encode()
     policy = fm.BatchPolicy(max_rows=max_rows)
-    columns = ["i64", "text", "kind"]
+    columns = ["i64", "text", "kind", "view"]
     stream = fm.Stream(FORMAT, columns=columns, filters=filters, batch=policy)
     alone = [row for b in stream.push(data, sequence=1) + stream.finish() for row in b.data.to_pylist()]
     shared = fm.SharedStream(FORMAT, batch=policy)
@@ -85,6 +87,20 @@ def test_a_consumers_filter_keeps_what_a_streams_filter_keeps(records, filters, 
     for batch in batches:
         batch.data.validate(full=True)
         assert batch.data.schema.names == WIDE.names
+
+
+def test_rows_are_chosen_of_views_inside_nested_columns_too():
+    schema = pa.schema([("id", pa.int64()), ("user", pa.struct([("name", pa.string_view()), ("age", pa.int64())]))])
+    shared = fm.SharedStream(fm.Json(schema))
+    subscription = shared.subscribe(["user.name"], filters=[("id", "in", [0, 2, 3, 7])])
+    names = [f"a name longer than twelve bytes {i}" for i in range(8)]
+    shared.push(
+        b"".join(b'{"id":%d,"user":{"name":"%s"}}\n' % (i, n.encode()) for i, n in enumerate(names)), sequence=1
+    )
+    shared.finish()
+    (batch,) = subscription
+    batch.data.validate(full=True)
+    assert batch.column("user.name").to_pylist() == [names[i] for i in (0, 2, 3, 7)]
 
 
 def test_only_its_rows_are_delivered_and_equal_filters_share_a_batch():

@@ -9,6 +9,7 @@ import gc
 import threading
 import time
 
+import pyarrow as pa
 import pytest
 from shared_inputs import SCHEMA, Threads, covered, expected, lines, record, rows, waiting
 
@@ -290,6 +291,18 @@ def test_bad_records_are_told_to_who_pushes_and_the_good_rows_reach_the_consumer
     shared.push(lines([3]), sequence=2)
     shared.finish()
     assert [row["a"] for row in rows(subscription)] == [record(2)["a"], record(3)["a"]]
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_a_batch_that_cannot_be_what_the_schema_asks_for_is_told_and_the_others_arrive(ordered):
+    schema = pa.schema([("k", pa.dictionary(pa.int8(), pa.string())), ("id", pa.int64())])
+    shared = fm.SharedStream(fm.Csv(schema), batch=fm.BatchPolicy(max_rows=200), ordered=ordered)
+    subscription = shared.subscribe(["k", "id"])
+    many = b"".join(b"k%d,%d\n" % (i if i < 200 else i % 2, i) for i in range(600))
+    with pytest.raises(fm.FormatterError, match="too many"):
+        shared.push(many, sequence=1)
+    shared.finish()
+    assert [row["id"] for row in rows(subscription)] == list(range(200, 600))
 
 
 def test_rejects_name_their_columns_whatever_the_projection_was():

@@ -38,27 +38,35 @@ class Delivery:
         """Returns the batches, and the consumers that hold the call back."""
         batches: list[Batch] = []
         full: list[Consumer] = []
+        failures: list[Exception] = []
+
+        def put(one: Any) -> None:
+            try:
+                self._put(one, batches, full)
+            except Exception as error:  # a batch that cannot be made what the schema asks for: the others can
+                failures.append(error)
+
         if self._ordered:
             with self._lock:
                 for one in finished:
                     heapq.heappush(self._early, (one[3], one))
                 while self._early and self._early[0][0] == self.done:
                     self.done += 1
-                    self._put(heapq.heappop(self._early)[1], batches, full)
+                    put(heapq.heappop(self._early)[1])
         else:
-            try:
-                for one in finished:
-                    self._put(one, batches, full)
-            finally:
-                with self._lock:
-                    self._early_done.update(one[3] for one in finished)
-                    while self.done in self._early_done:
-                        self._early_done.remove(self.done)
-                        self.done += 1
+            for one in finished:
+                put(one)
+            with self._lock:
+                self._early_done.update(one[3] for one in finished)
+                while self.done in self._early_done:
+                    self._early_done.remove(self.done)
+                    self.done += 1
         if self._waiting:
             with self._lock:
                 self._moved.notify_all()
         self._end_if_done()
+        if failures:
+            raise failures[0]
         return batches, full
 
     def wait(self, count: int, seconds: float) -> None:

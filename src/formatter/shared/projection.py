@@ -20,7 +20,7 @@ from formatter.shared.batches import SharedBatch
 from formatter.shared.consumer import Consumer
 from formatter.shared.layout import Layout
 from formatter.shared.needs import Needs, in_order, paths
-from formatter.shared.row_filters import RowFilter, kept
+from formatter.shared.row_filters import RowFilter, chosen_rows, kept
 
 PREDICATES_KEPT = 256
 PLANS_KEPT = 64  # a plan of a hundred columns takes a tenth of a millisecond to make; consumers come and go
@@ -43,7 +43,7 @@ class Decode:
         )
         # What is really decoded: with the columns that only the stream's own filter needs.
         self.names = paths(in_order([needs, dict.fromkeys(names[len(self.plan.columns) :])], schema), schema)
-        codes = [types.type_code(field.type) for field in self.plan.storage]
+        codes = [types.type_code(types.storage_type(field.type)) for field in self.plan.storage]
         self._codes = [0 if code is None else code for code in codes]
 
     def predicate(self, rows: RowFilter) -> _core.RowPredicate:
@@ -87,7 +87,7 @@ class Projection:
                 groups.append((whole, consumers))
             elif count:
                 mask = pa.Array.from_buffers(pa.bool_(), decoded.num_rows, [None, pa.py_buffer(bits)])
-                some = SharedBatch(decoded.filter(mask), self.decode.layout, origin, spans, self.version)
+                some = SharedBatch(chosen_rows(decoded, mask), self.decode.layout, origin, spans, self.version)
                 groups.append((some, consumers))
         return whole, groups
 
