@@ -23,7 +23,7 @@ from formatter.plans import Format, make_plan
 
 ROWS_PER_BATCH = 16_384
 BYTES_PER_BATCH = 16 << 20
-WINDOW_BYTES = 1 << 20  # stays in the cache between the read and the parse
+WINDOW_BYTES = 2 << 20  # near the cache between read and parse; batches of some 10,000 rows
 SCAN_BYTES = 256 << 10
 OVERHANG_BYTES = 64 << 10  # read beyond a part's end to finish its last record
 
