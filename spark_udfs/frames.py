@@ -6,6 +6,7 @@ chunks of an origin come together in one task; parsing is parse_task.py's, types
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Literal, cast, get_args
 
@@ -80,7 +81,7 @@ def parse(
         together = chunks.repartition(origin).sortWithinPartitions(origin, sequence)
         return remember(stitch_globally(chunks, task), together, task)
     if arrival == "grouped":
-        if stitch == "origin" or not _is_in_one_partition(chunks):
+        if stitch == "origin" or not _comes_by_origin(chunks, origin):
             chunks = chunks.repartition(origin)
         chunks = chunks.sortWithinPartitions(origin, sequence)
     task.reports = reports_of(df.sparkSession, f"parse {format.kind}, stitch {stitch}")
@@ -94,9 +95,12 @@ def require_identifiable(schema: StructType, origin: str) -> None:
         raise fm.SchemaError(f"spark: column {origin!r} names origins: expected a string or an integer, found {found}")
 
 
-def _is_in_one_partition(df: DataFrame) -> bool:
-    """What the plan knows of its own partitioning. A Connect client cannot see it and answers False."""
+def _comes_by_origin(df: DataFrame, origin: str) -> bool:
+    """Whether the plan shows that no origin is in two partitions. A Connect client cannot see it and answers False."""
     plan = getattr(df, "_jdf", None)
     if plan is None or df.isStreaming:
         return False
-    return bool(plan.queryExecution().sparkPlan().outputPartitioning().toString() == "SinglePartition")
+    partitioning = plan.queryExecution().sparkPlan().outputPartitioning().toString()
+    return partitioning == "SinglePartition" or bool(
+        re.fullmatch(rf"(hash|range)partitioning\({re.escape(origin)}#\d+L?( ASC NULLS \w+| DESC NULLS \w+)?, \d+\)", partitioning)
+    )

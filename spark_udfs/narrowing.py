@@ -52,7 +52,9 @@ def narrowed_task(
 def _narrowed_records(
     task: RecordTask, columns: Sequence[int], nested: dict[int, Sequence[int]], filters: Sequence[Tree]
 ) -> Any:
-    fields = {at: task.format.schema.field(output.name) for at, output in enumerate(task.outputs) if output.kind == "parsed"}
+    fields = {
+        at: task.format.schema.field(output.name) for at, output in enumerate(task.outputs) if output.kind == "parsed"
+    }
     structs = {at: chosen for at, chosen in nested.items() if task.outputs[at].kind == "struct"}
     narrow = task.narrowed(columns, structs, both(task.filters, taken(filters, fields, task.format)))
     others = {at: chosen for at, chosen in nested.items() if at not in structs}

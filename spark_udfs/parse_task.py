@@ -18,14 +18,17 @@ from pyspark.sql.types import StructType
 import formatter as fm
 from spark_udfs.arrow_schema import arrow_schema
 from spark_udfs.chunk_rows import ChunkColumns, RidingColumns
+<<<<<<< HEAD
 from spark_udfs.metrics import Measure, Reports, metrics_batch
 from spark_udfs.rejects import rejects_in_spark
+=======
+from spark_udfs.hand_over import ROWS_PER_BATCH, handed_over
+>>>>>>> main
 from spark_udfs.spark_types import SparkColumns
 
 OnError = Literal["raise", "null", "skip"]
 Arrival = Literal["any", "grouped", "aligned"]
 
-ROWS_PER_BATCH = 16_384  # Spark's Arrow reader is fastest between 4k and 16k rows a batch
 CHUNKS_PER_STREAM = 4_096  # a stream remembers its finished origins; with one a chunk, it is renewed now and then
 
 
@@ -98,10 +101,18 @@ class ParseTask:
         return fm.Stream(format, columns=self.columns, filters=self.filters, on_error=self.on_error)
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+<<<<<<< HEAD
         run = ParseRun(self)
         measure = Measure(self.reports)
         yield from measure.timed(run.rows(batches))
         measure.report(run.counts())
+=======
+        return handed_over(self.rows(batches), self._output)
+
+    def rows(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The same rows as they are parsed, on the caller's thread."""
+        return self._aligned(batches) if self.arrival == "aligned" else self._stitched(batches)
+>>>>>>> main
 
     def measured(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """One row of counts for what this task parses."""

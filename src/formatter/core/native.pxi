@@ -25,11 +25,16 @@ cdef extern from "engine/columns.hpp" namespace "formatter" nogil:
         int8
     cdef enum class BinaryEncoding(uint8_t):
         plain
+    cdef enum class TextLayout(uint8_t):
+        offsets
     cdef cppclass ColumnSpec:
         ColumnType type
         TimeUnit unit
         BinaryEncoding encoding
-        cbool nullable, raw
+        TextLayout layout
+        cbool nullable, raw, time_of_day
+        uint8_t epoch
+        uint32_t byte_width
         uint8_t precision
         int8_t scale
         uint32_t schema_index, field
@@ -101,6 +106,7 @@ cdef extern from "engine/framing.hpp" namespace "formatter" nogil:
         uint64_t count_quotes(const uint8_t*, size_t)
         FrameEnds ends_after(const uint8_t*, size_t, uint64_t quotes, ScanState*)
         cbool checks_end()
+        size_t fixed_size()
     cdef cppclass Preamble:
         cbool complete
         size_t size

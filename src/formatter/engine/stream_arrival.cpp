@@ -11,6 +11,7 @@ constexpr size_t in_place_bytes = 1 << 20;  // larger buffers stay where they ar
 constexpr size_t stateless_in_place = 16 << 10;  // nothing is to be counted: copying pays for small ones only
 constexpr size_t headroom =
     4 << 10;  // for the record that began before, so that it is parsed in one go with the buffer
+constexpr size_t ahead_bytes = 4 << 10;
 constexpr size_t headroom_from = 16 << 10;
 
 }  // namespace
@@ -37,8 +38,11 @@ void StreamEngine::take_in(const PushedBuffer* buffers, const uint32_t* order, s
         if (b.size && b.size < most) {
             const bool more = i + 1 < count && buffers[order[i + 1]].size < most;
             const PushedBuffer& next = buffers[order[more ? i + 1 : i]];
+            const bool far = !more && b.size > ahead_bytes;  // the last one is asked for a little ahead of itself
             uint8_t* copy = call.block.data() + filled;
-            arrived.quotes = framing.copy_counting(copy, b.data, b.size, next.data, more ? next.size : 0);
+            const uint8_t* ahead = more ? next.data : b.data + (far ? ahead_bytes : 0);
+            const size_t ahead_size = more ? next.size : far ? b.size - ahead_bytes : 0;
+            arrived.quotes = framing.copy_counting(copy, b.data, b.size, ahead, ahead_size);
             b.data = copy;
             b.before = filled == before ? before : 0;
             filled += b.size;
