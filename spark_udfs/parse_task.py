@@ -18,12 +18,9 @@ from pyspark.sql.types import StructType
 import formatter as fm
 from spark_udfs.arrow_schema import arrow_schema
 from spark_udfs.chunk_rows import ChunkColumns, RidingColumns
-<<<<<<< HEAD
+from spark_udfs.hand_over import ROWS_PER_BATCH, handed_over
 from spark_udfs.metrics import Measure, Reports, metrics_batch
 from spark_udfs.rejects import rejects_in_spark
-=======
-from spark_udfs.hand_over import ROWS_PER_BATCH, handed_over
->>>>>>> main
 from spark_udfs.spark_types import SparkColumns
 
 OnError = Literal["raise", "null", "skip"]
@@ -101,18 +98,10 @@ class ParseTask:
         return fm.Stream(format, columns=self.columns, filters=self.filters, on_error=self.on_error)
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-<<<<<<< HEAD
         run = ParseRun(self)
         measure = Measure(self.reports)
-        yield from measure.timed(run.rows(batches))
+        yield from handed_over(measure.timed(run.rows(batches)), self._output)
         measure.report(run.counts())
-=======
-        return handed_over(self.rows(batches), self._output)
-
-    def rows(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The same rows as they are parsed, on the caller's thread."""
-        return self._aligned(batches) if self.arrival == "aligned" else self._stitched(batches)
->>>>>>> main
 
     def measured(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """One row of counts for what this task parses."""
@@ -131,7 +120,11 @@ class ParseTask:
             yield from run.rejects()
         yield from run.rejects()
 
-    def rows(self, batches: Iterable[pa.RecordBatch], stream_of: Callable[[Any], fm.Stream]) -> Iterator[pa.RecordBatch]:
+    def rows(
+        self, batches: Iterable[pa.RecordBatch], stream_of: Callable[[Any], fm.Stream] | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """The same rows as they are parsed, on the caller's thread, by streams of the caller's if it wants to ask them."""
+        stream_of = stream_of or self._stream
         if self.arrival == "aligned":
             return self._aligned(batches, stream_of)
         return self._stitched(batches, stream_of(self.format))

@@ -19,7 +19,7 @@ from pyarrow import fs
 from pyspark.sql import SparkSession
 
 from formatter.native_format import Native
-from formatter.splits import fixed_starts, SplitScan, SplitSummary, record_starts
+from formatter.splits import SplitScan, SplitSummary, fixed_starts, record_starts
 from spark_udfs.file_listing import FoundFile, Storage
 
 GRID_BYTES = 4 << 20  # splits begin at the first record behind a multiple of this
