@@ -148,6 +148,7 @@ class StreamEngine {
 
     // arrival, without the lock (stream_arrival.cpp)
     struct Arrived;
+    static std::vector<uint32_t> in_stream_order(const PushedBuffer* buffers, size_t count);
     void take_in(const PushedBuffer* buffers, const uint32_t* order, size_t count, Call&) const;
 
     // admission, under the lock (stream_admission.cpp)
@@ -220,7 +221,7 @@ class StreamEngine {
     std::list<Builder*> idle_builders_;  // oldest first
     std::vector<Builder*> spare_builders_;
     uint64_t typical_bytes_ = 0;  // of input in a full batch
-    uint64_t tally_count_ = 0;    // in all origins
+    uint64_t tally_count_ = 0;  // in all origins
     StreamCounts counts_;
 };
 
