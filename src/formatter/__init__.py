@@ -30,6 +30,7 @@ from formatter.formats import Csv
 from formatter.infer import InferenceWarning, infer
 from formatter.json_format import Json
 from formatter.kernel import active_kernel, choose_kernel, kernels
+from formatter.native_format import Framed, Native
 from formatter.readers import RejectsWarning, open, read
 from formatter.shared import ALL, SharedStream, SharedStreamStats, Subscription, SubscriptionStats
 from formatter.stream import Stream, StreamStats
@@ -55,9 +56,11 @@ __all__ = [
     "FlowError",
     "FormatError",
     "FormatterError",
+    "Framed",
     "InferenceWarning",
     "Instant",
     "Json",
+    "Native",
     "OptionError",
     "ParsedRecords",
     "Pause",

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from formatter.errors import FormatError, SchemaError, shorten
 from formatter.formats import Csv
+from formatter.native_format import Framed, Native
 from formatter.plans import Format
 
 REJECTS_SCHEMA = pa.schema(
@@ -42,6 +43,8 @@ _EXPECTED = {
     "unknown_key": "a key of the schema",
     "too_deep": "at most 1024 levels of nesting",
     "not_an_array": "'[', for records='array'",
+    "unterminated_record": "all bytes of the last record before the end of the input",
+    "wrong_length": "a record of {width} bytes",
     "unterminated_array": "']' before the end of the input",
 }
 
@@ -71,7 +74,7 @@ def describe(
     else:
         type_name = str(field.type) if field is not None else "record"
         expected = _EXPECTED.get(code, "{type}").format(
-            type=type_name, end="input" if isinstance(format, Csv) else "the line"
+            type=type_name, end="input" if isinstance(format, Csv) else "the line", width=_width(format)
         )
         found = found_bytes.decode("utf-8", "backslashreplace")
         shown = shorten(found_bytes)
@@ -88,7 +91,17 @@ def describe(
     )  # fmt: skip
 
 
+def _width(format: Format) -> str:
+    """Bytes of a binary row, as an error names them."""
+    inner = format.inner if isinstance(format, Framed) else format
+    if not isinstance(inner, Native):
+        return "any"
+    return f"{inner.row_width} or more" if inner.has_rest else str(inner.row_width)
+
+
 def _remedy(code: str, found: bytes, field: pa.Field | None, format: Format) -> str:
+    if isinstance(format, Native) or (isinstance(format, Framed) and isinstance(format.inner, Native)):
+        return "check the schema, endian and length against what wrote the data" if code != "bad_utf8" else ""
     if not isinstance(format, Csv):
         return _json_remedy(code, found, field)
     text = found.strip()

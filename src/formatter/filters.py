@@ -76,6 +76,8 @@ def _predicate(clause: Clause, column: int, code: int, field: pa.Field) -> dict[
         raise OptionError(f"filters: {name!r} {operator} None is never true; use is_null or is_not_null")
     else:
         values = [value]
+    if code in types.SIGNED and pa.types.is_temporal(field.type):
+        values = [_as_number(v, field, name) for v in values]
     if code in types.SIGNED or code in types.UNSIGNED:
         operator, numbers = _whole_numbers(operator, values, name)
         limits = (-(2**63), 2**63 - 1) if code in types.SIGNED else (0, 2**64 - 1)
@@ -85,7 +87,8 @@ def _predicate(clause: Clause, column: int, code: int, field: pa.Field) -> dict[
             predicate["holds_null"] = True  # it stands for a comparison that is true of every value, but not of null
         predicate["integers" if code in types.SIGNED else "naturals"] = numbers
         return predicate
-    kind = types.storage_type(field.type)
+    # Times compare as what they are, not as the timestamps they are stored as.
+    kind = field.type if pa.types.is_time(field.type) else types.storage_type(field.type)
     for v in values:
         try:
             if code in types.FLOATS:
@@ -108,6 +111,18 @@ def _predicate(clause: Clause, column: int, code: int, field: pa.Field) -> dict[
                 f"filters: {name!r} is {field.type}: cannot compare with {shorten(repr(v))} ({error})"
             ) from error
     return predicate
+
+
+def _as_number(value: Any, field: pa.Field, name: str) -> int:
+    """A time as the number that its type stores."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    try:
+        return int(pa.scalar(value, field.type).value)
+    except (TypeError, ValueError, pa.ArrowException) as error:
+        raise OptionError(
+            f"filters: {name!r} is {field.type}: cannot compare with {shorten(repr(value))} ({error})"
+        ) from error
 
 
 def _whole_numbers(operator: str, values: list[Any], name: str) -> tuple[str, list[int]]:

@@ -15,9 +15,8 @@ from formatter.errors import OptionError, SchemaError
 from formatter.formats import ON_ERROR
 from formatter.json_format import DUPLICATE_KEYS, RECORDS, Json
 
-# The order is that of JsonKind and EpochUnit in engine/json_format.hpp.
+# The order is that of JsonKind in engine/json_format.hpp.
 SCALAR, STRUCTURE, LIST, LARGE_LIST, FIXED_LIST, MAP = range(6)
-_EPOCHS = {b"d": 1, b"s": 2, b"ms": 3, b"us": 4, b"ns": 5}
 
 # What is wanted of a value: all of it, or some of its members (those of a list's items are the list's).
 Wanted = dict[str, "Wanted"] | None
@@ -140,25 +139,18 @@ def node(field: pa.Field, full: pa.DataType, where: str) -> dict[str, Any]:
         ]
     else:
         scalar = types.column_description(field.with_name(where), schema_index=0, owner="Json")
-        return {**described, "kind": SCALAR, "epoch": _epoch(field, where), "scalar": {**scalar, "name": field.name}}
+        return {
+            **described,
+            "kind": SCALAR,
+            "epoch": types.epoch_unit(field, "Json", repr(where)),
+            "scalar": {**scalar, "name": field.name},
+        }
     described["scalar"] = {
-        "name": field.name, "type": 0, "unit": 0, "precision": 0, "scale": 0, "encoding": 0, "nullable": field.nullable,
-        "raw": False, "schema_index": 0, "field": 0, "type_name": str(kind),
+        "name": field.name, "type": 0, "epoch": 0, "unit": 0, "precision": 0, "scale": 0, "encoding": 0, "nullable": field.nullable,
+        "raw": False, "time_of_day": False, "byte_width": 0,
+        "schema_index": 0, "field": 0, "type_name": str(kind),
     }  # fmt: skip
     return described
-
-
-def _epoch(field: pa.Field, where: str) -> int:
-    unit = (field.metadata or {}).get(b"unit")
-    if unit is None:
-        return 0
-    is_date = pa.types.is_date(field.type)
-    if unit not in _EPOCHS or not (is_date or pa.types.is_timestamp(field.type)) or (unit == b"d" and not is_date):
-        raise SchemaError(
-            f"Json: column {where!r}: unit: expected s, ms, us or ns on a timestamp or date (d on a date too), "
-            f"found {unit.decode('utf-8', 'replace')!r} on {field.type}"
-        )
-    return _EPOCHS[unit]
 
 
 def native_plan(

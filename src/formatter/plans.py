@@ -8,12 +8,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from formatter import _core, filters, json_plans, types
+from formatter import _core, filters, json_plans, native_plans, types
 from formatter.errors import OptionError, SchemaError
 from formatter.formats import ENCODINGS, ON_ERROR, RAGGED, Csv, as_bytes, check_on_error
 from formatter.json_format import Json
+from formatter.native_format import LENGTHS, Framed, Native
 
-Format = Csv | Json
+Format = Csv | Json | Native | Framed
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def projected_names(columns: Sequence[str] | None, schema: pa.Schema) -> list[st
 
 # Making the plan of 200 columns takes as long as reading a megabyte, and formats are read with more than once. The plan
 # holds its format, so an id stays its own; equality would not do, schemas that differ in metadata compare equal.
-_recent_plans: dict[tuple[int, tuple[str, ...] | None, str, bool], DecodePlan] = {}
+_recent_plans: dict[tuple[int, tuple[str, ...] | None, str, bool, bool], DecodePlan] = {}
 RECENT_PLANS_MOST = 16
 
 
@@ -66,16 +67,18 @@ def make_plan(
     filters_wanted: filters.Filters = None,
     on_error: str = "raise",
     note_nulled: bool = False,
+    single: bool = False,
 ) -> DecodePlan:
-    if not isinstance(format, Csv | Json):
-        raise OptionError(f"format: expected fm.Csv(...) or fm.Json(...), found {type(format).__name__}")
+    """`single`: what is read is one record by itself, of binary rows without their length."""
+    if not isinstance(format, Format):
+        raise OptionError(f"format: expected fm.Csv, fm.Json, fm.Native or fm.Framed, found {type(format).__name__}")
     check_on_error(on_error)
     if filters_wanted is not None or isinstance(columns, str):
-        return _new_plan(format, columns, filters_wanted, on_error, note_nulled)
-    key = id(format), None if columns is None else tuple(columns), on_error, note_nulled
+        return _new_plan(format, columns, filters_wanted, on_error, note_nulled, single)
+    key = id(format), None if columns is None else tuple(columns), on_error, note_nulled, single
     plan = _recent_plans.get(key)
     if plan is None or plan.format is not format:
-        plan = _new_plan(format, key[1], None, on_error, note_nulled)
+        plan = _new_plan(format, key[1], None, on_error, note_nulled, single)
         while len(_recent_plans) >= RECENT_PLANS_MOST:
             _recent_plans.pop(next(iter(_recent_plans)), None)
         _recent_plans[key] = plan
@@ -88,6 +91,7 @@ def _new_plan(
     filters_wanted: filters.Filters,
     on_error: str,
     note_nulled: bool,
+    single: bool,
 ) -> DecodePlan:
     schema = format.schema
     clauses = filters.normalized(filters_wanted)
@@ -95,19 +99,35 @@ def _new_plan(
     filters.check_columns(filter_names, schema, "filters")
     native: Any
     big_endian: Any = None
-    if isinstance(format, Json):
+    inner = format.inner if isinstance(format, Framed) else format
+    if isinstance(inner, Json):
         out_fields = json_plans.projected_fields(columns, schema)
         names = [field.name for field in out_fields]
         decoded = out_fields + [schema.field(name) for name in filter_names if name not in names]
         described = filters.described(clauses, filterable(decoded, filter_names), schema)
-        native = json_plans.native_plan(format, decoded, len(names), described, on_error, note_nulled)
+        native = json_plans.native_plan(inner, decoded, len(names), described, on_error, note_nulled)
+        if isinstance(format, Framed):
+            native = _core.framed_plan(
+                native, LENGTHS[format.length], on_error != "skip" and (on_error != "null" or note_nulled)
+            )
         storage_types = [json_plans.stored(field.type) for field in out_fields]
+    elif isinstance(inner, Native):
+        names = projected_names(columns, schema)
+        out_fields = [schema.field(name) for name in names]
+        decoded = out_fields + [schema.field(name) for name in filter_names if name not in names]
+        rows = native_plans.columns_of(inner, decoded)
+        described = filters.described(clauses, [column["spec"] for column in rows], schema)
+        assert isinstance(format, Native | Framed)
+        native = native_plans.native_plan(format, rows, len(names), described, on_error, note_nulled, single=single)
+        storage_types = [native_plans.storage_type(field.type) for field in out_fields]
     else:
+        assert isinstance(format, Csv)
         names = projected_names(columns, schema)
         out_fields = [schema.field(name) for name in names]
         decoded = out_fields + [schema.field(name) for name in filter_names if name not in names]
         specs = [
             types.column_description(field, schema_index=schema.get_field_index(field.name), owner="Csv")
+            | {"layout": types.text_layout(field)}
             for field in decoded
         ]
         described = filters.described(clauses, specs, schema)
@@ -116,7 +136,7 @@ def _new_plan(
         if format.encoding == "utf-16":
             swapped = dialect | {"encoding": ENCODINGS["utf-16-be"]}
             big_endian = _core.Plan.for_csv(swapped, specs, len(names), len(schema), described)
-        storage_types = [types.storage_type(field.type) for field in out_fields]
+        storage_types = [types.laid_out(field) for field in out_fields]
     storage_fields = [field.with_type(kind) for field, kind in zip(out_fields, storage_types, strict=True)]
     converted = tuple(i for i, field in enumerate(out_fields) if field.type != storage_fields[i].type)
     return DecodePlan(

@@ -28,9 +28,8 @@ from formatter.checkpoints import CheckpointError
 from formatter.errors import FormatError, OptionError
 from formatter.filters import Filters
 from formatter.flow.policy import BatchPolicy
-from formatter.formats import Csv, check_byte_order
-from formatter.json_format import Json
-from formatter.plans import make_plan
+from formatter.formats import check_byte_order
+from formatter.plans import Format, make_plan
 
 MAX_RECORD_BYTES = 64 << 20
 MAX_PENDING_BYTES = 1 << 30
@@ -65,7 +64,7 @@ class Stream:
 
     def __init__(
         self,
-        format: Csv | Json,
+        format: Format,
         *,
         columns: Sequence[str] | None = None,
         filters: Filters = None,
@@ -114,7 +113,7 @@ class Stream:
     # -------------------------------------------------------------------------------------------------- properties
 
     @property
-    def format(self) -> Csv | Json:
+    def format(self) -> Format:
         return self._plan.format
 
     @property
@@ -222,7 +221,7 @@ class Stream:
         return checkpoints.pack(options, native, waiting, self.schema)
 
     @classmethod
-    def restore(cls, format: Csv | Json, state: bytes) -> Stream:
+    def restore(cls, format: Format, state: bytes) -> Stream:
         """A stream that goes on where `state` was taken; buffers pushed since then are to be pushed again."""
         options, native, batches = checkpoints.unpack(state)
         names = options.pop("names")
@@ -370,7 +369,7 @@ def _error_of_state(values: dict[str, Any]) -> FormatError:
     return FormatError(values.pop("message"), **values)
 
 
-def _dialect_state(format: Csv | Json) -> dict[str, str]:
+def _dialect_state(format: Format) -> dict[str, str]:
     return {f.name: repr(getattr(format, f.name)) for f in fields(format) if f.name != "schema"}
 
 

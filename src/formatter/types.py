@@ -21,6 +21,8 @@ _CODES = {t: code for code, t in enumerate(_PLAIN) if t is not None}
 DECIMAL128 = 10
 TIMESTAMP = 13
 _UNITS = ("s", "ms", "us", "ns")
+# The order is that of EpochUnit in engine/json_format.hpp.
+EPOCHS = {b"d": 1, b"s": 2, b"ms": 3, b"us": 4, b"ns": 5}
 _ENCODINGS = {b"base64": 1, b"hex": 2}
 SIGNED = range(4)
 UNSIGNED = range(4, 8)
@@ -47,9 +49,36 @@ def storage_type(wanted: pa.DataType) -> pa.DataType:
         return pa.float32()
     if t.is_duration(wanted):
         return pa.int64()
+    if t.is_time(wanted):
+        return pa.timestamp(wanted.unit)  # on the first day
+    if t.is_fixed_size_binary(wanted):
+        return pa.binary()
     if t.is_decimal(wanted) and not t.is_decimal128(wanted) and wanted.precision <= 38:
         return pa.decimal128(wanted.precision, wanted.scale)
     return wanted
+
+
+# The order is that of TextLayout in engine/columns.hpp.
+OFFSETS, VIEW, DICTIONARY = range(3)
+
+
+def text_layout(field: pa.Field) -> int:
+    """How the engine makes the text of a CSV column: views and dictionaries are built there, encoded ones are not."""
+    kind, metadata = field.type, field.metadata or {}
+    if b"encoding" in metadata or b"raw" in metadata:
+        return OFFSETS
+    if pa.types.is_dictionary(kind):
+        return DICTIONARY if type_code(kind.value_type) in TEXTS else OFFSETS
+    is_view = (getattr(pa.types, name, None) for name in ("is_string_view", "is_binary_view"))
+    return VIEW if any(test(kind) for test in is_view if test) else OFFSETS
+
+
+def laid_out(field: pa.Field) -> pa.DataType:
+    """The type the engine's batches have: the storage type, in the layout of the wanted one."""
+    layout = text_layout(field)
+    if layout == DICTIONARY:
+        return pa.dictionary(pa.int32(), field.type.value_type, field.type.ordered)
+    return field.type if layout == VIEW else storage_type(field.type)
 
 
 def type_code(storage: pa.DataType) -> int | None:
@@ -79,12 +108,15 @@ def column_description(field: pa.Field, *, schema_index: int, owner: str) -> dic
             f"found {encoding.decode('utf-8', 'replace')!r} on {field.type}"
         )
     raw = metadata.get(b"raw") == b"1"
-    if raw and code not in TEXTS:
+    if raw and (code not in TEXTS or pa.types.is_fixed_size_binary(field.type)):
         raise SchemaError(
             f"{owner}: column {field.name!r}: raw=1 keeps bytes, expected a binary column, found {field.type}"
         )
     return {
         "name": field.name,
+        "time_of_day": pa.types.is_time(field.type),
+        "epoch": epoch_unit(field, owner),
+        "byte_width": field.type.byte_width if pa.types.is_fixed_size_binary(field.type) else 0,
         "type": code,
         "unit": _UNITS.index(storage.unit) if code == TIMESTAMP else 0,
         "precision": storage.precision if code == DECIMAL128 else 0,
@@ -98,13 +130,36 @@ def column_description(field: pa.Field, *, schema_index: int, owner: str) -> dic
     }
 
 
+def epoch_unit(field: pa.Field, owner: str, where: str | None = None) -> int:
+    """Of the numbers in a time column: 0 if its metadata names none."""
+    unit = (field.metadata or {}).get(b"unit")
+    if unit is None:
+        return 0
+    is_date = pa.types.is_date(field.type)
+    if unit not in EPOCHS or not (is_date or pa.types.is_timestamp(field.type)) or (unit == b"d" and not is_date):
+        raise SchemaError(
+            f"{owner}: column {where or repr(field.name)}: unit: expected s, ms, us or ns on a timestamp or date (d on a date "
+            f"too), found {unit.decode('utf-8', 'replace')!r} on {field.type}"
+        )
+    return EPOCHS[unit]
+
+
 def to_wanted(array: pa.Array, wanted: pa.DataType) -> pa.Array:
     """A decoded array as the type the schema asks for."""
     if array.type == wanted:
         return array
     if pa.types.is_dictionary(wanted):
-        encoded = to_wanted(array, wanted.value_type).dictionary_encode()
-        return encoded if encoded.type == wanted else encoded.cast(wanted)
+        if not pa.types.is_dictionary(array.type):
+            array = to_wanted(array, wanted.value_type).dictionary_encode()
+        if array.type == wanted:
+            return array
+        try:
+            codes = array.indices.cast(wanted.index_type)
+        except pa.ArrowInvalid as error:
+            raise SchemaError(
+                f"{len(array.dictionary)} distinct values in a batch: too many for {wanted}; take a wider index type"
+            ) from error
+        return pa.DictionaryArray.from_arrays(codes, array.dictionary, ordered=wanted.ordered)
     if pa.types.is_duration(wanted):
         return array.view(wanted)
     return array.cast(wanted)

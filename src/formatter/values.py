@@ -15,18 +15,21 @@ from formatter.errors import FormatError, OptionError
 from formatter.filters import Filters, normalized
 from formatter.formats import Csv, check_byte_order
 from formatter.json_format import Json
-from formatter.plans import make_plan
+from formatter.native_format import Framed
+from formatter.plans import Format, make_plan
 
 UNIT_SEPARATOR = "\x1f"  # a field holds none: with one field a value, nothing needs separating
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedRecords:
-    """`data`: one row per value. `details`: what was wrong, by value. `kept`: with filters, the values that have rows."""
+    """`data`: one row per value. `details`: what was wrong, by value. `kept`: with filters, the values that have rows.
+    `absent`: by row, whether its value was null or blank, or None if none was."""
 
     data: pa.RecordBatch
     details: tuple[FormatError, ...]
     kept: pa.Array | None
+    absent: pa.Array | None
     values_decoded: tuple[int, ...]
     value_count: int
 
@@ -41,14 +44,14 @@ class ParsedRecords:
 
 
 def parse_records(
-    array: Any, format: Csv | Json, *, columns: Sequence[str] | None = None, on_error: str = "null"
+    array: Any, format: Format, *, columns: Sequence[str] | None = None, on_error: str = "null"
 ) -> pa.RecordBatch:
     """One output row per binary or string value; a null or bad value gives a row of nulls (on_error="null")."""
     return parse_records_with_errors(array, format, columns=columns, on_error=on_error).data
 
 
 def parse_records_with_errors(
-    array: Any, format: Csv | Json, *, columns: Sequence[str] | None = None, on_error: str = "null"
+    array: Any, format: Format, *, columns: Sequence[str] | None = None, on_error: str = "null"
 ) -> ParsedRecords:
     return RecordParser(format, columns=columns, on_error=on_error).parse(array)
 
@@ -59,7 +62,7 @@ class RecordParser:
 
     def __init__(
         self,
-        format: Csv | Json,
+        format: Format,
         *,
         columns: Sequence[str] | None = None,
         filters: Filters = None,
@@ -72,14 +75,21 @@ class RecordParser:
         check_byte_order(format, "parse_records")
         if isinstance(format, Json) and format.records != "lines":
             format = replace(format, records="lines")  # each value is a record, however others stand
+        if isinstance(format, Framed):
+            format = format.inner
         self._format = format
         self._raises = on_error == "raise"
         self._filtered = bool(filters)
         self._keeps_nulls = all_null_passes(filters)
         self._plan = make_plan(
-            format, columns=columns, filters_wanted=filters, on_error=on_error, note_nulled=not self._raises
+            format,
+            columns=columns,
+            filters_wanted=filters,
+            on_error=on_error,
+            note_nulled=not self._raises,
+            single=True,
         )
-        self._record_end = format.record_end if isinstance(format, Csv) else b"\n"
+        self._record_end = format.record_end if isinstance(format, Csv) else b"\n" if isinstance(format, Json) else b""
 
     @property
     def schema(self) -> pa.Schema:
@@ -100,13 +110,17 @@ class RecordParser:
             raise details[0]
         batch = plan.batch(capsule)
         count = len(addresses)
-        kept = None
-        if rows is not None and self._filtered:
-            places = np.flatnonzero(rows >= -1 if self._keeps_nulls else rows >= 0)
-            kept, rows = pa.array(places), rows[places]
+        kept = absent = None
+        if rows is not None:
+            missing = rows == -1
+            missing[[at for at, _ in found]] = False
+            if self._filtered:
+                places = np.flatnonzero(rows >= -1 if self._keeps_nulls else rows >= 0)
+                kept, rows, missing = pa.array(places), rows[places], missing[places]
+            absent = pa.array(missing) if missing.any() else None
         if rows is not None and not (len(rows) == batch.num_rows and np.array_equal(rows, np.arange(len(rows)))):
             batch = _spread(batch, rows)
-        return ParsedRecords(batch, details, kept, decoded, count)
+        return ParsedRecords(batch, details, kept, absent, decoded, count)
 
 
 def all_null_passes(filters: Filters) -> bool:

@@ -56,7 +56,7 @@ cdef class Plan:
     @property
     def splittable(self):
         """Whether a range of the input can find its own first record."""
-        return self.format.framing.kind != FramingKind.scanned
+        return self.format.framing.kind != FramingKind.scanned or self.format.framing.fixed_size() > 0
 
     def frame(self, const uint8_t[::1] data, *, bint inside, bint escaped, uint8_t matched):
         """(inside, escaped, matched, first record end or -1): the state after bytes that begin in the given state.
@@ -84,8 +84,12 @@ cdef ColumnSpec column_spec(dict column):
     spec.type = <ColumnType><uint8_t>column["type"]
     spec.unit = <TimeUnit><uint8_t>column["unit"]
     spec.encoding = <BinaryEncoding><uint8_t>column["encoding"]
+    spec.layout = <TextLayout><uint8_t>column.get("layout", 0)
     spec.nullable = column["nullable"]
     spec.raw = column["raw"]
+    spec.time_of_day = column["time_of_day"]
+    spec.epoch = column["epoch"]
+    spec.byte_width = column["byte_width"]
     spec.precision = column["precision"]
     spec.scale = column["scale"]
     spec.schema_index = column["schema_index"]

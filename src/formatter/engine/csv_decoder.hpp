@@ -57,15 +57,16 @@ class CsvDecoder : public RecordDecoder {
     void plan_filter();
     bool filter_rows();
     void filter_by_step(FilterStep&, uint32_t rows);
-    void filter_by_all_columns(uint32_t rows);
+    void filter_by_alternatives(uint32_t rows);
     void decode_to_test(size_t column, std::vector<uint64_t>* undecided);
-    void test_bytes(const FilterStep&);
+    void test_bytes(uint32_t column, const std::vector<const Predicate*>& predicates);
     bool drop_unkept(uint32_t rows);
 
-    // csv_values.cpp, csv_text.cpp
+    // csv_values.cpp, csv_text.cpp, csv_codes.cpp
     void decode_columns();
     void decode_column(size_t column);
     void decode_fixed(size_t column, const FieldView&);
+    void decode_codes(size_t column, const FieldView&);
     void decode_text(size_t column, const FieldView&);
     void decode_text_exactly(size_t column, const FieldView&);
     void finish_marks(size_t column, const FieldView&);
@@ -81,6 +82,7 @@ class CsvDecoder : public RecordDecoder {
     bool drops_carriage_return() const { return format_->accepts_crlf() && (saw_carriage_return_ || !plain_); }
     void begin_attempt();
     void forget_attempt();
+    void forget_column(size_t column);
     void drop_marked(const std::vector<uint64_t>& dropped);
 
     std::shared_ptr<const CsvFormat> format_;

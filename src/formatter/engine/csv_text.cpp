@@ -83,6 +83,11 @@ void CsvDecoder::decode_text_exactly(size_t i, const FieldView& v) {
                                                                         : decode_base64(content, &decoded_);
             if (code != ErrorCode::none) value_error(i, row, code, content), decoded_.clear();
             content = Bytes{reinterpret_cast<const uint8_t*>(decoded_.data()), decoded_.size()};
+            if (code != ErrorCode::none) keep = false;
+        }
+        if (keep && spec.byte_width && content.size != spec.byte_width) {
+            value_error(i, row, ErrorCode::invalid, raw);
+            keep = false;
         }
         if (keep) {
             c.text.reserve(c.text_bytes + content.size + 64, c.text_bytes);

@@ -79,11 +79,13 @@ void CsvDecoder::begin_attempt() {
     }
 }
 
+void CsvDecoder::forget_column(size_t i) {
+    columns_.column(i).text_bytes = text_before_[i];
+    columns_.column(i).null_count = nulls_before_[i];
+}
+
 void CsvDecoder::forget_attempt() {
-    for (size_t i = 0; i < columns_.size(); i++) {
-        columns_.column(i).text_bytes = text_before_[i];
-        columns_.column(i).null_count = nulls_before_[i];
-    }
+    for (size_t i = 0; i < columns_.size(); i++) forget_column(i);
 }
 
 void CsvDecoder::drop_marked(const std::vector<uint64_t>& dropped) {
@@ -151,7 +153,9 @@ void CsvDecoder::decode_column(size_t i) {
     values_decoded[i] += v.rows;
     is_decoded_[i] = true;
     if (!is_text(spec.type)) return decode_fixed(i, v);
-    if (plain_ && !format_->trim && !spec.raw && spec.encoding == BinaryEncoding::plain) return decode_text(i, v);
+    if (is_coded(spec)) return decode_codes(i, v);
+    const bool as_is = !spec.raw && spec.encoding == BinaryEncoding::plain && !spec.byte_width;
+    if (plain_ && !format_->trim && as_is) return decode_text(i, v);
     decode_text_exactly(i, v);
 }
 
@@ -166,8 +170,14 @@ void CsvDecoder::decode_fixed(size_t i, const FieldView& v) {
         case ColumnType::float64:
             kernel_->decode_float64(v, format_->decimal_point, c.values.as<double>() + at, marks);
             break;
-        case ColumnType::timestamp: kernel_->decode_timestamp(v, spec.unit, c.values.as<int64_t>() + at, marks); break;
-        case ColumnType::date32: kernel_->decode_date32(v, c.values.as<int32_t>() + at, marks); break;
+        case ColumnType::timestamp:
+            if (spec.time_of_day || spec.epoch) goto exactly;
+            kernel_->decode_timestamp(v, spec.unit, c.values.as<int64_t>() + at, marks);
+            break;
+        case ColumnType::date32:
+            if (spec.epoch) goto exactly;
+            kernel_->decode_date32(v, c.values.as<int32_t>() + at, marks);
+            break;
         case ColumnType::boolean: {
             uint64_t* bits = reinterpret_cast<uint64_t*>(wide_.data());
             kernel_->decode_bool(v, true_tokens_.data(), true_tokens_.size(), false_tokens_.data(),
@@ -182,10 +192,11 @@ void CsvDecoder::decode_fixed(size_t i, const FieldView& v) {
             break;
         }
         case ColumnType::decimal128:
+        exactly:
             // Each value exactly: digits decide, there is no approximation to start from.
             std::fill(empty_.begin(), empty_.end(), 0);
             std::fill(odd_.begin(), odd_.end(), 0);
-            std::memset(c.values.data() + 16 * at, 0, size_t(16) * rows);
+            std::memset(c.values.data() + value_width(spec.type) * at, 0, size_t(value_width(spec.type)) * rows);
             for (uint32_t row = 0; row < rows; row++) {
                 const bool empty = field(i, row).size == 0;
                 set_bit(empty ? empty_ : odd_, row);
@@ -317,7 +328,9 @@ ErrorCode CsvDecoder::parse_value(size_t i, Bytes content, uint32_t row) {
         }
         case ColumnType::date32: {
             int32_t days = 0;
-            code = parse_date(content, &days);
+            code = spec.epoch ? parse_epoch(content, spec, format_->decimal_point, &value) : ErrorCode::invalid;
+            days = int32_t(value);
+            if (code == ErrorCode::invalid) code = parse_date(content, &days);
             for (size_t k = 0; k < format_->timestamp_formats.size() && code != ErrorCode::none; k++) {
                 code = parse_timestamp_as(content, format_->timestamp_formats[k], TimeUnit::second, &value);
                 if (code == ErrorCode::none && value % 86400) code = ErrorCode::precision;
@@ -327,7 +340,10 @@ ErrorCode CsvDecoder::parse_value(size_t i, Bytes content, uint32_t row) {
             return code;
         }
         case ColumnType::timestamp:
-            code = parse_timestamp(content, spec.unit, &value);
+            code = spec.epoch ? parse_epoch(content, spec, format_->decimal_point, &value) : ErrorCode::invalid;
+            if (code == ErrorCode::invalid)
+                code = spec.time_of_day ? parse_time_of_day(content, spec.unit, &value)
+                                        : parse_timestamp(content, spec.unit, &value);
             for (size_t k = 0; k < format_->timestamp_formats.size() && code == ErrorCode::invalid; k++)
                 code = parse_timestamp_as(content, format_->timestamp_formats[k], spec.unit, &value);
             break;

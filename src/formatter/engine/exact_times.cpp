@@ -172,21 +172,34 @@ ErrorCode parse_date(Bytes field, int32_t* out) {
     return ErrorCode::none;
 }
 
+namespace {
+
+bool clock_time(Reader& r, Civil* c) {
+    if (!r.number(2, 2, &c->hour) || !r.take(':') || !r.number(2, 2, &c->minute)) return false;
+    if (!r.take(':')) return true;
+    if (!r.number(2, 2, &c->second)) return false;
+    if (!r.take('.')) return true;
+    const uint8_t* before = r.at;
+    fraction(r, c);
+    return r.at > before;
+}
+
+}  // namespace
+
+ErrorCode parse_time_of_day(Bytes field, TimeUnit unit, int64_t* out) {
+    Reader r{field.data, field.data + field.size};
+    Civil c;
+    if (!clock_time(r, &c) || r.at != r.end) return ErrorCode::invalid;
+    return to_unit(c, unit, out);
+}
+
 ErrorCode parse_timestamp(Bytes field, TimeUnit unit, int64_t* out) {
     Reader r{field.data, field.data + field.size};
     Civil c;
     if (!iso_date(r, &c)) return ErrorCode::invalid;
     if (r.at < r.end) {
         if (!r.take('T') && !r.take(' ')) return ErrorCode::invalid;
-        if (!r.number(2, 2, &c.hour) || !r.take(':') || !r.number(2, 2, &c.minute)) return ErrorCode::invalid;
-        if (r.take(':')) {
-            if (!r.number(2, 2, &c.second)) return ErrorCode::invalid;
-            if (r.take('.')) {
-                const uint8_t* before = r.at;
-                fraction(r, &c);
-                if (r.at == before) return ErrorCode::invalid;
-            }
-        }
+        if (!clock_time(r, &c)) return ErrorCode::invalid;
         if (r.at < r.end && (!zone(r, &c) || r.at != r.end)) return ErrorCode::invalid;
     }
     return to_unit(c, unit, out);

@@ -143,7 +143,40 @@ ErrorCode parse_float(Bytes field, ColumnType type, uint8_t decimal_point, doubl
     return ErrorCode::none;
 }
 
+namespace {
+
+// A negative scale: the digits left of the point that it leaves no room for have to be zeros.
+ErrorCode parse_coarse_decimal(Bytes field, uint8_t precision, int dropped, uint8_t decimal_point, __int128* out) {
+    size_t at = 0;
+    const bool negative = field.size && field.data[0] == '-';
+    if (field.size && (field.data[0] == '-' || field.data[0] == '+')) at++;
+    const size_t begin = at;
+    while (at < field.size && is_digit(field.data[at])) at++;
+    const size_t whole = at - begin;
+    const bool point = at < field.size && field.data[at] == decimal_point;
+    if (point) at++;
+    const size_t fraction = at;
+    while (at < field.size && is_digit(field.data[at])) at++;
+    if (at != field.size || whole + (at - fraction) == 0) return ErrorCode::invalid;
+    const size_t kept = whole - std::min(whole, size_t(dropped));
+    unsigned __int128 value = 0, limit = 1;
+    for (int i = 0; i < precision; i++) limit *= 10;
+    for (size_t i = kept; i < field.size - begin; i++) {
+        const uint8_t c = field.data[begin + i];
+        if (is_digit(c) && c != '0') return ErrorCode::precision;
+    }
+    for (size_t i = 0; i < kept; i++) {
+        value = value * 10 + unsigned(field.data[begin + i] - '0');
+        if (value >= limit) return ErrorCode::overflow;
+    }
+    *out = negative ? -__int128(value) : __int128(value);
+    return ErrorCode::none;
+}
+
+}  // namespace
+
 ErrorCode parse_decimal(Bytes field, uint8_t precision, int scale, uint8_t decimal_point, __int128* out) {
+    if (scale < 0) return parse_coarse_decimal(field, precision, -scale, decimal_point, out);
     const uint8_t* at = field.data;
     const uint8_t* end = at + field.size;
     bool negative = false;
@@ -178,6 +211,25 @@ ErrorCode parse_decimal(Bytes field, uint8_t precision, int scale, uint8_t decim
     }
     if (over) return ErrorCode::overflow;
     *out = negative ? -__int128(value) : __int128(value);
+    return ErrorCode::none;
+}
+
+ErrorCode parse_epoch(Bytes field, const ColumnSpec& spec, uint8_t decimal_point, int64_t* out) {
+    constexpr uint8_t days = 1, seconds = 2;
+    const bool date = spec.type == ColumnType::date32;
+    // Counted in the column's unit: digits finer than it must be zeros.
+    const int decimals = date ? 0 : 3 * int(spec.unit);
+    const int unit_decimals = spec.epoch == days ? decimals : 3 * (spec.epoch - seconds);
+    __int128 value = 0;
+    const ErrorCode code = parse_decimal(field, 38, decimals - unit_decimals, decimal_point, &value);
+    if (code != ErrorCode::none) return code;
+    if (date && spec.epoch != days) {
+        if (value % 86400) return ErrorCode::precision;
+        value /= 86400;
+    }
+    const __int128 most = date ? INT32_MAX : INT64_MAX;
+    if (value > most || value < -most - 1) return ErrorCode::overflow;
+    *out = int64_t(value);
     return ErrorCode::none;
 }
 

@@ -25,6 +25,10 @@ ErrorCode parse_decimal(Bytes, uint8_t precision, int scale, uint8_t decimal_poi
 ErrorCode parse_date(Bytes, int32_t* out);
 // ISO 8601; a zone offset is applied, no zone means UTC.
 ErrorCode parse_timestamp(Bytes, TimeUnit, int64_t* out);
+// HH:MM[:SS[.f+]], from midnight.
+ErrorCode parse_time_of_day(Bytes, TimeUnit, int64_t* out);
+// A number of days, seconds... (ColumnSpec::epoch) since 1970 as a timestamp in the column's unit, or a date.
+ErrorCode parse_epoch(Bytes, const ColumnSpec&, uint8_t decimal_point, int64_t* out);
 // By a strptime-like format: %Y %m %d %H %M %S %f %y %b %B %p %I %z %j %% and literal text.
 ErrorCode parse_timestamp_as(Bytes, const std::string& format, TimeUnit, int64_t* out);
 ErrorCode decode_base64(Bytes, std::string* out);

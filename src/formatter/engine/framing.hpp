@@ -64,6 +64,7 @@ struct Framing {
     // goes on over several calls.
     uint64_t record_size(const uint8_t* data, size_t size, ScanState* state) const;
     size_t record_end_size() const { return scanner ? scanner->record_end_size() : csv ? csv->record_end.size() : 1; }
+    size_t fixed_size() const { return scanner ? scanner->fixed_size() : 0; }
     bool checks_end() const { return scanner && scanner->checks_end(); }
     BufferScan scan(const uint8_t* data, size_t size, ScanState* state, bool first_only) const {
         return scanner ? scanner->scan(data, size, state, first_only)

@@ -51,9 +51,9 @@ bool is_mark(uint8_t c, ScanState* state) {
     return false;
 }
 
-// A record's bytes as a line. Line breaks between tokens become spaces; in a string, where none may stand, they become
-// another character that may not.
-void copy_as_line(const uint8_t* data, size_t size, uint8_t* out) {
+}  // namespace
+
+void copy_json_as_line(const uint8_t* data, size_t size, uint8_t* out) {
     if (size == 0) return;
     std::memcpy(out, data, size);
     uint8_t* at = static_cast<uint8_t*>(std::memchr(out, '\n', size));
@@ -71,8 +71,6 @@ void copy_as_line(const uint8_t* data, size_t size, uint8_t* out) {
         i++;
     }
 }
-
-}  // namespace
 
 BufferScan JsonFrames::scan(const uint8_t* data, size_t size, ScanState* state, bool first_only) const {
     if (layout_ != JsonLayout::array) return scan_documents(data, size, state, first_only);
@@ -180,7 +178,7 @@ RewrittenText JsonLines::rewrite(const RewriteSource& source, uint8_t* out, std:
         if (layout_ == JsonLayout::array && skip_space(record, 0, size) + 1 < size) size--;
         marks->push_back(TextMark{source.text_at + int64_t(written), out + written, source.offset + int64_t(begin),
                                   source.offset + int64_t(end), true});
-        copy_as_line(record, size, out + written);
+        copy_json_as_line(record, size, out + written);
         written += size;
         out[written++] = '\n';
         at = end;
@@ -200,7 +198,7 @@ RewrittenText JsonLines::rewrite_end(const RewriteSource& source, size_t at, uin
     const auto add_line = [&](size_t begin, size_t end) {
         marks->push_back(TextMark{source.text_at + int64_t(written), out + written, source.offset + int64_t(begin),
                                   source.offset + int64_t(end), true});
-        copy_as_line(data + begin, end - begin, out + written);
+        copy_json_as_line(data + begin, end - begin, out + written);
         written += end - begin;
         out[written++] = '\n';
     };

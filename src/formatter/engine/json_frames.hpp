@@ -15,6 +15,10 @@
 
 namespace formatter {
 
+// A record's bytes as a line. Line breaks between tokens become spaces; in a string, where none may stand, they become
+// another character that may not.
+void copy_json_as_line(const uint8_t* data, size_t size, uint8_t* out);
+
 class JsonFrames : public FrameScanner {
   public:
     explicit JsonFrames(JsonLayout layout) : layout_(layout) {}

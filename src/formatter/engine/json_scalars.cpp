@@ -106,13 +106,17 @@ ErrorCode parse_text(const JsonNodeSpec& node, Bytes content, bool escapes, Json
         case ColumnType::binary:
         case ColumnType::large_binary: {
             out->text = content;
-            if (spec.encoding == BinaryEncoding::plain) return ErrorCode::none;
+            const auto fits = [&] {
+                const bool right = !spec.byte_width || out->text.size == spec.byte_width;
+                return right ? ErrorCode::none : ErrorCode::invalid;
+            };
+            if (spec.encoding == BinaryEncoding::plain) return fits();
             std::string decoded;
             const ErrorCode code =
                 spec.encoding == BinaryEncoding::hex ? decode_hex(content, &decoded) : decode_base64(content, &decoded);
             scratch.swap(decoded);
             out->text = Bytes{reinterpret_cast<const uint8_t*>(scratch.data()), scratch.size()};
-            return code;
+            return code == ErrorCode::none ? fits() : code;
         }
         case ColumnType::date32: {
             int32_t days = 0;
@@ -120,7 +124,9 @@ ErrorCode parse_text(const JsonNodeSpec& node, Bytes content, bool escapes, Json
             out->integer = days;
             return code;
         }
-        case ColumnType::timestamp: return parse_timestamp(content, spec.unit, &out->integer);
+        case ColumnType::timestamp:
+            return spec.time_of_day ? parse_time_of_day(content, spec.unit, &out->integer)
+                                    : parse_timestamp(content, spec.unit, &out->integer);
         case ColumnType::decimal128: return parse_json_decimal(content, spec, &out->wide);
         default: return ErrorCode::wrong_type;
     }

@@ -12,6 +12,11 @@ size_t find_record(const RecordFormat& format, const RangeRequest& request) {
     const Framing& framing = format.framing;
     const uint8_t* data = request.data + request.begin;
     const size_t size = request.size - request.begin;
+    if (framing.scanner) {  // records of one size
+        const uint64_t width = framing.scanner->fixed_size();
+        const uint64_t at = uint64_t(request.byte_offset) + request.begin;
+        return std::min(request.size, size_t((at / width + 1) * width - uint64_t(request.byte_offset)));
+    }
     int inside = 0;
     if (framing.kind == FramingKind::parity)
         inside = guess_inside(*framing.csv, request.data, request.size, request.begin);

@@ -32,6 +32,7 @@ enum class ErrorCode : uint8_t {
     not_an_array,
     unterminated_array,
     unterminated_record,
+    wrong_length,
 };
 
 inline const char* code_name(ErrorCode code) {
@@ -60,6 +61,7 @@ inline const char* code_name(ErrorCode code) {
         "not_an_array",
         "unterminated_array",
         "unterminated_record",
+        "wrong_length",
     };
     return names[static_cast<unsigned>(code)];
 }

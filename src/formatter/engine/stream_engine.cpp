@@ -198,6 +198,7 @@ void StreamEngine::settle(Call& call, PushResult* result) {
     call.batches.clear();
     for (auto& entry : call.builders) return_builder(*entry.first, entry.second, result);
     call.builders.clear();
+    number_batches(result);
     for (Origin* origin : call.origins) place_errors(*origin, result);
 }
 
@@ -273,6 +274,7 @@ Builder* StreamEngine::builder_for(Origin& origin, Call& call) {
         builder->bytes = 0;
         if (builder->large) builder->decoder->expect(expected_bytes(call));
     }
+    builder->plan->held++;
     call.builders.emplace_back(&origin, builder);
     return builder;
 }
@@ -290,6 +292,7 @@ bool StreamEngine::is_full(const Builder& builder) const {
 }
 
 void StreamEngine::return_builder(Origin& origin, Builder* builder, PushResult* result) {
+    builder->plan->held--;
     if (builder->full_bytes) typical_bytes_ = builder->full_bytes;
     if (is_full(*builder)) {
         typical_bytes_ = builder->bytes;

@@ -48,6 +48,7 @@ struct StreamPlan {
     uint64_t version = 1;
     RecordFormat format;
     std::vector<uint32_t> columns;  // what each column is called in counts and errors; empty: by its index
+    mutable uint32_t held = 0;  // builders that calls decode with right now
 
     uint32_t column(size_t index) const { return columns.empty() ? uint32_t(index) : columns[index]; }
 };
@@ -82,6 +83,8 @@ struct PlanChange {
     uint64_t version = 0;  // of the plan that is now in force
     uint64_t oldest = 0;  // of the plans that rows may still leave under
     uint64_t buffers = 0, bytes = 0;  // admitted before it
+    uint64_t batches = 0;  // that had left, with those in the result
+    bool parsing = false;  // calls may hold rows that will leave under older plans
     std::vector<std::string> missing;  // columns that the header of an open origin lacks
 };
 
@@ -133,6 +136,8 @@ class StreamEngine {
     // only. Batches of rows decoded before leave in `result`, those being decoded right now with the calls that do it.
     // Unless it is forced, nothing changes if the header of an open origin lacks a column.
     PlanChange replan(RecordFormat format, std::vector<uint32_t> columns, bool force, PushResult* result);
+    // Waits, so long at most, for calls that decode by plans before `version`. Returns how many batches have left then.
+    uint64_t await_older(uint64_t version, int64_t timeout_ns);
 
     StreamCounts counts();
     std::vector<uint64_t> open_origins();
