@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from formatter.errors import OptionError, SchemaError
 from formatter.json_format import Json
+from formatter.native_format import Framed
 from formatter.json_plans import Wanted, is_list, united, wanted_columns
 from formatter.plans import Format, projected_names
 
@@ -41,7 +42,7 @@ def needs_of(columns: Sequence[str] | _All, format: Format) -> Needs:
     if isinstance(columns, str):
         raise OptionError(f"subscribe: columns: expected a list of names, found {columns!r}; write [{columns!r}]")
     names = list(columns)
-    if isinstance(format, Json):
+    if isinstance(format.inner if isinstance(format, Framed) else format, Json):
         return in_order([wanted_columns(names, schema)], schema)
     for name in names:
         if not isinstance(name, str):
