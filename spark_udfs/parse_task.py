@@ -120,7 +120,11 @@ class ParseTask:
             yield from run.rejects()
         yield from run.rejects()
 
-    def rows(self, batches: Iterable[pa.RecordBatch], stream_of: Callable[[Any], fm.Stream]) -> Iterator[pa.RecordBatch]:
+    def rows(
+        self, batches: Iterable[pa.RecordBatch], stream_of: Callable[[Any], fm.Stream] | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """The same rows as they are parsed, on the caller's thread, by streams of the caller's if it wants to ask them."""
+        stream_of = stream_of or self._stream
         if self.arrival == "aligned":
             return self._aligned(batches, stream_of)
         return self._stitched(batches, stream_of(self.format))
