@@ -263,6 +263,7 @@ def test_pushing_and_subscribing_after_the_end_are_refused():
         lambda: shared.append(b""),
         lambda: shared.finish(),
         lambda: shared.lost(2),
+        lambda: shared.lost(1, origin=7),
     ):
         with pytest.raises(fm.SequenceError, match=r"ended|finished"):
             refused()

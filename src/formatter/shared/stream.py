@@ -300,6 +300,8 @@ class SharedStream(Stream):
 
     def lost(self, sequence: int, *, origin: Origin = 0) -> list[Batch]:
         self._reap()
+        if self._finished:
+            self._admit()
         return super().lost(sequence, origin=origin)
 
     def flush(self) -> list[Batch]:
