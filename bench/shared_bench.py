@@ -47,16 +47,21 @@ def calls_of(data: bytes) -> list[tuple[list[bytes], list[int]]]:
 Calls = list[tuple[list[bytes], list[int]]]
 
 
-def plain(calls: Calls, columns: Sequence[str]) -> list[fm.Batch]:
+def plain(calls: Calls, columns: Sequence[str]) -> float:
+    """Seconds of processor time, from the first buffer to the end."""
     stream = fm.Stream(FORMAT, columns=columns)
-    batches: list[fm.Batch] = []
+    rows = 0
+    begin = time.process_time()
     for buffers, numbers in calls:
-        batches += stream.push_many(buffers, sequences=numbers)
-    return batches + stream.finish()
+        rows += sum(batch.num_rows for batch in stream.push_many(buffers, sequences=numbers))
+    rows += sum(batch.num_rows for batch in stream.finish())
+    seconds = time.process_time() - begin
+    assert rows == stream.stats.rows
+    return seconds
 
 
-def shared(calls: Calls, consumers: Sequence[Sequence[str]], look: Callable[[fm.Batch], object]) -> list[int]:
-    """Rows per consumer; each is read dry after every call, as a thread of its own would, and looks at every batch."""
+def shared(calls: Calls, consumers: Sequence[Sequence[str]], look: Callable[[fm.Batch], object]) -> float:
+    """The same for consumers that are there already: each is read dry after every call, and looks at every batch."""
     stream = fm.SharedStream(FORMAT)
     subscriptions = [stream.subscribe(columns) for columns in consumers]
     rows = [0] * len(consumers)
@@ -69,12 +74,29 @@ def shared(calls: Calls, consumers: Sequence[Sequence[str]], look: Callable[[fm.
                 look(batch)
                 rows[number] += batch.num_rows
 
+    begin = time.process_time()
     for buffers, numbers in calls:
         stream.push_many(buffers, sequences=numbers)
         read()
     stream.finish()
     read()
-    return rows
+    seconds = time.process_time() - begin
+    assert rows == [stream.stats.rows] * len(consumers)
+    return seconds
+
+
+def coming_and_going(times: int = 300) -> float:
+    """One consumer that subscribes and closes between pushes of one record, beside one that stays: seconds a time."""
+    line = (",".join(["1"] * COLUMNS) + "\n").encode()
+    stream = fm.SharedStream(FORMAT)
+    steady = stream.subscribe(["c1"], queue=10 * times)
+    begin = time.process_time()
+    for k in range(times):
+        with stream.subscribe(["c2", "c3"]):
+            stream.push(line, sequence=k + 1)
+    seconds = time.process_time() - begin
+    assert steady.lag >= times - 1
+    return seconds / times
 
 
 def check(data: bytes, consumers: Sequence[Sequence[str]]) -> None:
@@ -95,14 +117,12 @@ def check(data: bytes, consumers: Sequence[Sequence[str]]) -> None:
         raise SystemExit(f"shared bench: decoded {sorted(decoded)}, the union is {sorted(union)}")
 
 
-def least(work: dict[str, Callable[[], object]]) -> dict[str, float]:
-    """The least processor time of each, taken in turns so that all see the same machine."""
+def least(work: dict[str, Callable[[], float]]) -> dict[str, float]:
+    """The least time of each, taken in turns so that all see the same machine."""
     seconds = dict.fromkeys(work, float("inf"))
     for _ in range(ROUNDS):
         for name, call in work.items():
-            begin = time.process_time()
-            call()
-            seconds[name] = min(seconds[name], time.process_time() - begin)
+            seconds[name] = min(seconds[name], call())
     return seconds
 
 
@@ -129,12 +149,13 @@ def main() -> None:
     check(checked, [two, two])
     for union in unions:
         check(checked, three_columns(union))
-    work: dict[str, Callable[[], object]] = {
+    work: dict[str, Callable[[], float]] = {
         "plain 2": lambda: plain(calls, two),
         "shared 2": lambda: shared(calls, [two], rows_only),
         "shared 2, looking": lambda: shared(calls, [two], full_data),
         "shared 2, twice": lambda: shared(calls, [two, two], rows_only),
         "shared 2, a hundred times": lambda: shared(calls, [two] * 100, rows_only),
+        "coming and going": coming_and_going,
     }
     for union in unions:
         names = NAMES[:union]
@@ -151,6 +172,7 @@ def main() -> None:
     print(f"  a second consumer costs          {second - 1:+.1%} (wanted under {MOST_OF_A_SECOND - 1:.0%})")
     hundred = seconds["shared 2, a hundred times"] / seconds["shared 2"]
     print(f"  a hundred consumers cost         {hundred - 1:+.1%}")
+    print(f"  to come and go takes             {seconds['coming and going'] * 1e6:5.0f} us")
     print("a hundred consumers of 3 columns each, beside fm.Stream with the columns of all of them:")
     for union in unions:
         ratio = seconds[f"plain {union}"] / seconds[f"hundred over {union}"]

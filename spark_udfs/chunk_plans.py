@@ -21,15 +21,16 @@ from formatter import _core, diagnostics
 from formatter.formats import as_bytes
 from formatter.plans import make_plan
 from spark_udfs.arrow_schema import arrow_type
-from spark_udfs.chunk_survey import HEAD_BYTES, HEAD_CHUNKS, NO_END, has_header, record_end_of
+from spark_udfs.chunk_rows import ChunkColumns
+from spark_udfs.chunk_survey import FIELDS, HEAD_BYTES, HEAD_CHUNKS, NO_END, has_header, record_end_of
 
 PREFIX = "__formatter_"
 CARRY_LIMIT = 1 << 30  # bytes of an origin's open records: an Arrow binary column counts in 31 bits
 CARRIED = -1  # engine/chunk_reader.hpp: PlacedChunk::carried
 
 PLAN_FIELDS = [
+    pa.field("kind", pa.int64()),
     pa.field("sequence", pa.int64()),
-    pa.field("look_again", pa.bool_()),
     pa.field("state", pa.int64()),
     pa.field("byte_offset", pa.int64()),
     pa.field("begin", pa.int64()),
@@ -38,14 +39,8 @@ PLAN_FIELDS = [
     pa.field("carry", pa.binary()),
     pa.field("header", pa.binary()),
 ]
-PLAN_DDL = ", ".join(
-    f"{PREFIX}{name} {type_}"
-    for name, type_ in [
-        ("sequence", "BIGINT"), ("look_again", "BOOLEAN"), ("state", "BIGINT"), ("byte_offset", "BIGINT"),
-        ("begin", "BIGINT"), ("stream_start", "BIGINT"), ("ends_stream", "BIGINT"), ("carry", "BINARY"),
-        ("header", "BINARY"),
-    ]
-)  # fmt: skip
+KIND_PLAN, KIND_ASK, KIND_SURVEY = 0, 1, 2  # how to parse a chunk; whom to ask again; what is known of such an origin
+DDL_TYPES = {pa.int64(): "BIGINT", pa.binary(): "BINARY"}
 
 
 @dataclass
@@ -71,7 +66,9 @@ class Survey:
             sequences = columns["sequence"].to_numpy()
             better = dict(zip(sequences[looks].tolist(), np.flatnonzero(looks).tolist(), strict=True))
             first = np.flatnonzero(~looks)
-            best = np.array([better.get(number, row) for number, row in zip(sequences[first].tolist(), first, strict=True)])
+            best = np.array(
+                [better.get(number, row) for number, row in zip(sequences[first].tolist(), first, strict=True)]
+            )
             assumed = columns["assumed"].to_numpy()[best]
             tails = tails.take(pa.array(best))
             columns = {name: column.take(pa.array(first)) for name, column in columns.items()}
@@ -95,23 +92,39 @@ class Survey:
                 text = f"sequence {number}: this chunk came twice; drop duplicates of (origin, sequence) first"
             else:
                 missing = f"{before + 1}" if number == before + 2 else f"{before + 1} to {number - 1}"
-                number, text = before + 1, f"chunks {missing} never came; a record may be in them: bring them, or drop the origin"
+                number, text = (
+                    before + 1,
+                    f"chunks {missing} never came; a record may be in them: bring them, or drop the origin",
+                )
             raise fm.SequenceError(f"origin {self.origin!r}: {text}", origin=self.origin, sequence=number)
 
 
 class PlanTask:
     """For mapInArrow over survey rows."""
 
-    def __init__(self, format: Any, origin_type: DataType) -> None:
+    def __init__(self, format: Any, names: ChunkColumns, origin_type: DataType) -> None:
         self.format = format
-        self.schema = pa.schema(
-            [pa.field(PREFIX + field.name, field.type) for field in [pa.field("origin", arrow_type(origin_type)), *PLAN_FIELDS]]
-        )
-        self.ddl = f"{PREFIX}origin {origin_type.simpleString()}, {PLAN_DDL}"
+        self.names = names
+        planned = [pa.field("origin", arrow_type(origin_type)), *PLAN_FIELDS]
+        known = [field for field in FIELDS if field.name != "sequence"]
+        self.schema = pa.schema([pa.field(PREFIX + field.name, field.type) for field in [*planned, *known]])
+        self.columns = [PREFIX + field.name for field in planned]
+        types = [f"{field.name} {DDL_TYPES[field.type]}" for field in list(self.schema)[1:]]
+        self.ddl = ", ".join([f"{PREFIX}origin {origin_type.simpleString()}", *types])
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for origin, rows in _by_origin(batches):
+        for origin, rows in _by_origin(map(self._checked, batches)):
             yield from self._plan(Survey.of(origin, rows))
+
+    def _checked(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Nulls in chunks that were surveyed where nobody looked for them."""
+        for column, name in zip(("origin", "sequence", "size"), self.names.names, strict=True):
+            if batch.column(column).null_count:
+                raise fm.FormatError(
+                    f"spark: column {name!r}: that of a chunk is null; filter such rows out first",
+                    code="missing_required", column=name, expected="a value", found="null",
+                )  # fmt: skip
+        return batch
 
     @cached_property
     def _first_state(self) -> int:
@@ -125,7 +138,11 @@ class PlanTask:
         offsets = np.cumsum(survey.sizes) - survey.sizes
         if not as_assumed[:-1].all():  # the last one's tail stays in it
             again = np.flatnonzero(~as_assumed[:-1])
-            yield self._batch(survey.origin, survey.sequences[again], states[again], look_again=True)
+            yield self._batch(survey.origin, KIND_ASK, survey.sequences[again], state=states[again])
+            yield self._batch(
+                survey.origin, KIND_SURVEY, survey.sequences, size=survey.sizes, courses=survey.courses,
+                assumed=survey.assumed, tail=survey.tails, head=survey.heads,
+            )  # fmt: skip
             return
         if survey.tails.nbytes > CARRY_LIMIT:
             raise fm.FormatError(
@@ -149,7 +166,7 @@ class PlanTask:
             carry, stream_starts, rows = carry.filter(pa.array(keep)), stream_starts[keep], rows[keep]
         if len(rows):
             yield self._batch(
-                survey.origin, survey.sequences[rows], states[rows], byte_offset=offsets[rows], begin=begins,
+                survey.origin, KIND_PLAN, survey.sequences[rows], state=states[rows], byte_offset=offsets[rows], begin=begins,
                 stream_start=stream_starts, ends_stream=(rows == count - 1).astype(np.int64), carry=carry, header=header,
             )  # fmt: skip
 
@@ -208,16 +225,18 @@ class PlanTask:
         own = as_bytes(self.format.delimiter, "delimiter").join(name.encode() for name in self.format.schema.names)
         return header.rstrip(b"\r\n").removesuffix(record_end_of(self.format)) == own
 
-    def _batch(self, origin: int | str, sequences: Any, states: Any, **columns: Any) -> pa.RecordBatch:
+    def _batch(self, origin: int | str, kind: int, sequences: Any, **columns: Any) -> pa.RecordBatch:
         count = len(sequences)
-        columns |= {"sequence": sequences, "state": states, "look_again": columns.get("look_again", False)}
-        arrays = [pa.repeat(pa.scalar(origin, self.schema.field(0).type), count)]
-        for field in PLAN_FIELDS:
-            value = columns.get(field.name)
-            if value is None or isinstance(value, bytes | bool):
-                arrays.append(pa.repeat(pa.scalar(value, field.type), count))
-            else:
-                arrays.append(value if isinstance(value, pa.Array) else pa.array(value, field.type))
+        known = {PREFIX + name: column for name, column in columns.items()}
+        known[PREFIX + "origin"] = pa.repeat(pa.scalar(origin, self.schema.field(0).type), count)
+        known[PREFIX + "kind"] = pa.repeat(kind, count)
+        known[PREFIX + "sequence"] = sequences
+        arrays = []
+        for field in self.schema:
+            value = known.get(field.name)
+            if value is None or isinstance(value, bytes):
+                value = pa.repeat(pa.scalar(value, field.type), count)
+            arrays.append(value if isinstance(value, pa.Array) else pa.array(value, field.type))
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
 

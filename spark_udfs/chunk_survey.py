@@ -122,7 +122,9 @@ def _pieces_of(payloads: pa.Array, begins: Any, ends: Any) -> pa.Array:
     """Bytes [begin, end) of each payload."""
     first = np.frombuffer(payloads.buffers()[1], np.int32)[payloads.offset :][: len(payloads)].astype(np.int64)
     data = payloads.buffers()[2]
-    return _pieces(np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8), first + begins, first + ends)
+    return _pieces(
+        np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8), first + begins, first + ends
+    )
 
 
 def _pieces(data: Any, begins: Any, ends: Any) -> pa.Array:

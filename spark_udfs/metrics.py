@@ -49,7 +49,7 @@ class ReportsParam(AccumulatorParam[dict[Key, Report]]):
     def zero(self, value: dict[Key, Report]) -> dict[Key, Report]:
         return {}
 
-    def addInPlace(self, value1: dict[Key, Report], value2: dict[Key, Report]) -> dict[Key, Report]:  # noqa: N802
+    def addInPlace(self, value1: dict[Key, Report], value2: dict[Key, Report]) -> dict[Key, Report]:
         value1.update(value2)
         while len(value1) > REPORTS_KEPT:
             value1.pop(next(iter(value1)))

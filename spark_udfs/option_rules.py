@@ -196,6 +196,22 @@ def _csv_line_sep(draft: Draft) -> None:
     draft.note("lineSep", f"record_delimiter={ending!r}")
 
 
+def _encoding(draft: Draft) -> None:
+    value = draft.given.get("encoding")
+    if value is None:
+        return
+    try:
+        encoding = fm.Csv(pa.schema([("a", pa.string())]), encoding=value).encoding
+    except fm.OptionError:
+        encoding = None
+    if encoding is None or (draft.kind == "json" and encoding != "utf-8"):
+        known = "UTF-8, ISO-8859-1 or UTF-16" if draft.kind == "csv" else "UTF-8"
+        raise refused(draft.kind, "encoding", value, f"bytes are {known}; convert the files, or use spark.read")
+    if encoding != "utf-8":
+        draft.format["encoding"] = encoding
+    draft.note("encoding", f"encoding={encoding!r}")
+
+
 def _multi_line(draft: Draft) -> None:
     if "multiLine" in draft.given:
         draft.note("multiLine", "line breaks in quotes are always data, and files are split all the same")
@@ -259,11 +275,7 @@ WRITING = "it concerns writing"
 COMMON: tuple[tuple[str, Rule], ...] = (
     handled("mode"),
     handled("columnNameOfCorruptRecord"),
-    only(
-        "encoding",
-        ("utf-8", "utf8", "us-ascii", "ascii"),
-        "bytes are read as UTF-8; convert the files, or use spark.read",
-    ),
+    ("encoding", _encoding),
     ("timestampFormat", _times),
     handled("timestampNTZFormat"),
     handled("dateFormat"),

@@ -20,6 +20,7 @@ from spark_udfs.option_rules import CSV_RULES, JSON_RULES, Draft, Line, refused,
 
 CORRUPT_RECORD = "_corrupt_record"
 ON_ERROR = ("raise", "null", "skip", "collect")
+ALIASES = {"delimiter": "sep", "charset": "encoding"}
 TRUES, FALSES = ("true", "True", "TRUE"), ("false", "False", "FALSE")  # what Spark's csv reader takes
 MODES = {"PERMISSIVE": "permissive", "DROPMALFORMED": "skip", "FAILFAST": "raise"}
 
@@ -46,7 +47,8 @@ class Reading:
         return names
 
     def format_with(self, schema: pa.Schema) -> Any:
-        return replace(self.format, schema=schema)
+        same = self.format.schema.equals(schema, check_metadata=True)
+        return self.format if same else replace(self.format, schema=schema)
 
 
 def reading_of(
@@ -114,7 +116,7 @@ def format_from_options(kind: str, schema: pa.Schema | StructType | str, options
 def _given(options: Mapping[str, Any], rules: Mapping[str, Any]) -> dict[str, str]:
     """Options by their proper names, values as Spark spells them. An unknown name is refused: it may be a typing error."""
     known = {name.lower(): name for name in rules}
-    known |= {"sep": "sep", "delimiter": "sep", "encoding": "encoding", "charset": "encoding"}
+    known |= {alias: name for alias, name in ALIASES.items() if name in rules}
     given: dict[str, str] = {}
     for name, value in options.items():
         if value is None:

@@ -14,7 +14,7 @@ from pyspark.sql import types as spark
 
 import formatter as fm
 from spark_udfs.record_task import ROW_KEPT, RecordOnError, RecordTask
-from spark_udfs.records import all_travel, field_of, quoted, require_payload, unused_name
+from spark_udfs.records import all_travel, field_of, payload_first, quoted, require_payload, unused_name
 
 
 def parse_column(
@@ -47,7 +47,7 @@ def parse_column(
         into=into,
     )
     if together:
-        return df.mapInArrow(task, task.schema)
+        return payload_first(df, column, df.columns).mapInArrow(task, task.schema)
     hidden = unused_name(df)
     rows = df.select("*", task.as_scalar().column(quoted(column)).alias(hidden))
     if task.drops_rows:

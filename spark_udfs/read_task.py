@@ -46,6 +46,8 @@ class Unit:
 class ReadTask:
     """Picklable; what is wrong with its options is said when it is made, not in a task."""
 
+    __name__ = "formatter.read"  # in plans; pushdown_rule.java knows what is ours by it
+
     def __init__(
         self,
         reading: Reading,
@@ -74,6 +76,10 @@ class ReadTask:
         for wanted in self.filters or [[]]:
             self._reader(wanted)  # a filter of the wrong type, a column that cannot be parsed: both raise here
 
+    @property
+    def parsed_schema(self) -> pa.Schema:
+        return self._format.schema
+
     def _reader(self, filters: list[list[Any]]) -> SplitReader:
         positional = self.reading.header_by_position
         corrupt = self.reading.corrupt
@@ -89,6 +95,8 @@ class ReadTask:
         # A record that is bad stays a row, so filters see the rows, not the records.
         needed = list(dict.fromkeys([*self._parsed, *(name for name in filtered if name != corrupt)]))
         wants_raw = corrupt is not None and (corrupt in self.names or corrupt in filtered)
+        if wants_raw:
+            needed = self._format.schema.names  # whether a record is bad does not depend on what else is asked for
         return SplitReader(
             self._format, columns=needed, on_error="keep", header_by_position=positional,
             raw_column=corrupt if wants_raw else None,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -47,6 +47,8 @@ class RecordTask:
 
     into: the parsed columns leave as one struct of this name, behind the kept ones.
     """
+
+    __name__ = "formatter.records"  # in plans; pushdown_rule.java knows what is ours by it
 
     def __init__(
         self,
@@ -138,9 +140,11 @@ class RecordTask:
         records = parser.parse(batch.column(self.payload))
         count, rows = records.value_count, records.kept
         parsed = dict(zip(records.data.schema.names, records.data.columns, strict=True))
+        absent = records.absent
         if self.on_error == "skip" and records.details:
             passing, rows = _without_rejected(records)
             parsed = {name: column.take(passing) for name, column in parsed.items()}
+            absent = None if absent is None else absent.take(passing)
         leaving = count if rows is None else len(rows)
         columns: list[pa.Array] = []
         fields: list[pa.Field] = []
@@ -155,8 +159,7 @@ class RecordTask:
             elif output.kind == "error":
                 columns.append(self._errors(batch, records, rows))
             else:
-                payloads = batch.column(self.payload)
-                columns.append(self._struct(output, parsed, payloads if rows is None else payloads.take(rows)))
+                columns.append(self._struct(output, parsed, absent))
             fields.append(pa.field(output.name, columns[-1].type))
         if not columns:  # only how many rows there are
             return pa.RecordBatch.from_struct_array(_empty_structs(leaving)), rows
@@ -170,13 +173,11 @@ class RecordTask:
         batch = pa.RecordBatch.from_arrays([column], names=[name])
         return self._parsed[name].convert(batch).column(0)
 
-    def _struct(self, output: Output, parsed: dict[str, pa.Array], payloads: pa.Array) -> pa.Array:
+    def _struct(self, output: Output, parsed: dict[str, pa.Array], absent: pa.Array | None) -> pa.Array:
+        """Null where there is no record, as from_json says it."""
         arrays = [self._converted(name, parsed) for name in output.fields]
-        mask = payloads.is_null() if payloads.null_count else None
-        if not arrays:
-            return _empty_structs(len(payloads), payloads.is_valid())
         fields = [self._parsed[name].arrow.field(0) for name in output.fields]
-        return pa.StructArray.from_arrays(arrays, fields=fields, mask=mask)
+        return pa.StructArray.from_arrays(arrays, fields=fields, mask=absent)
 
     def _errors(self, batch: pa.RecordBatch, records: ParsedRecords, rows: pa.Array | None) -> pa.Array:
         if not records.details:
@@ -190,34 +191,24 @@ class RecordTask:
                 continue
             message = str(error).replace(f"value {at}, ", "", 1)  # which row of a batch it was means nothing outside
             values = (error.code, message, error.column, error.byte_offset)
-            found[at] = dict(zip((field.name for field in ERROR_FIELDS), values, strict=True))
+            said: dict[str, Any] = dict(zip((field.name for field in ERROR_FIELDS), values, strict=True))
             if self.on_error == "collect":
                 raw = payloads[at].as_py()
-                found[at]["raw"] = raw.encode() if isinstance(raw, str) else raw
+                said["raw"] = raw.encode() if isinstance(raw, str) else raw
+            found[at] = said
         column = pa.array(found, self._error_type)
         return column if rows is None else column.take(rows)
 
-    # What the pushdown rule asks for (see pushdown.py).
-
-    @property
-    def filterable(self) -> tuple[str, ...]:
-        """Output columns whose predicates may be decided here; a dropped record has no error and no null struct."""
-        return tuple(output.name for output in self.outputs if output.kind == "parsed")
-
     def narrowed(self, wanted: Sequence[int], nested: dict[int, Sequence[int]], filters: Any) -> RecordTask:
-        """The same task with only the `wanted` outputs, of a struct only the `nested` fields."""
+        """The same task with only the `wanted` outputs, of the struct only the `nested` fields, and these filters."""
         narrow = copy(self)
-        outputs = []
-        for position in wanted:
-            output = self.outputs[position]
-            if position in nested:
-                output = Output(output.kind, output.name, tuple(output.fields[i] for i in nested[position]))
-            outputs.append(output)
-        narrow.outputs = tuple(outputs)
-        if self.error is not None and all(output.kind != "error" for output in outputs):
+        narrow.outputs = tuple(
+            replace(output, fields=tuple(output.fields[i] for i in nested[at])) if at in nested else output
+            for at, output in ((at, self.outputs[at]) for at in wanted)
+        )
+        if self.error is not None and all(output.kind != "error" for output in narrow.outputs):
             narrow.error, narrow.decodes_all = None, False  # nobody asks, so nobody's answer can change
-        if filters:
-            narrow.filters = filters
+        narrow.filters = filters
         return narrow
 
 
@@ -253,15 +244,21 @@ class ScalarRecords:
         return pa.StructArray.from_arrays([*arrays, pa.array(kept)], names=[*parsed.schema.names, ROW_KEPT])
 
     def column(self, payload: Column) -> Column:
-        from pyspark.sql.functions import arrow_udf  # Spark 4.1 and later
+        from pyspark.sql import functions
 
         scalar = self
+        if not hasattr(functions, "arrow_udf"):
+            raise fm.SchemaError(
+                "spark: a column that is kept has a type or name that cannot travel to Python, for which Spark 4.1 is "
+                "needed; leave such columns out of keep=, or cast or rename them"
+            )
 
         def parse_record(payloads: pa.Array) -> pa.Array:
             return scalar.parse(payloads)
 
         parse_record.__annotations__ = {"payloads": pa.Array, "return": pa.Array}
-        return arrow_udf(parse_record, self.type)(payload)
+        parsed: Column = functions.arrow_udf(parse_record, self.type)(payload)
+        return parsed
 
 
 def _nullable(field: pa.Field) -> pa.Field:
@@ -285,5 +282,5 @@ def _without_rejected(records: ParsedRecords) -> tuple[pa.Array, pa.Array]:
     return pa.array([row for row, _ in good], pa.int64()), pa.array([value for _, value in good], pa.int64())
 
 
-def _empty_structs(count: int, valid: pa.Array | None = None) -> pa.Array:
-    return pa.Array.from_buffers(pa.struct([]), count, [None if valid is None else valid.buffers()[1]])
+def _empty_structs(count: int) -> pa.Array:
+    return pa.Array.from_buffers(pa.struct([]), count, [None])

@@ -64,9 +64,13 @@ def parse_records(
         format, payload, keep=spark.StructType(kept), columns=columns, filters=filters, on_error=on_error, error=error
     )
     if all_travel([df.schema[payload], *(field for field in kept if field.name != payload)]):
-        needed = df.select(*(quoted(name) for name in dict.fromkeys([payload, *keep])))
-        return needed.mapInArrow(task, task.schema)
+        return payload_first(df, payload, keep).mapInArrow(task, task.schema)
     return _beside(df, task, [quoted(name) for name in keep])
+
+
+def payload_first(df: DataFrame, payload: str, others: Sequence[str]) -> DataFrame:
+    """So that pushdown_rule.java can tell what is parsed from what only rides along."""
+    return df.select(*(quoted(name) for name in dict.fromkeys([payload, *others])))
 
 
 def _beside(df: DataFrame, task: RecordTask, kept: list[Column]) -> DataFrame:

@@ -24,7 +24,8 @@ REJECTS_SCHEMA = pa.schema(
     ]
 )
 REJECTS_ROWS = (
-    "origin STRING, sequence BIGINT, byte_offset BIGINT, record BIGINT, column STRING, code STRING, message STRING, raw BINARY"
+    "origin STRING, sequence BIGINT, byte_offset BIGINT, record BIGINT, column STRING, code STRING, message STRING, "
+    "raw BINARY"
 )
 
 

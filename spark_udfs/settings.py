@@ -1,21 +1,38 @@
-"""The Spark settings this package runs best with, each with its reason. Changes a builder, never a running session."""
+"""The Spark settings this package runs best with, each with its reason. Changes a builder, never a running session.
+
+The numbers are in docs/spark.md.
+"""
 
 from __future__ import annotations
 
+import os
+
 from pyspark.sql import SparkSession
+
+from spark_udfs.archive import archive_settings
 
 RECOMMENDED = {
     # JVM and Python worker talk through a socket file instead of TCP: less than half the cost of a task.
     "spark.python.unix.domain.socket.enabled": "true",
     # Payloads travel to Python in small batches: parsing starts sooner and both sides reuse warm memory.
     "spark.sql.execution.arrow.maxBytesPerBatch": "4m",
+    # Rows of a batch on its way to Python, where payloads are small: the bytes above end larger ones sooner.
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "16384",
+    # Workers stay for the next task; forking one and importing pyarrow takes some hundred milliseconds.
+    "spark.python.worker.reuse": "true",
     # Spark compares the batches it gets with the schema declared, so no column can be taken for another.
     "spark.sql.execution.arrow.pyspark.validateSchema.enabled": "true",
+    # The data source "formatter" is told of filters only if this is on.
+    "spark.sql.python.filterPushdown.enabled": "true",
 }
 
 
-def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
-    """`su.configure(SparkSession.builder)...getOrCreate()`: the recommended settings. What is set after it wins."""
-    for key, value in RECOMMENDED.items():
+def configure(builder: SparkSession.Builder, *, archive: str | os.PathLike[str] | None = None) -> SparkSession.Builder:
+    """`su.configure(SparkSession.builder)...getOrCreate()`: the recommended settings. What is set after it wins.
+
+    archive: one that su.archive() wrote; executors unpack it and import formatter from there.
+    """
+    settings = RECOMMENDED | ({} if archive is None else archive_settings(archive))
+    for key, value in settings.items():
         builder = builder.config(key, value)
     return builder

@@ -19,7 +19,11 @@ ATTRIBUTE = "_formatter_sibling"
 
 def with_siblings(source: DataFrame, task: Any) -> DataFrame:
     """source.mapInArrow(task), remembering both. A task has `schema`, `rejects` and `measured`."""
-    df = source.mapInArrow(task, task.schema)
+    return remember(source.mapInArrow(task, task.schema), source, task)
+
+
+def remember(df: DataFrame, source: DataFrame, task: Any) -> DataFrame:
+    """df, with the plan whose rejects and counts are its own."""
     object.__setattr__(df, ATTRIBUTE, (source, task))
     return df
 
@@ -39,5 +43,7 @@ def measure(df: DataFrame) -> DataFrame:
 def _sibling(df: DataFrame, what: str) -> tuple[DataFrame, Any]:
     found = df.__dict__.get(ATTRIBUTE)
     if found is None:
-        raise fm.OptionError(f"spark: su.{what} takes the DataFrame that su.read or su.parse returned, before any select on it")
+        raise fm.OptionError(
+            f"spark: su.{what} takes the DataFrame that su.read or su.parse returned, before any select on it"
+        )
     return found  # type: ignore[no-any-return]

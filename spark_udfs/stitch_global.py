@@ -21,26 +21,29 @@ import formatter as fm
 from formatter import _core, diagnostics
 from formatter.buffers import addresses_of
 from formatter.plans import DecodePlan, make_plan
-from spark_udfs.chunk_plans import PREFIX, PlanTask
+from spark_udfs.chunk_plans import KIND_ASK, KIND_PLAN, KIND_SURVEY, PREFIX, PlanTask
 from spark_udfs.chunk_survey import SurveyTask, has_header, is_stateless, survey
-from spark_udfs.parse_task import ROWS_PER_BATCH, ParseTask
+from spark_udfs.hand_over import ROWS_PER_BATCH, handed_over
+from spark_udfs.parse_task import ParseTask
 
 MAX_ROWS = 65_536
 MAX_BATCH_BYTES = 16 << 20
-NUMBERS = ("state", "begin", "ends_stream", "stream_start")
+NUMBERS = ("state", "begin", "ends_stream", "stream_start", "byte_offset")
 
 
 def stitch_globally(chunks: DataFrame, task: ParseTask) -> DataFrame:
     """The records of `chunks` as `task` describes them, lazily."""
     _require_surveyable(task.format)
     names = task.names
+    _require_delimited(task.format)
     origin_type = chunks.schema[names.origin].dataType
-    plan_task = PlanTask(task.format, origin_type)
+    plan_task = PlanTask(task.format, names, origin_type)
     surveyed = survey(chunks, task.format, names).repartition("origin")
     plan = surveyed.sortWithinPartitions("origin", "sequence").mapInArrow(plan_task, plan_task.ddl)
+    settled = plan.where(f"{PREFIX}kind = {KIND_PLAN}").select(*plan_task.columns)
     if not is_stateless(task.format):
-        plan = _with_second_looks(chunks, surveyed, plan, task, plan_task)
-    joined = chunks.join(f.broadcast(plan), _same_chunk(task))
+        settled = settled.unionByName(_after_second_looks(chunks, plan, task, plan_task))
+    joined = chunks.join(f.broadcast(settled), _same_chunk(task))
     return joined.mapInArrow(GlobalParse(task), task.schema)
 
 
@@ -53,35 +56,58 @@ def _require_surveyable(format: Any) -> None:
         )
 
 
+def _require_delimited(format: Any) -> None:
+    """Only where a few bytes tell a record's end can a chunk be surveyed without its neighbours."""
+    found = type(format).__name__
+    if isinstance(format, fm.Csv) and format.encoding != "utf-8":
+        found = f"encoding={format.encoding!r}"
+    elif isinstance(format, fm.Json) and format.records != "lines":
+        found = f"records={format.records!r}"
+    elif isinstance(format, fm.Csv | fm.Json):
+        return
+    raise fm.OptionError(
+        f"spark: stitch='global' is for UTF-8 text with a delimiter behind each record, found {found}; use stitch='origin'"
+    )
+
+
 def _same_chunk(task: ParseTask) -> Any:
     origin, sequence, _ = task.names.names
     same_sequence = f.col(sequence).cast("bigint") == f.col(f"{PREFIX}sequence")
     return (f.col(origin) == f.col(f"{PREFIX}origin")) & same_sequence
 
 
-def _with_second_looks(
-    chunks: DataFrame, surveyed: DataFrame, plan: DataFrame, task: ParseTask, plan_task: PlanTask
-) -> DataFrame:
-    """Where a chunk began in another state than was likely its tail is fetched once more, now with the right one.
+def _after_second_looks(chunks: DataFrame, plan: DataFrame, task: ParseTask, plan_task: PlanTask) -> DataFrame:
+    """Plans of origins in which some chunk began in another state than was likely.
 
-    Such chunks are rare; when there are none Spark sees the empty broadcast and leaves the rest of this branch out.
+    The tail of such a chunk is fetched once more, now with the right state. They are rare: when there are none Spark
+    meets an empty broadcast and leaves the second evaluation out.
     """
-    asked = f.broadcast(plan.where(f"{PREFIX}look_again"))
-    again = SurveyTask(task.format, task.names, chunks.schema[task.names.origin].dataType, given=f"{PREFIX}state")
-    wanted = [*task.names.names, f"{PREFIX}state"]
-    looks = chunks.join(asked, _same_chunk(task)).select(*wanted).mapInArrow(again, again.ddl)
-    first = surveyed.join(asked, f.col("origin") == f.col(f"{PREFIX}origin"), "left_semi")
-    both = first.unionByName(looks).repartition("origin").sortWithinPartitions("origin", "sequence")
-    return plan.where(f"NOT {PREFIX}look_again").unionByName(both.mapInArrow(plan_task, plan_task.ddl))
+    origin_type = chunks.schema[task.names.origin].dataType
+    again = SurveyTask(task.format, task.names, origin_type, given=f"{PREFIX}state")
+    asked = plan.where(f"{PREFIX}kind = {KIND_ASK}").select(
+        *(PREFIX + name for name in ("origin", "sequence", "state"))
+    )
+    joined = chunks.join(f.broadcast(asked), _same_chunk(task))
+    looks = joined.select(*task.names.names, f"{PREFIX}state").mapInArrow(again, again.ddl)
+    known = plan.where(f"{PREFIX}kind = {KIND_SURVEY}").select(
+        *(f.col(PREFIX + n).alias(n) for n in again.schema.names)
+    )
+    both = known.unionByName(looks).repartition("origin").sortWithinPartitions("origin", "sequence")
+    return both.mapInArrow(plan_task, plan_task.ddl).select(*plan_task.columns)
 
 
 class GlobalParse:
     """For mapInArrow over chunks beside their plans. Every batch of chunks becomes batches of records by itself."""
 
+    __name__ = "formatter.parse"  # in plans; pushdown_rule.java knows what is ours by it
+
     def __init__(self, task: ParseTask) -> None:
         self.task = task
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return handed_over(self._rows(batches), self.task.schema_of_output)
+
+    def _rows(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         readers: dict[bytes | None, _Reader] = {}
         for batch in batches:
             for header, rows in _by_header(batch):
@@ -104,13 +130,14 @@ class _Reader:
 
     def read(self, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         origins, sequences, payloads = self.task.names.checked(rows)
-        numbers = {name: rows.column(PREFIX + name).to_numpy() for name in (*NUMBERS, "byte_offset")}
+        numbers = {name: rows.column(PREFIX + name).to_numpy() for name in NUMBERS}
         addresses, sizes, _, _ = addresses_of(payloads)
         carries, carry_sizes, _, _ = addresses_of(rows.column(f"{PREFIX}carry"))
         places = np.arange(len(payloads), dtype=np.int64)
         arrays, errors, rows_through, _ = self.native.read(
-            addresses, sizes, carries, carry_sizes, *(numbers[name] for name in NUMBERS), places, numbers["byte_offset"]
-        )
+            addresses, sizes, carries, carry_sizes, numbers["state"], numbers["begin"], numbers["ends_stream"],
+            numbers["stream_start"], places, numbers["byte_offset"],
+        )  # fmt: skip
         for error in sorted(errors, key=lambda error: (error[2], error[3])):
             if self.task.on_error == "raise" or diagnostics.always_raised(error[0]):
                 raise self._described(error, origins[error[2]].as_py(), sequences[error[2]].as_py())

@@ -15,7 +15,8 @@ import pyarrow as pa
 
 from formatter import _core
 from formatter.buffers import addresses_of
-from formatter.formats import Csv, as_bytes
+from formatter.formats import Csv
+from formatter.json_format import Json
 from formatter.plans import Format, make_plan
 
 RECORD_OF_ERROR, RAW_OF_ERROR = 4, 7  # of the engine's error tuples
@@ -25,16 +26,22 @@ class BadRecordKeeper:
     """`raw_column`: the last column of what leaves, null beside good records."""
 
     def __init__(self, format: Format, columns: Sequence[str] | None, raw_column: str | None) -> None:
+        if isinstance(format, Json):
+            format = replace(format, records="lines")  # each bad one by itself
+        self._encoding = format.encoding if isinstance(format, Csv) else "utf-8"
+        if isinstance(format, Csv):
+            format = replace(format, encoding="utf-8")  # the engine tells of records in UTF-8, whatever they were in
         self._plan = make_plan(format, columns=columns, on_error="null")
         self._native = self._plan.native
-        self._ending = as_bytes(format.record_delimiter, "record_delimiter") if isinstance(format, Csv) else b"\n"
+        self._ending = format.record_end if isinstance(format, Csv) else b"\n"
         self._raw_column = raw_column
         fields = list(self._plan.schema)
         self.schema = pa.schema(fields if raw_column is None else [*fields, pa.field(raw_column, pa.string())])
 
     def follow_header(self, header: bytes) -> None:
         """The columns of the file that comes now are where this header names them."""
-        found = self._plan.native.read_header(header + self._ending)  # it may be the file's last line, without an end
+        text = header.decode(self._encoding, "replace").encode() + self._ending
+        found = self._plan.native.read_header(text)  # it may be the file's last line, without an end
         self._native = self._plan.native if found is None else found[0]
 
     def completed(
@@ -65,9 +72,10 @@ class BadRecordKeeper:
     def _rows_of(self, raws: list[bytes]) -> pa.RecordBatch:
         """One row a record: what can be read of it, else nulls."""
         addresses, sizes, valid, held = addresses_of(pa.array(raws, pa.large_binary()))
-        capsule, rows, _ = _core.parse_record_array(self._native, addresses, sizes, valid, self._ending)
+        capsule, rows, _, _ = _core.parse_record_array(self._native, addresses, sizes, valid, self._ending)
         del held
-        return self._plan.batch(capsule).take(pa.array(rows, mask=rows < 0))
+        batch = self._plan.batch(capsule)
+        return batch if rows is None else batch.take(pa.array(rows, mask=rows < 0))
 
     def _with_raw(self, batch: pa.RecordBatch, texts: list[str | None] | None) -> pa.RecordBatch:
         if self._raw_column is None:

@@ -39,6 +39,15 @@ class Batch:
             )
         return self.data.column(wanted)
 
+    def view(self, schema: pa.Schema) -> pa.RecordBatch:
+        """These columns only, of these types. One outside the projection is an error."""
+        arrays = [self.column(field.name) for field in schema]
+        arrays = [
+            array if array.type == field.type else array.cast(field.type)
+            for array, field in zip(arrays, schema, strict=True)
+        ]
+        return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
     def __len__(self) -> int:
         return self.num_rows
 

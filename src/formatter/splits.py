@@ -7,7 +7,8 @@ before it, part by part and in parallel, and `record_starts` puts the findings t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import codecs
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,33 +19,46 @@ from formatter.bad_records import BadRecordKeeper, all_nullable
 from formatter.errors import FormatError
 from formatter.filters import Filters
 from formatter.formats import Csv, as_bytes
+from formatter.json_format import Json
+from formatter.native_format import Native
 from formatter.plans import Format, make_plan
 
 ROWS_PER_BATCH = 16_384
 BYTES_PER_BATCH = 16 << 20
-WINDOW_BYTES = 1 << 20  # stays in the cache between the read and the parse
+WINDOW_BYTES = 2 << 20  # near the cache between read and parse; batches of some 10,000 rows
 SCAN_BYTES = 256 << 10
 OVERHANG_BYTES = 64 << 10  # read beyond a part's end to finish its last record
 
 
 def record_end_of(format: Format) -> bytes:
-    return as_bytes(format.record_delimiter, "record_delimiter") if isinstance(format, Csv) else b"\n"
+    return format.record_end if isinstance(format, Csv) else b"\n"
 
 
 def begins_anywhere(format: Format) -> bool:
     """Whether every record end ends a record, so that a part needs to know nothing of what stands before it."""
     if not isinstance(format, Csv):
-        return True
-    return len(record_end_of(format)) == 1 and not (format.quote or format.escape or format.comment)
+        return isinstance(format, Json) and format.records == "lines"
+    plain = not (format.quote or format.escape or format.comment)
+    return plain and len(record_end_of(format)) == 1 and not format.encoding.startswith("utf-16")
 
 
 def can_be_split(format: Format) -> bool:
     """Whether parts of one file can be read apart."""
+    if isinstance(format, Native):
+        return not format.has_rest
     if not isinstance(format, Csv):
-        return True
+        return isinstance(format, Json) and format.records == "lines"
+    if format.encoding.startswith("utf-16"):
+        return False
     ending = record_end_of(format)
     overlaps_itself = any(ending[:n] == ending[-n:] for n in range(1, len(ending)))
     return not format.comment and (len(ending) == 1 or (not overlaps_itself and not format.escape))
+
+
+def fixed_starts(format: Native, lines: Iterable[int], file_bytes: int) -> list[int]:
+    """Where the first whole row behind each line starts, of rows that are all of one width."""
+    width = format.row_width
+    return [min(-(-line // width) * width, file_bytes) for line in lines]
 
 
 @dataclass(frozen=True)
@@ -189,64 +203,84 @@ class SplitReader:
         finder = not part.aligned and part.begin > 0
         window, filled, at = self._window, 0, part.begin
         records_before: int | None = 0 if part.begin == 0 else None
-        ranges = None if wants_header else _core.RangeReader(native, ROWS_PER_BATCH, BYTES_PER_BATCH)
+        ranges = None
         ended = False
         if part.begin:
             stream.seek(part.begin)
-        while True:
-            if filled == len(window):
-                window = _longer(window)
-            filled, ended = _fill(stream, window, filled, _wanted(part, at + filled, len(window)))
-            start = 0
-            if ranges is None:
-                native, size = self._with_header(window[:filled], ended)
-                if size is None:
-                    continue
-                ranges = _core.RangeReader(native, ROWS_PER_BATCH, BYTES_PER_BATCH)
-                start = min(size, filled)
-            if finder:
-                found = _find(window, 0, filled, ending)
-                first = at + filled if found < 0 else at + found
-                if part.end is not None and first >= part.end:
-                    return  # the next record is another part's
-                if found < 0:
-                    if ended:
-                        return
-                    at, filled = first, 0
-                    continue
-                start, finder = found + 1, False
-            if ended and part.end is not None and at + filled < part.end:
-                raise _changed(origin, at + filled, part)
-            stop = part.end if part.aligned else _stop(window, at, filled, part.end, ending)
-            if stop is not None:
-                filled = min(filled, stop - at)
-            finished = ended or (stop is not None and at + filled == stop)
-            _, used, records, arrays, errors, counts = ranges.read(
-                window[:filled], start, filled, begins_record=True, input_ends=ended or (finished and part.last),
-                stream_start=at + start == 0, byte_offset=at,
-            )  # fmt: skip
-            self._note(errors, native.column_names, origin, records_before)
-            batches = [self.plan.batch(capsule) for capsule in arrays]
-            if self._keeper is not None:
-                batches = self._keeper.completed(batches, errors, records)
-            for name, count in (counts | {"records": records}).items():
-                self.counts[name] += count
-            self.counts["bytes"] += used - start
-            if records_before is not None:
-                records_before += records
-            yield from batches
-            if finished:
-                if used != filled:
-                    raise _changed(origin, at + used, part)
-                return
-            window[: filled - used] = window[used:filled]
-            at, filled = at + used, filled - used
+        try:
+            while True:
+                if filled == len(window):
+                    window = _longer(window)
+                filled, ended = _fill(stream, window, filled, _wanted(part, at + filled, len(window)))
+                start = 0
+                if ranges is None:
+                    if wants_header:
+                        native, size = self._with_header(window[:filled], ended)
+                        if size is None:
+                            continue
+                        start = min(size, filled)
+                    elif not part.begin:
+                        native = self._ordered(native, window[:filled])
+                    ranges = _core.RangeReader(native, 1, ROWS_PER_BATCH, BYTES_PER_BATCH)
+                if finder:
+                    found = _find(window, 0, filled, ending)
+                    first = at + filled if found < 0 else at + found
+                    if part.end is not None and first >= part.end:
+                        return  # the next record is another part's
+                    if found < 0:
+                        if ended:
+                            return
+                        at, filled = first, 0
+                        continue
+                    start, finder = found + 1, False
+                if ended and part.end is not None and at + filled < part.end:
+                    raise _changed(origin, at + filled, part)
+                stop = part.end if part.aligned else _stop(window, at, filled, part.end, ending)
+                if stop is not None:
+                    filled = min(filled, stop - at)
+                finished = ended or (stop is not None and at + filled == stop)
+                input_ends = ended or (finished and part.last)
+                ranges.begin(window[:filled], start, len(window), input_ends=input_ends, byte_offset=at)
+                while (result := ranges.next()) is not None:
+                    records, arrays, errors = result
+                    self._count(ranges.counters, records)
+                    self._note(errors, native.column_names, origin, records_before)
+                    batches = [self.plan.batch(capsule) for capsule in arrays]
+                    if self._keeper is not None:
+                        batches = self._keeper.completed(batches, errors, records)
+                    if records_before is not None:
+                        records_before += records
+                    yield from batches
+                used = ranges.used
+                ranges.leave()
+                self.counts["bytes"] += used - start
+                if finished:
+                    if used != filled:
+                        raise _changed(origin, at + used, part)
+                    return
+                window[: filled - used] = window[used:filled]
+                at, filled = at + used, filled - used
+        finally:
+            if ranges is not None:
+                ranges.leave()
+
+    def _count(self, counters: dict[str, int], records: int) -> None:
+        for name, count in (counters | {"records": records}).items():
+            self.counts[name] += count
+
+    def _ordered(self, native: Any, start: memoryview) -> Any:
+        """UTF-16 whose first bytes say that the high one comes first is read by the plan for that."""
+        format = self.plan.format
+        if isinstance(format, Csv) and format.encoding == "utf-16" and bytes(start[:2]) == codecs.BOM_UTF16_BE:
+            return self.plan.big_endian
+        return native
 
     def _with_header(self, start: Any, whole: bool) -> tuple[Any, int | None]:
-        native, format = self.plan.native, self.plan.format
+        native, format = self._ordered(self.plan.native, start), self.plan.format
         found = native.read_header(start) if len(start) else None
         if found is None and whole and len(start):
-            found = native.read_header(bytes(start) + record_end_of(format))
+            ending = b"\0\n" if native is self.plan.big_endian else record_end_of(format).removeprefix(codecs.BOM_UTF16_LE)
+            found = native.read_header(bytes(start) + ending)
         if found is None:
             return native, len(start) if whole else None
         mapped, size, missing = found

@@ -132,7 +132,7 @@ def test_finish_ends_everybody_who_waits():
     time.sleep(0.05)
     shared.finish()
     readers.join()
-    assert found == dict.fromkeys("xyz", list(range(50)))
+    assert found == {name: list(range(50)) for name in "xyz"}
 
 
 def test_a_stream_ends_when_its_last_open_origin_is_finished():
@@ -211,7 +211,7 @@ def test_an_unknown_column_is_refused_and_changes_nothing():
     for refused in (["nope"], ["a", "nope"], [3]):
         with pytest.raises(fm.SchemaError):
             shared.subscribe(refused, name="x")
-    with pytest.raises(fm.SchemaError, match="stands twice|twice"):
+    with pytest.raises(fm.SchemaError, match="twice"):
         shared.subscribe(["a", "a"])
     with pytest.raises(fm.SchemaError, match="nope"):
         shared.subscribe(["a"], filters=[("nope", "==", 1)])
@@ -263,7 +263,7 @@ def test_pushing_and_subscribing_after_the_end_are_refused():
         lambda: shared.finish(),
         lambda: shared.lost(2),
     ):
-        with pytest.raises(fm.SequenceError, match="ended|finished"):
+        with pytest.raises(fm.SequenceError, match=r"ended|finished"):
             refused()
     with pytest.raises(fm.FlowError, match="the stream has ended"):
         shared.subscribe(["id"])

@@ -7,6 +7,7 @@ import datetime as dt
 import gzip
 import os
 import random
+import struct
 import sys
 
 import fsspec
@@ -67,6 +68,8 @@ DIALECTS = {
     "long delimiters": fm.Csv(SCHEMA, delimiter="||", record_delimiter="\r\n"),
     "comments": fm.Csv(SCHEMA, comment="#"),
     "header": fm.Csv(SCHEMA, header=True),
+    "latin text": fm.Csv(SCHEMA, encoding="latin-1"),
+    "wide text": fm.Csv(SCHEMA, encoding="utf-16", header=True),
 }
 
 
@@ -80,14 +83,14 @@ def test_every_dialect_is_split_into_the_same_rows(spark, tmp_path, small_splits
         if format.escape:
             text = f'"{text}\\"\n,\\\\"'
         elif format.quote:
-            text = f'"{text}""\n"' if not format.comment else f'"{text}"'
+            text = f'"ä{text}""\n"' if not format.comment else f'"{text}"'
         fields = [str(number), text, str(number / 2)]
         lines.append(str(format.delimiter).join(reversed(fields) if format.header else fields))
         if format.comment and number % 7 == 0:
             lines.append('# what "stands here')
     path = tmp_path / "a.csv"
     ending = str(format.record_delimiter)
-    path.write_text(ending.join(lines) + ending, newline="")
+    path.write_text(ending.join(lines) + ending, newline="", encoding=format.encoding)
     expected = fm.read(path, format)
     assert expected.num_rows == 300
     assert su.read(spark, path, format, split_bytes=200).collect() == rows_of(expected)
@@ -100,6 +103,25 @@ def test_json_lines_are_split_at_any_line(spark, tmp_path, small_splits):
     format = fm.Json(pa.schema([("id", pa.int64()), ("text", pa.string())]))
     df = su.read(spark, path, format, split_bytes=100)
     assert df.collect() == rows_of(fm.read(path, format))
+
+
+def test_binary_rows_are_split_between_rows(spark, tmp_path, small_splits):
+    small_splits(100)
+    format = fm.Native(pa.schema([("a", pa.int64()), ("b", pa.int32())]))
+    path = tmp_path / "a.bin"
+    path.write_bytes(b"".join(struct.pack("<qi", n, -n) for n in range(500)))
+    assert su.read(spark, path, format, split_bytes=100).collect() == [(n, -n) for n in range(500)]
+
+
+def test_framed_records_are_one_part(spark, tmp_path, small_splits):
+    small_splits(50)
+    inner = fm.Json(pa.schema([("id", pa.int64())]))
+    path = tmp_path / "a.bin"
+    records = [b'{"id": %d}' % number for number in range(100)]
+    path.write_bytes(b"".join(struct.pack("<I", len(record)) + record for record in records))
+    df = su.read(spark, path, fm.Framed(inner, length="u32le"), split_bytes=50)
+    assert df.rdd.getNumPartitions() == 1
+    assert df.collect() == [(number,) for number in range(100)]
 
 
 def test_a_field_longer_than_many_splits_is_one_field(spark, tmp_path, small_splits):
@@ -309,7 +331,7 @@ def test_tasks_are_as_many_as_are_worth_it(spark, tmp_path):
     big = tmp_path / "big.csv"
     big.write_bytes(b"1,x,2\n" * (5 << 20))
     df = su.read(spark, big, FORMAT)
-    assert df.rdd.getNumPartitions() == 4
+    assert df.rdd.getNumPartitions() == 2
     assert df.count() == 5 << 20
 
 

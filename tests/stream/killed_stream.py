@@ -1,6 +1,6 @@
 """A process that streams, checkpoints now and then, and expects to be killed at any moment.
 
-In: a directory and a seed. Out: `rows` (pickled lists), of which `state` says how many bytes count, and `done`.
+In: a directory, a seed and "csv" or "json". Out: `rows` (pickled lists), of which `state` says how many bytes count, and `done`.
 Refuses to know: when it is killed.
 """
 
@@ -23,26 +23,33 @@ from oracle.stream_runs import pieces_of, row_tuples, shuffled  # noqa: E402
 
 import formatter as fm  # noqa: E402
 
-FORMAT = fm.Csv(pa.schema([("a", pa.int64()), ("b", pa.string())]))
+SCHEMA = pa.schema([("a", pa.int64()), ("b", pa.string())])
+FORMATS = {"csv": fm.Csv(SCHEMA), "json": fm.Json(SCHEMA)}
 ROWS, PIECE, WINDOW = 30_000, 97, 50
 
 
-def data_of(seed: int) -> bytes:
+def data_of(seed: int, kind: str) -> bytes:
     chance = random.Random(seed)
+    if kind == "json":
+        return b"".join(
+            b'{"b":"text, \\n\\u00e9%d","a":%d}\n' % (chance.randrange(10 ** chance.randrange(1, 30)), i)
+            for i in range(ROWS)
+        )
     return b"".join(
         b'%d,"text\n%d, and ""more"""\n' % (i, chance.randrange(10 ** chance.randrange(1, 30))) for i in range(ROWS)
     )
 
 
-def main(folder: Path, seed: int) -> None:
-    pieces = pieces_of(data_of(seed), PIECE)
+def main(folder: Path, seed: int, kind: str) -> None:
+    format = FORMATS[kind]
+    pieces = pieces_of(data_of(seed, kind), PIECE)
     order = shuffled(len(pieces), seed, WINDOW)
     chance = random.Random(os.getpid())
     state_path = folder / "state"
-    at, counted, stream = 0, 0, fm.Stream(FORMAT, batch=fm.BatchPolicy(max_rows=50))
+    at, counted, stream = 0, 0, fm.Stream(format, batch=fm.BatchPolicy(max_rows=50))
     if state_path.exists():
         at, counted, state = pickle.loads(state_path.read_bytes())
-        stream = fm.Stream.restore(FORMAT, state)
+        stream = fm.Stream.restore(format, state)
     with (folder / "rows").open("ab") as rows:
         rows.truncate(counted)
         rows.seek(counted)
@@ -62,4 +69,4 @@ def main(folder: Path, seed: int) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]))
+    main(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3])

@@ -111,15 +111,15 @@ def test_damaged_cut_and_foreign_checkpoints_are_refused_with_the_reason():
     assert fm.Stream.restore(format, state).stats.buffers == 1
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_a_process_killed_between_checkpoints_and_replayed_gives_every_row_once(tmp_path, seed):
+@pytest.mark.parametrize(("seed", "kind"), [(0, "csv"), (1, "json"), (2, "csv"), (3, "json")])
+def test_a_process_killed_between_checkpoints_and_replayed_gives_every_row_once(tmp_path, seed, kind):
     """The child appends rows to a file and, with each checkpoint, notes how much of the file counts as delivered."""
     chance = random.Random(seed)
     deadline = time.monotonic() + 60
     kills = 0
     while not (tmp_path / "done").exists():
         assert time.monotonic() < deadline
-        child = subprocess.Popen([sys.executable, KILLED, tmp_path, str(seed)], stderr=subprocess.PIPE)
+        child = subprocess.Popen([sys.executable, KILLED, tmp_path, str(seed), kind], stderr=subprocess.PIPE)
         try:
             _, errors = child.communicate(timeout=0.35 + chance.random() * 0.5 if kills < 4 else 60)
             assert child.returncode == 0, errors.decode()
@@ -137,6 +137,6 @@ def test_a_process_killed_between_checkpoints_and_replayed_gives_every_row_once(
     sys.path.insert(0, str(KILLED.parent))
     import killed_stream
 
-    whole = whole_read(killed_stream.data_of(seed), killed_stream.FORMAT)
+    whole = whole_read(killed_stream.data_of(seed, kind), killed_stream.FORMATS[kind])
     assert multiset(delivered) == whole.rows
     assert kills

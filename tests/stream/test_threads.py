@@ -23,11 +23,16 @@ FORMATS = {
     "unquoted": fm.Csv(SCHEMA, quote=None),
     "long delimiter": fm.Csv(SCHEMA, record_delimiter="<e>\n"),
     "header": fm.Csv(SCHEMA, header=True, quote=None),
+    "json": fm.Json(SCHEMA),
 }
 
 
-def input_for(format: fm.Csv, rows: int, seed: int) -> bytes:
+def input_for(format: fm.Csv | fm.Json, rows: int, seed: int) -> bytes:
     chance = random.Random(seed)
+    if isinstance(format, fm.Json):
+        texts = [f'"b":"{"x" * chance.choice([0, 1, 5, 30, 200])}"' for _ in range(rows)]
+        values = [f'"a":{i if i % 97 else "tru"}' for i in range(rows)]
+        return "".join(f"{{{text},{value}}}\n" for text, value in zip(texts, values, strict=True)).encode()
     end = str(format.record_delimiter)
     out = ["a,b" + end] if format.header else []
     for i in range(rows):
@@ -57,7 +62,9 @@ def in_threads(count: int, work: Callable[[int], None]) -> None:
         raise failures[0]
 
 
-def drive(format: fm.Csv, pieces: list[bytes], threads: int, seed: int, window: int | None, **options: object) -> None:
+def drive(
+    format: fm.Csv | fm.Json, pieces: list[bytes], threads: int, seed: int, window: int | None, **options: object
+) -> None:
     """Threads take the buffers from one shuffled list, one or several at a time; rows must be those of a whole read."""
     data = b"".join(pieces)
     stream = fm.Stream(format, on_error="collect", batch=fm.BatchPolicy(max_rows=100), **options)

@@ -25,10 +25,13 @@ cdef extern from "engine/columns.hpp" namespace "formatter" nogil:
         int8
     cdef enum class BinaryEncoding(uint8_t):
         plain
+    cdef enum class TextLayout(uint8_t):
+        offsets
     cdef cppclass ColumnSpec:
         ColumnType type
         TimeUnit unit
         BinaryEncoding encoding
+        TextLayout layout
         cbool nullable, raw, time_of_day
         uint8_t epoch
         uint32_t byte_width
@@ -220,8 +223,8 @@ cdef extern from "engine/stream_engine.hpp" namespace "formatter" nogil:
         vector[PlacedError] errors
         vector[SequenceSpan] holes
     cdef cppclass PlanChange:
-        cbool applied
-        uint64_t version, oldest, buffers, bytes
+        cbool applied, parsing
+        uint64_t version, oldest, buffers, bytes, batches
         vector[string] missing
     cdef cppclass StreamCounts:
         uint64_t batches, finished, buffers, bytes, spanning, duplicates, lost, pending_buffers, pending_bytes, origins, open_batches
@@ -234,6 +237,7 @@ cdef extern from "engine/stream_engine.hpp" namespace "formatter" nogil:
         PushResult finish(uint64_t, cbool, uint64_t)
         PushResult flush(cbool)
         PlanChange replan(RecordFormat, vector[uint32_t], cbool, PushResult*)
+        uint64_t await_older(uint64_t, int64_t)
         StreamCounts counts()
         vector[uint64_t] open_origins()
         string checkpoint(PushResult*)

@@ -10,6 +10,7 @@ cdef class RangeReader:
     cdef Py_buffer view
     cdef bint holds_view
     cdef bint splittable
+    cdef readonly dict counters  # of the range handed out last
 
     def __init__(self, Plan plan, unsigned threads, uint64_t max_rows, uint64_t max_batch_bytes):
         self.plan = plan
@@ -40,6 +41,7 @@ cdef class RangeReader:
             more = self.crew.get().next(&result)
         if not more:
             return None
+        self.counters = counters_dict(result.counters)
         arrays = [take_array(&result.batches[i]) for i in range(result.batches.size())]
         errors = [error_tuple(result.errors[i]) for i in range(result.errors.size())]
         return result.records, arrays, errors

@@ -116,8 +116,9 @@ cdef class NativeStream:
         return push_result(&result, self.markers)
 
     def replan(self, Plan plan, const uint32_t[::1] columns, object marker, bint force):
-        """(version or None, result, buffers and bytes admitted before, columns that headers lack). Batches of rows
-        decoded from here on carry `marker`. `columns`: what each of the plan's is in counts and errors."""
+        """(the plan's version, 0 if it was not applied, result, counts before it, columns that headers lack). Batches of rows decoded from
+        here on carry `marker`. `columns`: what each of the plan's is in counts and errors. Counts: buffers and bytes
+        admitted, batches that have left, whether calls are still decoding by older plans."""
         cdef PushResult result
         cdef PlanChange change
         cdef vector[uint32_t] called
@@ -131,11 +132,19 @@ cdef class NativeStream:
         missing = [name.decode("utf-8", "replace") for name in change.missing]
         if not change.applied:
             del self.markers[version]
-            return None, push_result(&result, self.markers), 0, 0, missing
+            return 0, push_result(&result, self.markers), (0, 0, 0, False), missing
         done = push_result(&result, self.markers)
         for older in [known for known in self.markers if known < change.oldest]:
             del self.markers[older]
-        return change.version, done, change.buffers, change.bytes, missing
+        return change.version, done, (change.buffers, change.bytes, change.batches, change.parsing), missing
+
+    def await_older(self, uint64_t version, double seconds):
+        """Waits, so long at most, for calls that decode by plans before this one. Returns how many batches have left."""
+        cdef int64_t nanoseconds = <int64_t>(seconds * 1e9)
+        cdef uint64_t batches
+        with nogil:
+            batches = self.engine.await_older(version, nanoseconds)
+        return batches
 
     def open_origins(self):
         cdef vector[uint64_t] found

@@ -108,14 +108,16 @@ void survey_chunk(const Framing& framing, const uint8_t* data, size_t size, Chun
     }
     const CsvFormat& csv = *framing.csv;
     const bool inside = csv.quoting && guess_inside(csv, data, size, 0);
-    for (size_t i = 0; i < survey->courses.size(); i++) {
-        const ScanState state = unpacked_state(framing, survey->courses[i].start);
-        const bool plain = !state.escaped && !state.in_comment && !state.at_record_start && state.matched == 0;
-        if (state.inside == inside && plain && (framing.kind == FramingKind::parity || state.mark == 3)) {
-            survey->likely = i;
-            break;
-        }
+    if (framing.kind == FramingKind::parity) {
+        survey->likely = inside;
+        return;
     }
+    ScanState wanted;
+    wanted.inside = inside;
+    wanted.at_record_start = false;
+    const uint16_t packed = packed_state(framing, wanted);
+    for (size_t i = 0; i < survey->courses.size(); i++)
+        if (survey->courses[i].start == packed) survey->likely = i;
 }
 
 bool guess_inside(const CsvFormat& csv, const uint8_t* data, size_t size, size_t at) {

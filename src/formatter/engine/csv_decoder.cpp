@@ -42,6 +42,8 @@ CsvDecoder::CsvDecoder(std::shared_ptr<const CsvFormat> format)
     : format_(std::move(format)),
       kernel_(format_->kernel),
       plain_(format_->plain()),
+      only_empty_is_null_(std::all_of(format_->nulls.begin(), format_->nulls.end(),
+                                      [](const std::string& token) { return token.empty(); })),
       stops_(wanted_stops(*format_)),
       block_(uint32_t(stops_.size()), rows_of_block(stops_.size())),
       columns_(&format_->columns) {
@@ -69,6 +71,7 @@ CsvDecoder::CsvDecoder(std::shared_ptr<const CsvFormat> format)
     values_decoded.assign(format_->columns.size(), 0);
     text_before_.resize(format_->columns.size());
     nulls_before_.resize(format_->columns.size());
+    in_quotes_.assign(format_->columns.size(), 0);
     plan_filter();
 }
 
@@ -282,6 +285,7 @@ void CsvDecoder::add_irregular(const uint8_t* data, const RecordShape& shape, co
 
 void CsvDecoder::structural_error(ErrorCode code, const uint8_t* data, size_t size, const Place& at,
                                   uint32_t found_fields) {
+    counters.records++;
     counters.rejected++;
     if (format_->on_error == OnError::skip) return;
     RowError error;

@@ -84,7 +84,7 @@ uint64_t JsonBuilder::byte_count() const {
 
 void JsonBuilder::reserve(uint64_t rows) {
     if (rows <= capacity_) return;
-    const uint64_t wanted = std::max({rows, 2 * capacity_, first_rows});
+    const uint64_t wanted = std::max({rows, 2 * capacity_, first_rows, capacity_ ? 0 : usual_length_});
     validity_.reserve(wanted / 8 + 24, capacity_ / 8 + (capacity_ != 0));
     const ColumnType type = spec_->scalar.type;
     if (has_offsets()) {
@@ -107,7 +107,7 @@ void JsonBuilder::append_validity(bool valid) {
 }
 
 uint8_t* JsonBuilder::reserve_text(uint64_t more) {
-    text_.reserve(text_bytes_ + more + 64, text_bytes_);
+    text_.reserve(std::max(text_bytes_ + more, text_bytes_ ? 0 : usual_text_bytes_) + 64, text_bytes_);
     return text_.data();
 }
 
@@ -211,6 +211,8 @@ void JsonBuilder::export_array(ArrowArray* out) {
     owned->buffers[1] = owned->values.data();
     owned->buffers[2] = owned->text.data() ? owned->text.data() : owned->values.data();
     owned->point_at_children(out);
+    usual_length_ = length_ + length_ / 16;
+    usual_text_bytes_ = text_bytes_ + text_bytes_ / 16;
     length_ = null_count_ = capacity_ = text_bytes_ = 0;
 }
 

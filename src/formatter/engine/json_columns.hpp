@@ -28,14 +28,20 @@ class JsonBuilder {
     void append_nested();
     // A null, or the zero of the type where the schema allows none (it stands below a null then).
     void append_null();
-    // Many values at once: their room, what is written into it, and that they are there. Text lies behind text_bytes()
-    // and write_text_end tells where that of value `i` ends; item offsets are those of write_item_end.
+    // Many values at once: their room, what is written into it, and that they are there. Text goes behind text_bytes();
+    // write_end tells where text or items of value `i` end.
     void reserve_more(uint64_t rows) { reserve(length_ + rows); }
     uint8_t* values() const { return values_.data(); }
     uint8_t* reserve_text(uint64_t more);
     uint64_t text_bytes() const { return text_bytes_; }
-    void write_text_end(uint64_t i, uint64_t end) { write_offset(i, text_bytes_ = end); }
-    void write_item_end(uint64_t i, uint64_t end) { write_offset(i, end); }
+    void set_text_bytes(uint64_t bytes) { text_bytes_ = bytes; }
+    void write_end(uint64_t i, uint64_t end, bool wide) {
+        if (wide)
+            values_.as<int64_t>()[i + 1] = int64_t(end);
+        else
+            values_.as<int32_t>()[i + 1] = int32_t(end);
+    }
+    bool wide_offsets() const;
     void append_written(uint64_t rows, const uint64_t* valid_words);
     // Forgets the values from `length` on.
     void truncate(uint64_t length);
@@ -46,16 +52,9 @@ class JsonBuilder {
   private:
     void reserve(uint64_t rows);
     void append_validity(bool valid);
-    void append_offset(uint64_t end) { write_offset(length_, end); }
-    void write_offset(uint64_t i, uint64_t end) {
-        if (wide_offsets())
-            values_.as<int64_t>()[i + 1] = int64_t(end);
-        else
-            values_.as<int32_t>()[i + 1] = int32_t(end);
-    }
+    void append_offset(uint64_t end) { write_end(length_, end, wide_offsets()); }
     uint64_t offset_at(uint64_t i) const;
     uint64_t item_count() const;  // bytes of text, or items of a list
-    bool wide_offsets() const;
     bool has_offsets() const;
 
     const JsonNodeSpec* spec_;
@@ -66,6 +65,8 @@ class JsonBuilder {
     uint64_t null_count_ = 0;
     uint64_t capacity_ = 0;
     uint64_t text_bytes_ = 0;
+    // Of what was exported last: the next will be much the same, and growing step by step is copying.
+    uint64_t usual_length_ = 0, usual_text_bytes_ = 0;
 };
 
 // A struct array of whole columns, taken from arrays that are already complete. They count as released.

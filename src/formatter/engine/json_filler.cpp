@@ -7,37 +7,39 @@ namespace formatter {
 using Node = JsonWalk::Node;
 
 bool JsonFiller::fill_column(JsonBuilder& builder, size_t column) {
-    const Node& node = walk_->column_node(column);
+    const uint32_t node_at = walk_->column_node(column);
+    const Node& node = walk_->node(node_at);
     if (node.kind == Node::contested) return false;
     const JsonSpace& space = walk_->space(node.space);
     if (!node.nullable) {
         for (uint32_t row = 0; row < space.rows(); row++) {
             const uint32_t* entries = space.row(row);
-            if (node.kind != Node::leaf && entries[node.mark] == JsonSpace::absent) return false;
+            if (node.kind != Node::map && entries[node.mark] == JsonSpace::absent) return false;
         }
-        if (node.kind == Node::leaf) return false;
+        if (node.kind == Node::map) return false;
     }
-    return fill(builder, node);
+    return fill(builder, node_at);
 }
 
-bool JsonFiller::fill(JsonBuilder& builder, const Node& node) {
+bool JsonFiller::fill(JsonBuilder& builder, uint32_t at) {
+    const Node& node = walk_->node(at);
     builder.reserve_more(walk_->space(node.space).rows());
     switch (node.kind) {
-        case Node::structure: return fill_structure(builder, node);
-        case Node::list: return fill_list(builder, node);
+        case Node::structure: return fill_structure(builder, at);
+        case Node::list: return fill_list(builder, at);
+        case Node::map: return fill_map(builder, at);
         case Node::leaf: break;
         default: return false;
     }
-    const JsonNodeSpec& spec = builder.spec();
-    if (spec.kind == JsonKind::map) return fill_map(builder, node);
-    return is_text(spec.scalar.type) ? fill_text(builder, node) : fill_fixed_width(builder, node);
+    return is_text(builder.spec().scalar.type) ? fill_text(builder, at) : fill_fixed_width(builder, at);
 }
 
 // Below a null everything is null, or a zero where the schema allows none; and so is what is absent.
-bool JsonFiller::fill_structure(JsonBuilder& builder, const Node& node) {
+bool JsonFiller::fill_structure(JsonBuilder& builder, uint32_t at) {
+    const Node& node = walk_->node(at);
     const JsonSpace& space = walk_->space(node.space);
-    for (size_t i = 0; i < node.members.size(); i++)
-        if (!fill(builder.child(i), walk_->node(node.members[i]))) return false;
+    for (size_t i = 0; i < walk_->members(at).size(); i++)
+        if (!fill(builder.child(i), walk_->members(at)[i])) return false;
     scratch_.make_room(space.rows());
     for (uint32_t row = 0; row < space.rows(); row++)
         if (space.row(row)[node.mark] != JsonSpace::present && node.nullable) scratch_.clear_valid(row);
@@ -45,12 +47,14 @@ bool JsonFiller::fill_structure(JsonBuilder& builder, const Node& node) {
     return true;
 }
 
-bool JsonFiller::fill_list(JsonBuilder& builder, const Node& node) {
+bool JsonFiller::fill_list(JsonBuilder& builder, uint32_t at) {
+    const Node& node = walk_->node(at);
     const JsonSpace& space = walk_->space(node.space);
     const uint64_t first = builder.child(0).length(), row_count = space.rows();
     const uint64_t items = row_count ? space.row(uint32_t(row_count - 1))[node.count] : 0;
     // What a list that failed has left behind belongs to a column that is troubled.
     if (items != walk_->space(node.items).rows() || builder.offset_room() < items) return false;
+    const bool wide = builder.wide_offsets();
     scratch_.make_room(row_count);
     for (uint32_t row = 0; row < row_count; row++) {
         const uint32_t* entries = space.row(row);
@@ -58,13 +62,14 @@ bool JsonFiller::fill_list(JsonBuilder& builder, const Node& node) {
             if (node.sized) return false;  // items are due even below a null
             if (node.nullable) scratch_.clear_valid(row);
         }
-        if (!node.sized) builder.write_item_end(builder.length() + row, first + entries[node.count]);
+        if (!node.sized) builder.write_end(builder.length() + row, first + entries[node.count], wide);
     }
     builder.append_written(row_count, scratch_.valid.data());
-    return fill(builder.child(0), walk_->node(node.item));
+    return fill(builder.child(0), node.item);
 }
 
-bool JsonFiller::fill_fixed_width(JsonBuilder& builder, const Node& node) {
+bool JsonFiller::fill_fixed_width(JsonBuilder& builder, uint32_t at) {
+    const Node& node = walk_->node(at);
     const JsonNodeSpec& spec = builder.spec();
     const JsonSpace& space = walk_->space(node.space);
     const FieldView view = space.view(node.entry);
@@ -98,12 +103,13 @@ bool JsonFiller::fill_fixed_width(JsonBuilder& builder, const Node& node) {
     return true;
 }
 
-bool JsonFiller::fill_text(JsonBuilder& builder, const Node& node) {
+bool JsonFiller::fill_text(JsonBuilder& builder, uint32_t at) {
+    const Node& node = walk_->node(at);
     const JsonNodeSpec& spec = builder.spec();
     const JsonSpace& space = walk_->space(node.space);
     const FieldView view = space.view(node.entry);
     const bool plain = !spec.scalar.raw && spec.scalar.encoding == BinaryEncoding::plain;
-    const bool nullable = spec.scalar.nullable;
+    const bool nullable = spec.scalar.nullable, wide = builder.wide_offsets();
     uint64_t bound = 0;
     for (uint32_t row = 0; row < view.rows; row++) bound += space.row(row)[node.entry + 1] - space.row(row)[node.entry];
     if (builder.offset_room() < bound) return false;
@@ -122,7 +128,7 @@ bool JsonFiller::fill_text(JsonBuilder& builder, const Node& node) {
             } else {
                 ptrdiff_t copied = -1;
                 if (plain && begin[-1] == '"')
-                    copied = JsonLoops::copy_text(begin, size, segment.readable_end, text + bytes);
+                    copied = loops_.copy_text(begin, size, segment.readable_end, text + bytes);
                 if (copied < 0) {
                     if (!read_exactly(spec, segment, stops, node.quoted)) return false;
                     if (scalar_.null && !nullable) return false;
@@ -132,14 +138,16 @@ bool JsonFiller::fill_text(JsonBuilder& builder, const Node& node) {
                 }
                 bytes += uint64_t(copied);
             }
-            builder.write_text_end(builder.length() + row, bytes);
+            builder.write_end(builder.length() + row, bytes, wide);
         }
     }
+    builder.set_text_bytes(bytes);
     builder.append_written(view.rows, scratch_.valid.data());
     return true;
 }
 
-bool JsonFiller::fill_map(JsonBuilder& builder, const Node& node) {
+bool JsonFiller::fill_map(JsonBuilder& builder, uint32_t at) {
+    const Node& node = walk_->node(at);
     const JsonSpace& space = walk_->space(node.space);
     uint32_t row = 0;
     const uint64_t nulled = reader_->nulled;

@@ -20,12 +20,12 @@ class JsonFiller {
     bool fill_column(JsonBuilder&, size_t column);
 
   private:
-    bool fill(JsonBuilder&, const JsonWalk::Node&);
-    bool fill_structure(JsonBuilder&, const JsonWalk::Node&);
-    bool fill_list(JsonBuilder&, const JsonWalk::Node&);
-    bool fill_fixed_width(JsonBuilder&, const JsonWalk::Node&);
-    bool fill_text(JsonBuilder&, const JsonWalk::Node&);
-    bool fill_map(JsonBuilder&, const JsonWalk::Node&);
+    bool fill(JsonBuilder&, uint32_t node);
+    bool fill_structure(JsonBuilder&, uint32_t node);
+    bool fill_list(JsonBuilder&, uint32_t node);
+    bool fill_fixed_width(JsonBuilder&, uint32_t node);
+    bool fill_text(JsonBuilder&, uint32_t node);
+    bool fill_map(JsonBuilder&, uint32_t node);
     // The value whose entries are `stops`, the long way, into scalar_. False for what is no value of the column.
     bool read_exactly(const JsonNodeSpec&, const Segment&, const uint32_t* stops, bool quoted);
 

@@ -21,6 +21,9 @@ class JsonKeys {
     // `before`: the entry of the key before it, null for an object's first. What followed it last is looked at first.
     const Entry* find(const uint8_t* begin, const uint8_t* end, const Entry* before);
 
+    // Whether keys have come in the same order of late.
+    bool in_order() const { return guessing_; }
+
     // An entry more that stands for `node`, 0 for none. Beyond a limit it is not found again.
     const Entry* add(const uint8_t* begin, const uint8_t* end, uint32_t node);
 
@@ -30,8 +33,9 @@ class JsonKeys {
     typedef uint64_t Pair __attribute__((vector_size(16)));
 
   public:
-    struct Entry {
+    struct alignas(64) Entry {
         Pair tail;  // its last sixteen bytes, zeros before
+        Pair mask;  // where those are
         uint64_t size;
         mutable const Entry* next;  // the one that was seen behind it
         const char* text;
@@ -48,48 +52,59 @@ class JsonKeys {
         std::memcpy(&mask, edge + (size < 16 ? size : 16), 16);
         return bytes & mask;
     }
-    static uint64_t hash_of(const Pair& tail, uint64_t size) {
-        return ((tail[0] ^ size) * 0x9E3779B97F4A7C15 + tail[1]) * 0xC2B2AE3D27D4EB4F;
+    uint64_t slot_of(const Pair& tail, uint64_t size) const {
+        return ((tail[0] ^ size) * factor_ + tail[1]) * 0xC2B2AE3D27D4EB4F >> shift_;
     }
     bool is(const Entry& entry, const Pair& tail, const uint8_t* begin, size_t size) const {
         const Pair differs = entry.tail ^ tail;
         return (differs[0] | differs[1] | (entry.size ^ size)) == 0 &&
                (size <= 16 || std::memcmp(entry.text, begin, size - 16) == 0);
     }
-    void insert(uint32_t entry);
+    bool place(const Entry*);
+    // The same for the entry that is likely: with its own mask.
+    static bool is_likely(const Entry& entry, const uint8_t* begin, const uint8_t* end) {
+        const size_t size = size_t(end - begin);
+        Pair bytes;
+        std::memcpy(&bytes, end - 16, 16);
+        const Pair differs = (bytes & entry.mask) ^ entry.tail;
+        return entry.size == size && (differs[0] | differs[1]) == 0 &&
+               (size <= 16 || std::memcmp(entry.text, begin, size - 16) == 0);
+    }
+    void rebuild();
+    void turn();
 
     size_t wanted_room_, unwanted_room_;
     std::vector<std::unique_ptr<Entry>> entries_;
     std::vector<std::unique_ptr<char[]>> texts_;
-    std::vector<uint32_t> slots_;  // entry + 1, or 0
+    std::vector<const Entry*> slots_;
+    uint64_t factor_ = 0x9E3779B97F4A7C15;
     unsigned shift_ = 0;
     Entry start_{};  // what is before the first
     Entry other_{};  // not remembered
-    int luck_ = 0;  // how often guesses were right of late
+    size_t mask_ = 0;
+    // Guesses are made until so many have failed; then none, until so many keys have been found without.
+    bool guessing_ = true;
+    unsigned left_ = 1;
 };
 
 inline const JsonKeys::Entry* JsonKeys::find(const uint8_t* begin, const uint8_t* end, const Entry* before) {
-    constexpr int most_luck = 64, trusted = 8, lost = 4;
+    if (guessing_) {
+        const Entry* const likely = (before ? before : &start_)->next;
+        if (__builtin_expect(likely && is_likely(*likely, begin, end), 1)) return likely;
+    }
     const size_t size = size_t(end - begin);
     const Pair tail = tail_of(end, size);
-    if (!before) before = &start_;
-    const Entry* const likely = before->next;
+    const Entry* entry;
+    size_t slot = slot_of(tail, size);
+    for (;; slot = (slot + 1) & mask_) {
+        entry = slots_[slot];
+        if (__builtin_expect(entry == nullptr, 0)) return nullptr;
+        if (__builtin_expect(is(*entry, tail, begin, size), 1)) break;
+    }
     // Where keys come in any order, a guess that fails costs more than the look-up.
-    if (luck_ >= trusted && likely && is(*likely, tail, begin, size)) {
-        luck_ += luck_ < most_luck;
-        return likely;
-    }
-    const size_t mask = slots_.size() - 1;
-    for (size_t slot = hash_of(tail, size) >> shift_;; slot = (slot + 1) & mask) {
-        const uint32_t found = slots_[slot];
-        if (found == 0) return nullptr;
-        const Entry* entry = entries_[found - 1].get();
-        if (!is(*entry, tail, begin, size)) continue;
-        const int luck = luck_ + (entry == likely ? 1 : -lost);
-        luck_ = luck < 0 ? 0 : luck;
-        before->next = entry;
-        return entry;
-    }
+    if (--left_ == 0) turn();
+    if (guessing_) (before ? before : &start_)->next = entry;
+    return entry;
 }
 
 }  // namespace formatter

@@ -34,31 +34,6 @@ void narrow_floats(const double* from, float* to, uint32_t rows, ValueMarks* mar
     }
 }
 
-// Copies the content of a string, unless something in it has to be looked at. Reads and writes up to 15 bytes too many.
-bool copy_plain(const uint8_t* from, size_t size, uint8_t* to) {
-    typedef uint8_t Lanes __attribute__((vector_size(16)));
-    typedef uint64_t Pair __attribute__((vector_size(16)));
-    alignas(16) static const uint8_t edge[32] = {255, 255, 255, 255, 255, 255, 255, 255,
-                                                 255, 255, 255, 255, 255, 255, 255, 255};
-    Lanes odd = {};
-    size_t left = size;
-    for (;; from += 16, to += 16, left -= 16) {
-        Lanes bytes, present;
-        std::memcpy(&bytes, from, 16);
-        std::memcpy(to, &bytes, 16);
-        const Lanes marks = Lanes(bytes == uint8_t('"')) | Lanes(bytes == uint8_t('\\')) | Lanes(bytes < uint8_t(0x20));
-        if (left > 16) {
-            odd |= marks;
-            continue;
-        }
-        std::memcpy(&present, edge + 16 - left, 16);
-        odd |= marks & present;
-        break;
-    }
-    const Pair any = Pair(odd);
-    return (any[0] | any[1]) == 0;
-}
-
 // What an epoch number is multiplied with, or 0 if it must be divided.
 int64_t epoch_factor(const JsonNodeSpec& node) {
     const int steps = int(node.scalar.unit) - (int(node.epoch) - int(EpochUnit::second));
@@ -145,8 +120,8 @@ void JsonLoops::decode(const JsonNodeSpec& node, const FieldView& v, bool leadin
     marks->odd_count = rows;
 }
 
-ptrdiff_t JsonLoops::copy_text(const uint8_t* from, size_t size, const uint8_t* readable_end, uint8_t* to) {
-    if (size + 16 <= size_t(readable_end - from) && copy_plain(from, size, to)) return ptrdiff_t(size);
+// So near to the end of what can be read that there are no whole blocks.
+ptrdiff_t JsonLoops::copy_last_text(const uint8_t* from, size_t size, uint8_t* to) {
     size_t written = 0;
     return unescape(Bytes{from, size}, to, &written) == ErrorCode::none ? ptrdiff_t(written) : -1;
 }

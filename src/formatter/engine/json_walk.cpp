@@ -15,7 +15,7 @@ Bytes bytes_of(const std::string& text) { return Bytes{reinterpret_cast<const ui
 // ------------------------------------------------------------------------------------------ what is wanted
 
 JsonWalk::JsonWalk(const JsonFormat* format)
-    : format_(format), nodes_(2), spaces_(1), troubled_(format->columns.size()) {
+    : format_(format), nodes_(2), objects_(2), spaces_(1), troubled_(format->columns.size()) {
     nodes_[1].kind = Node::passage;
     const auto nested = [](const JsonColumn& c) { return c.node.kind != JsonKind::scalar; };
     if (std::any_of(format->columns.begin(), format->columns.end(), nested)) spaces_.emplace_back();
@@ -27,32 +27,35 @@ JsonWalk::JsonWalk(const JsonFormat* format)
         }
         column_nodes_.push_back(at);
         if (at == 1) readable_ = false;
-        Node& node = nodes_[at];
         // Whatever two columns want differently is left to the text.
-        const bool first = node.column < 0 && node.kind == Node::passage && node.members.empty();
-        node.column = int32_t(column);
+        const bool first = nodes_[at].column < 0 && nodes_[at].kind == Node::passage && objects_[at].members.empty();
+        nodes_[at].column = int32_t(column);
+        nodes_[at].entry = 2 * column;
         if (first && readable_)
             describe(at, format->columns[column].node, nested(format->columns[column]) ? 1 : 0);
         else
-            node.kind = Node::contested;
-        if (!first || !nested(format->columns[column])) nodes_[at].entry = 2 * column;
+            nodes_[at].kind = Node::contested;
     }
-    for (Node& node : nodes_)
-        if (node.kind == Node::passage)
-            know_keys(node, &node == &nodes_[1] ? format->ignored_keys : std::vector<std::string>());
+    for (uint32_t i = 0; i < nodes_.size(); i++)
+        if (nodes_[i].kind == Node::passage) know_keys(i, i == 1 ? format->ignored_keys : std::vector<std::string>());
     for (JsonSpace& space : spaces_) space.lay_out();
     place_entries();
     rows_before_.resize(spaces_.size());
 }
 
-uint32_t JsonWalk::add_member(uint32_t parent, const std::string& key) {
-    for (uint32_t member : nodes_[parent].members)
-        if (nodes_[member].key == key) return member;
-    const uint32_t member = uint32_t(nodes_.size());
+uint32_t JsonWalk::add_node() {
     nodes_.emplace_back();
-    nodes_[member].key = key;
+    objects_.emplace_back();
+    return uint32_t(nodes_.size()) - 1;
+}
+
+uint32_t JsonWalk::add_member(uint32_t parent, const std::string& key) {
+    for (uint32_t member : objects_[parent].members)
+        if (objects_[member].key == key) return member;
+    const uint32_t member = add_node();
+    objects_[member].key = key;
     nodes_[member].kind = Node::passage;
-    nodes_[parent].members.push_back(member);
+    objects_[parent].members.push_back(member);
     return member;
 }
 
@@ -63,19 +66,22 @@ void JsonWalk::describe(uint32_t at, const JsonNodeSpec& spec, uint32_t space) {
     switch (spec.kind) {
         case JsonKind::scalar:
         case JsonKind::map:
-            nodes_[at].kind = Node::leaf;
+            nodes_[at].kind = spec.kind == JsonKind::map ? Node::map : Node::leaf;
+            nodes_[at].place = space > 0 ? Node::row : Node::record_stops;
             if (space > 0) nodes_[at].entry = spaces_[space].add_leaf();
             return;
         case JsonKind::structure:
             nodes_[at].kind = Node::structure;
             nodes_[at].mark = spaces_[space].add_mark();
-            for (const JsonNodeSpec& member : spec.children)
-                describe(add_member(at, member.scalar.name), member, space);
-            return know_keys(nodes_[at], spec.ignored_keys);
+            for (const JsonNodeSpec& member : spec.children) {
+                const uint32_t node = add_member(at, member.scalar.name);
+                describe(node, member, space);
+                if (!member.scalar.nullable) objects_[at].required.push_back(node);
+            }
+            return know_keys(at, spec.ignored_keys);
         default: {
-            const uint32_t items = uint32_t(spaces_.size()), item = uint32_t(nodes_.size());
+            const uint32_t items = uint32_t(spaces_.size()), item = add_node();
             spaces_.emplace_back();
-            nodes_.emplace_back();
             nodes_[at].kind = Node::list;
             nodes_[at].mark = spaces_[space].add_mark();
             nodes_[at].items = items;
@@ -88,10 +94,11 @@ void JsonWalk::describe(uint32_t at, const JsonNodeSpec& spec, uint32_t space) {
     }
 }
 
-void JsonWalk::know_keys(Node& node, const std::vector<std::string>& ignored) {
-    node.keys = JsonKeys(node.members.size());
-    for (const std::string& key : ignored) node.by_key[key] = 0;
-    for (uint32_t member : node.members) node.by_key[nodes_[member].key] = member;
+void JsonWalk::know_keys(uint32_t node, const std::vector<std::string>& ignored) {
+    Object& object = objects_[node];
+    object.keys = JsonKeys(object.members.size());
+    for (const std::string& key : ignored) object.by_key[key] = 0;
+    for (uint32_t member : object.members) object.by_key[objects_[member].key] = member;
 }
 
 // Marks and counts lie behind the leaves, and how many of those there are is known at the end only.
@@ -152,22 +159,24 @@ size_t JsonWalk::read(const JsonParts& parts, size_t first, uint32_t* stops) {
     const size_t line_end = behind(first);
     if (!only_space(line_end - 1, line_end)) return 0;
     record_++;
-    stops_ = stops;
+    stops_ = outside_[Node::record_stops] = stops;
+    outside_[Node::nowhere] = nowhere_;
     line_end_ = uint32_t(parts.base + parts.positions[line_end] - segment_base_);
     for (size_t i = 0; i < 2 * column_nodes_.size(); i++) stops[i] = line_end_;
     uint32_t* row = nullptr;
     for (size_t i = 1; i < spaces_.size(); i++) rows_before_[i] = spaces_[i].rows();
     if (has_spaces()) row = spaces_[1].add_row(line_end_, spaces_);
-    if (read_object(nodes_[1], first, row) == line_end - 1) return line_end;
+    if (read_object(1, first, row) == line_end - 1) return line_end;
     forget();
     return 0;
 }
 
-size_t JsonWalk::read_object(Node& node, size_t at, uint32_t* row) {
+size_t JsonWalk::read_object(uint32_t node, size_t at, uint32_t* row) {
     const uint8_t* const base = parts_.base;
     const uint32_t* const positions = parts_.positions;
     const uint8_t* const kinds = parts_.kinds;
-    const JsonKeys::Entry* before = nullptr;
+    Object& object = objects_[node];
+    const JsonKeys::Entry* entry = nullptr;
     if (kinds[at + 1] == '}') {
         if (!only_space(at, at + 1)) return 0;
         at++;
@@ -176,113 +185,128 @@ size_t JsonWalk::read_object(Node& node, size_t at, uint32_t* row) {
             if (kinds[at + 1] != ':') return 0;
             const uint8_t* const key_begin = base + positions[at] + 1;
             const uint8_t* const key_end = base + positions[at + 1];
-            const JsonKeys::Entry* entry = __builtin_expect(key_end - readable_begin_ >= ptrdiff_t(JsonKeys::reach), 1)
-                                               ? node.keys.find(key_begin, key_end, before)
-                                               : find_near_begin(node, key_begin, key_end, before);
-            if (__builtin_expect(entry == nullptr, 0)) entry = learn_key(node, key_begin, key_end);
-            if (!entry) return 0;
-            before = entry;
-            Node& member = nodes_[entry->node];
+            entry = __builtin_expect(key_end - readable_begin_ >= ptrdiff_t(JsonKeys::reach), 1)
+                        ? object.keys.find(key_begin, key_end, entry)
+                        : find_near_begin(object.keys, key_begin, key_end, entry);
+            if (__builtin_expect(entry == nullptr, 0)) {
+                entry = learn_key(node, key_begin, key_end);
+                if (!entry) return 0;
+            }
             at++;
-            if (is_nested(kinds[at + 1])) {
-                const size_t behind_colon = at + 1;
-                if (!only_space(at, behind_colon)) return 0;
-                at = read_nested(member, behind_colon, row);
+            if (object.keys.in_order() && entry->node == 0) {  // what nobody asked for: not even looked at
+                at = is_nested(kinds[at + 1]) ? behind(at + 1) : at + 1;
+            } else if (__builtin_expect(is_nested(kinds[at + 1]), 0)) {
+                if (entry->node != 0 && !only_space(at, at + 1)) return 0;
+                at = read_nested(entry->node, at + 1, row);
                 if (at == 0) return 0;
             } else {
-                if (!read_plain(member, at, row)) return 0;
+                Node& member = nodes_[entry->node];
+                const uint8_t* begin = base + positions[at] + 1;
+                const uint8_t* end = base + positions[at + 1];
+                const uint8_t first = *begin, last = end[-1];
+                // The usual case, by branches where it can be foreseen which way they go.
+                if (object.keys.in_order() && member.kind == Node::leaf && (first > '0' || first == '"') &&
+                    last > ' ' && begin < end) {
+                    uint32_t* const out = (member.place == Node::row ? row : stops_) + member.entry;
+                    if (member.quoted && first == '"' && last == '"' && end - begin >= 2) begin++, end--;
+                    if (out[0] != line_end_) return 0;
+                    out[0] = uint32_t(begin - segment_base_);
+                    out[1] = uint32_t(end - segment_base_);
+                } else if (!read_plain(entry->node, at, row)) {
+                    return 0;
+                }
                 at++;
             }
         } while (kinds[at] == ',');
         if (kinds[at] != '}') return 0;
     }
-    if (node.kind != Node::structure) return at;
-    for (uint32_t i : node.members) {
+    for (uint32_t i : object.required) {
         const Node& member = nodes_[i];
-        if (member.nullable) continue;
-        const uint32_t entry = member.kind == Node::leaf ? member.entry : member.mark;
-        if (row[entry] == (member.kind == Node::leaf ? line_end_ : JsonSpace::absent)) return 0;
+        const bool leaf = member.kind == Node::leaf || member.kind == Node::map;
+        if (row[leaf ? member.entry : member.mark] == (leaf ? line_end_ : JsonSpace::absent)) return 0;
     }
     return at;
 }
 
-bool JsonWalk::write_leaf(Node& node, uint32_t* row, const uint8_t* begin, const uint8_t* end) {
-    uint32_t* out = row + node.entry;
+inline bool JsonWalk::write_leaf(Node& node, uint32_t* row, const uint8_t* begin, const uint8_t* end) {
+    // No branches: where keys come in any order, any of these could go either way.
+    // What nobody asked for goes nowhere, and is never there already.
+    nowhere_[0] = line_end_;
+    uint32_t* const out = (node.place == Node::row ? row : outside_[node.place]) + node.entry;
     const bool quotes = node.quoted & (*begin == '"') & (end[-1] == '"') & (end - begin >= 2);
     // No JSON number begins with a zero that another digit follows; the loops over digits do not mind one.
-    const uint8_t* digit = begin + (*begin == '-');
-    node.leading_zeros |= !quotes & (digit[0] == '0') & (uint8_t(digit[1] - '0') <= 9);
+    const uint8_t* const digit = begin + (*begin == '-');
+    node.leading_zeros |= !node.quoted & (digit[0] == '0') & (uint8_t(digit[1] - '0') <= 9);
     const bool again = out[0] != line_end_;
     out[0] = uint32_t(begin - segment_base_) + quotes;
     out[1] = uint32_t(end - segment_base_) - quotes;
     return !again;
 }
 
-bool JsonWalk::read_plain(Node& node, size_t before, uint32_t* row) {
+// Of a nested column: false if it has a value already.
+bool JsonWalk::note_whole(const Node& node, const uint8_t* begin, const uint8_t* end) {
+    if (node.column < 0) return true;
+    uint32_t* stops = stops_ + 2 * node.column;
+    if (stops[0] != line_end_) return false;
+    stops[0] = uint32_t(begin - segment_base_);
+    stops[1] = uint32_t(end - segment_base_);
+    return true;
+}
+
+inline bool JsonWalk::read_plain(uint32_t at, size_t before, uint32_t* row) {
+    Node& node = nodes_[at];
     const uint8_t* begin = parts_.base + parts_.positions[before] + 1;
     const uint8_t* end = parts_.base + parts_.positions[before + 1];
     while (is_json_space(*begin)) begin++;
     while (end > begin && is_json_space(end[-1])) end--;
     if (begin >= end) return false;
-    if (__builtin_expect(node.kind <= Node::leaf, 1)) {
-        const bool wanted = node.kind == Node::leaf;
-        if (!wanted) ignored_row_[0] = line_end_;
-        uint32_t* target = !wanted ? ignored_row_ : node.space == 0 ? stops_ : row;
-        if (wanted && node.column >= 0 && node.space != 0) {  // a map: by its text, wherever it stands
-            stops_[2 * node.column] = uint32_t(begin - segment_base_);
-            stops_[2 * node.column + 1] = uint32_t(end - segment_base_);
-        }
-        return write_leaf(node, target, begin, end);
-    }
+    if (__builtin_expect(node.kind <= Node::leaf, 1)) return write_leaf(node, row, begin, end);
+    return read_plain_elsewhere(at, row, begin, end);
+}
+
+bool JsonWalk::read_plain_elsewhere(uint32_t at, uint32_t* row, const uint8_t* begin, const uint8_t* end) {
+    Node& node = nodes_[at];
     if (node.kind == Node::contested) return false;
     if (node.kind == Node::passage) {
-        const bool again = node.seen == record_;
-        node.seen = record_;
+        const bool again = objects_[at].seen == record_;
+        objects_[at].seen = record_;
         return !again;
     }
+    if (!note_whole(node, begin, end)) return false;
+    if (node.kind == Node::map) return write_leaf(node, row, begin, end);
     if (row[node.mark] != JsonSpace::absent) return false;
     row[node.mark] = JsonSpace::null;
-    if (node.column >= 0) {
-        stops_[2 * node.column] = uint32_t(begin - segment_base_);
-        stops_[2 * node.column + 1] = uint32_t(end - segment_base_);
-    }
     const bool null = node.nullable && end - begin == 4 && std::memcmp(begin, "null", 4) == 0;
     if (null || node.column < 0) return null;
     troubled_[size_t(node.column)] = true;
     return true;
 }
 
-size_t JsonWalk::read_nested(Node& node, size_t at, uint32_t* row) {
+size_t JsonWalk::read_nested(uint32_t node_at, size_t at, uint32_t* row) {
+    Node& node = nodes_[node_at];
     const size_t next = behind(at);
-    if (!only_space(next - 1, next)) return 0;
     if (node.kind == Node::ignored) return next;
+    if (!only_space(next - 1, next)) return 0;
     const uint8_t* const begin = parts_.base + parts_.positions[at];
     const uint8_t* const end = parts_.base + parts_.positions[next - 1] + 1;
-    const bool whole = node.column >= 0 && node.kind != Node::contested;
-    if (whole) {
-        if (stops_[2 * node.column] != line_end_) return 0;
-        stops_[2 * node.column] = uint32_t(begin - segment_base_);
-        stops_[2 * node.column + 1] = uint32_t(end - segment_base_);
-    }
+    if (node.kind >= Node::map && node.kind <= Node::list && !note_whole(node, begin, end)) return 0;
     const bool object = parts_.kinds[at] == '{';
     switch (node.kind) {
         case Node::leaf:
-            if (node.space == 0) return next;
-            return write_leaf(node, row, begin, end) ? next : 0;
+        case Node::map: return write_leaf(node, row, begin, end) ? next : 0;
         case Node::passage:
-            if (!object || node.seen == record_) return 0;
-            node.seen = record_;
-            return read_object(node, at, row) == next - 1 ? next : 0;
+            if (!object || objects_[node_at].seen == record_) return 0;
+            objects_[node_at].seen = record_;
+            return read_object(node_at, at, row) == next - 1 ? next : 0;
         case Node::structure:
         case Node::list: {
             if (row[node.mark] != JsonSpace::absent) return 0;
             row[node.mark] = JsonSpace::present;
             const bool fits = object == (node.kind == Node::structure);
-            const size_t close = !fits ? 0 : object ? read_object(node, at, row) : read_list(node, at, row);
+            const size_t close = !fits ? 0 : object ? read_object(node_at, at, row) : read_list(node, at, row);
             if (close == next - 1) return next;
-            // The whole column's text decides then.
-            if (!whole) return 0;
-            troubled_[size_t(node.column)] = true;
+            if (node.column < 0) return 0;
+            troubled_[size_t(node.column)] = true;  // the whole column's text decides then
             return next;
         }
         default: return 0;
@@ -290,9 +314,8 @@ size_t JsonWalk::read_nested(Node& node, size_t at, uint32_t* row) {
 }
 
 size_t JsonWalk::read_list(Node& node, size_t at, uint32_t* row) {
-    Node& item = nodes_[node.item];
     JsonSpace& space = spaces_[node.items];
-    const uint32_t first = space.rows();
+    const uint32_t first = space.rows(), item = node.item;
     if (parts_.kinds[at + 1] == ']' && only_space(at, at + 1)) {
         at++;
     } else {
@@ -314,15 +337,16 @@ size_t JsonWalk::read_list(Node& node, size_t at, uint32_t* row) {
 }
 
 // Where fewer bytes can be read than are compared.
-const JsonKeys::Entry* JsonWalk::find_near_begin(Node& node, const uint8_t* begin, const uint8_t* end,
+const JsonKeys::Entry* JsonWalk::find_near_begin(JsonKeys& keys, const uint8_t* begin, const uint8_t* end,
                                                  const JsonKeys::Entry* before) {
     uint8_t copy[2 * JsonKeys::reach] = {};
     std::memcpy(copy + JsonKeys::reach, begin, size_t(end - begin));
-    return node.keys.find(copy + JsonKeys::reach, copy + JsonKeys::reach + (end - begin), before);
+    return keys.find(copy + JsonKeys::reach, copy + JsonKeys::reach + (end - begin), before);
 }
 
 // A spelling that is new here: by its text, once.
-const JsonKeys::Entry* JsonWalk::learn_key(Node& node, const uint8_t* begin, const uint8_t* end) {
+const JsonKeys::Entry* JsonWalk::learn_key(uint32_t node, const uint8_t* begin, const uint8_t* end) {
+    Object& object = objects_[node];
     const uint8_t* from = skip_json_space(begin, end);
     const uint8_t* to = end;
     while (to > from && is_json_space(to[-1])) to--;
@@ -332,12 +356,10 @@ const JsonKeys::Entry* JsonWalk::learn_key(Node& node, const uint8_t* begin, con
     if (close.code != ErrorCode::none || close.at != to - 1) return nullptr;
     std::string key(reinterpret_cast<const char*>(from) + 1, size_t(to - from) - 2);
     if (escapes && unescape(bytes_of(std::string(key)), &key) != ErrorCode::none) return nullptr;
-    const auto known = node.by_key.find(key);
-    if (known == node.by_key.end() && format_->unknown_is_error &&
-        (node.kind == Node::structure || &node == &nodes_[1]))
-        return nullptr;
-    const uint32_t member = known == node.by_key.end() ? 0 : known->second;
-    return node.keys.add(begin, end, member);
+    const auto known = object.by_key.find(key);
+    const bool all_known = format_->unknown_is_error && (nodes_[node].kind == Node::structure || node == 1);
+    if (known == object.by_key.end() && all_known) return nullptr;
+    return object.keys.add(begin, end, known == object.by_key.end() ? 0 : known->second);
 }
 
 }  // namespace formatter

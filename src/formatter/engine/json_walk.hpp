@@ -31,12 +31,15 @@ inline bool expects_string(const JsonNodeSpec& node) {
 
 class JsonWalk {
   public:
-    struct Node {
-        enum Kind : uint8_t { ignored, leaf, structure, list, passage, contested };
+    struct Node {  // what every value looks at; the rest is in Object
+        enum Kind : uint8_t { ignored, leaf, map, structure, list, passage, contested };
         Kind kind = ignored;
+        enum Place : uint8_t { nowhere, record_stops, row };
+        Place place = nowhere;  // of a leaf's entries
         bool quoted = false;  // of a leaf that expects a string: its entries lie inside the quotes
         bool leading_zeros = false;  // some value of a leaf has one, so that it is no JSON number
         bool nullable = true;
+        bool sized = false;  // a list of fixed size
         int32_t column = -1;  // of the format: the whole value is noted in the record's stops
         uint32_t space = 0;
         uint32_t entry = 0;  // of a leaf
@@ -45,12 +48,6 @@ class JsonWalk {
         uint32_t items = 0;  // space of a list
         uint32_t item = 0;  // node of a list
         uint32_t fixed_size = 0;  // of a fixed-size list
-        bool sized = false;
-        uint64_t seen = 0;  // the record a passage was met in
-        std::string key;
-        std::vector<uint32_t> members;  // nodes
-        std::unordered_map<std::string, uint32_t> by_key;  // a node; 0: known, not wanted
-        JsonKeys keys;
     };
 
     // Space 0 stands for the stops of records, which are kept elsewhere; space 1 holds what nested columns have of them.
@@ -68,26 +65,39 @@ class JsonWalk {
     // Whether some record of the block has something in this column that only its text can decide.
     bool troubled(size_t column) const { return troubled_[column]; }
     const Node& node(uint32_t i) const { return nodes_[i]; }
-    const Node& column_node(size_t column) const { return nodes_[column_nodes_[column]]; }
-    bool leading_zeros(size_t column) const { return column_node(column).leading_zeros; }
+    const std::vector<uint32_t>& members(uint32_t node) const { return objects_[node].members; }
+    bool leading_zeros(size_t column) const { return nodes_[column_nodes_[column]].leading_zeros; }
+    uint32_t column_node(size_t column) const { return column_nodes_[column]; }
     const JsonSpace& space(uint32_t i) const { return spaces_[i]; }
 
   private:
+    struct Object {  // by node: its members and their keys
+        std::string key;
+        std::vector<uint32_t> members;  // nodes
+        std::vector<uint32_t> required;  // those that must not be absent
+        std::unordered_map<std::string, uint32_t> by_key;  // a node; 0: known, not wanted
+        uint64_t seen = 0;  // the record a passage was met in
+        JsonKeys keys;
+    };
+
+    uint32_t add_node();
     uint32_t add_member(uint32_t parent, const std::string& key);
     void describe(uint32_t node, const JsonNodeSpec&, uint32_t space);
-    void know_keys(Node&, const std::vector<std::string>& ignored);
+    void know_keys(uint32_t node, const std::vector<std::string>& ignored);
     void place_entries();
 
     // Each from the part an opening bracket is to the one that closes it, or 0.
-    size_t read_object(Node&, size_t at, uint32_t* row);
+    size_t read_object(uint32_t node, size_t at, uint32_t* row);
     size_t read_list(Node&, size_t at, uint32_t* row);
     // A value between two parts; false if it is not in order here.
-    bool read_plain(Node&, size_t before, uint32_t* row);
+    bool read_plain(uint32_t node, size_t before, uint32_t* row);
+    bool read_plain_elsewhere(uint32_t node, uint32_t* row, const uint8_t* begin, const uint8_t* end);
     // A nested value at `at`; returns the part behind it, or 0.
-    size_t read_nested(Node&, size_t at, uint32_t* row);
-    const JsonKeys::Entry* find_near_begin(Node&, const uint8_t* begin, const uint8_t* end, const JsonKeys::Entry*);
-    const JsonKeys::Entry* learn_key(Node&, const uint8_t* begin, const uint8_t* end);
+    size_t read_nested(uint32_t node, size_t at, uint32_t* row);
+    const JsonKeys::Entry* find_near_begin(JsonKeys&, const uint8_t* begin, const uint8_t* end, const JsonKeys::Entry*);
+    const JsonKeys::Entry* learn_key(uint32_t node, const uint8_t* begin, const uint8_t* end);
     bool write_leaf(Node&, uint32_t* row, const uint8_t* begin, const uint8_t* end);
+    bool note_whole(const Node&, const uint8_t* begin, const uint8_t* end);
     // The part behind a value that begins at `at`: the next one of the depth around it.
     size_t behind(size_t at) const;
     bool only_space(size_t before, size_t behind) const {
@@ -98,6 +108,7 @@ class JsonWalk {
 
     const JsonFormat* format_;
     std::vector<Node> nodes_;  // 0: what nobody asked for; 1: the record
+    std::vector<Object> objects_;
     std::vector<JsonSpace> spaces_;
     std::vector<uint32_t> column_nodes_;
     std::vector<uint8_t> troubled_;
@@ -108,8 +119,9 @@ class JsonWalk {
     const uint8_t* readable_begin_ = nullptr;
     JsonParts parts_{};
     uint32_t line_end_ = 0;  // as a stop
-    uint32_t* stops_ = nullptr;
-    uint32_t ignored_row_[2] = {0, 0};
+    uint32_t* stops_ = nullptr;  // of the record
+    uint32_t nowhere_[2] = {0, 0};
+    uint32_t* outside_[2] = {nullptr, nullptr};  // by Place
 };
 
 }  // namespace formatter

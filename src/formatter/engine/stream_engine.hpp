@@ -17,6 +17,7 @@
 
 #include "engine/arrow_abi.hpp"
 #include "engine/origin.hpp"
+#include "engine/slab_allocator.hpp"
 
 namespace formatter {
 
@@ -47,6 +48,7 @@ struct StreamPlan {
     uint64_t version = 1;
     RecordFormat format;
     std::vector<uint32_t> columns;  // what each column is called in counts and errors; empty: by its index
+    mutable uint32_t held = 0;  // builders that calls decode with right now
 
     uint32_t column(size_t index) const { return columns.empty() ? uint32_t(index) : columns[index]; }
 };
@@ -81,6 +83,8 @@ struct PlanChange {
     uint64_t version = 0;  // of the plan that is now in force
     uint64_t oldest = 0;  // of the plans that rows may still leave under
     uint64_t buffers = 0, bytes = 0;  // admitted before it
+    uint64_t batches = 0;  // that had left, with those in the result
+    bool parsing = false;  // calls may hold rows that will leave under older plans
     std::vector<std::string> missing;  // columns that the header of an open origin lacks
 };
 
@@ -132,6 +136,8 @@ class StreamEngine {
     // only. Batches of rows decoded before leave in `result`, those being decoded right now with the calls that do it.
     // Unless it is forced, nothing changes if the header of an open origin lacks a column.
     PlanChange replan(RecordFormat format, std::vector<uint32_t> columns, bool force, PushResult* result);
+    // Waits, so long at most, for calls that decode by plans before `version`. Returns how many batches have left then.
+    uint64_t await_older(uint64_t version, int64_t timeout_ns);
 
     StreamCounts counts();
     std::vector<uint64_t> open_origins();
@@ -147,6 +153,7 @@ class StreamEngine {
 
     // arrival, without the lock (stream_arrival.cpp)
     struct Arrived;
+    static std::vector<uint32_t> in_stream_order(const PushedBuffer* buffers, size_t count);
     void take_in(const PushedBuffer* buffers, const uint32_t* order, size_t count, Call&) const;
 
     // admission, under the lock (stream_admission.cpp)
@@ -199,8 +206,10 @@ class StreamEngine {
     void return_builder(Origin&, Builder*, PushResult*);
     void export_builder(Builder&, std::vector<FinishedBatch>*) const;
     void retire_builder(Builder*);
+    uint64_t expected_bytes(const Call&) const;
     bool is_full(const Builder&) const;
-    void flush_idle(bool all, PushResult*);
+    enum class Flush { surplus, late, all };  // more than may be open; those whose deadline has passed, too; or all
+    void flush_idle(Flush, PushResult*);
     void number_batches(PushResult*);
 
     StreamOptions options_;
@@ -210,12 +219,14 @@ class StreamEngine {
     std::condition_variable quiet_;
     uint64_t in_flight_ = 0;
     bool closed_gate_ = false;  // a checkpoint waits for quiet
-    std::unordered_map<uint64_t, Origin> origins_;
+    std::unordered_map<uint64_t, Origin, std::hash<uint64_t>, std::equal_to<uint64_t>,
+                       SlabAllocator<std::pair<const uint64_t, Origin>>>
+        origins_;  // none ever leaves: a finished one is remembered
     std::map<std::string, std::shared_ptr<const RecordFormat>> formats_;  // by header
     std::list<Builder*> idle_builders_;  // oldest first
     std::vector<Builder*> spare_builders_;
     uint64_t typical_bytes_ = 0;  // of input in a full batch
-    uint64_t tally_count_ = 0;    // in all origins
+    uint64_t tally_count_ = 0;  // in all origins
     StreamCounts counts_;
 };
 

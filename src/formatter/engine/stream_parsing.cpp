@@ -250,6 +250,7 @@ void StreamEngine::too_long_or_lost(const Job& job, const uint8_t* bytes, size_t
     const size_t most = job.lost ? raw_most : std::min<size_t>(raw_most, options_.max_record_bytes);
     if (size) error.raw.assign(reinterpret_cast<const char*>(bytes), std::min(size, most));
     error.found = error.raw.substr(0, 200);
+    job.builder->decoder->counters.records++;
     job.builder->decoder->counters.rejected++;
     job.builder->decoder->errors.push_back(std::move(error));
 }

@@ -4,6 +4,8 @@
 // The answer is the decoder's own word: builders are handed out under the lock, and from here on only with the new plan.
 // Builders that calls hold right now stay as they are; what they hold leaves when they come back, under the plan it was
 // decoded with. So a batch never mixes two plans, and nobody waits for a parse.
+#include <chrono>
+
 #include "engine/stream_engine.hpp"
 
 namespace formatter {
@@ -24,8 +26,10 @@ PlanChange StreamEngine::replan(RecordFormat format, std::vector<uint32_t> colum
         formats[header] = std::move(preamble.format);
     }
     if (!change.missing.empty() && !force) return change;
-    flush_idle(true, result);
+    flush_idle(Flush::all, result);
     number_batches(result);
+    change.batches = counts_.batches;
+    change.parsing = in_flight_ != 0;
     for (Builder* builder : spare_builders_) delete builder;
     spare_builders_.clear();
     for (auto& entry : origins_) {
@@ -47,6 +51,18 @@ PlanChange StreamEngine::replan(RecordFormat format, std::vector<uint32_t> colum
     change.oldest = older_plans_.empty() ? change.version : older_plans_.front().first;
     change.applied = true;
     return change;
+}
+
+uint64_t StreamEngine::await_older(uint64_t version, int64_t timeout_ns) {
+    std::unique_lock<std::mutex> guard(lock_);
+    quiet_.wait_for(guard, std::chrono::nanoseconds(timeout_ns), [&] {
+        for (const auto& older : older_plans_) {
+            const auto plan = older.second.lock();
+            if (plan && plan->version < version && plan->held) return false;
+        }
+        return true;
+    });
+    return counts_.batches;
 }
 
 }  // namespace formatter

@@ -10,7 +10,7 @@ columns their consumers need; every output and every branch of a shared stage ge
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -107,13 +107,16 @@ class Pipeline:
     def __init__(self) -> None:
         self._names: set[str] = set()
 
-    def source(self, name: str, items: Iterable[Any], *, schema: pa.Schema | None = None) -> Stage:
+    def source(self, name: str, items: Any, *, schema: pa.Schema | None = None) -> Stage:
         """Record batches and fm.Watermark from any iterable, or raw buffers if `.parse()` follows.
 
-        An iterable with a `snapshot()` method is asked for its position at every checkpoint.
+        An iterable with a `snapshot()` method is asked for its position at every checkpoint. An fm.SharedStream is
+        subscribed to when the plan runs, for the columns its stages need; an fm.Subscription is read as it is.
         """
         if name in self._names:
             raise FlowError(f"pipeline: source '{name}' exists already; give each source its own name")
+        if schema is None and callable(getattr(items, "subscribe", None)):
+            schema = items.format.schema
         if schema is None:
             schema = getattr(items, "schema", None)
             if schema is None and isinstance(items, list | tuple) and items and isinstance(items[0], pa.RecordBatch):
@@ -155,7 +158,8 @@ class Plan:
             if again:
                 return
             drawn.add(id(node))
-            for consumer, columns in getattr(node, "views", ()):
+            subscribed = (node.shared_views() if isinstance(node, Source) else None) or ()
+            for consumer, columns in (*getattr(node, "views", ()), *subscribed):
                 lines.append(
                     f"{below}{'│  ' if node.inputs else '   '}consumer {consumer} needs [{', '.join(columns)}]"
                 )

@@ -19,6 +19,7 @@ from typing import Any
 import pyarrow as pa
 
 from formatter._core import Checkpoint, Consumer, Producer, Rows, Watermark
+from formatter.batch import Batch
 from formatter.errors import FlowError
 from formatter.flow.bridge import Bridge, BridgeStats, FanOut
 from formatter.flow.fan_in import END, FanIn
@@ -46,6 +47,12 @@ class _Feed:
 
     def __init__(self, source: Source) -> None:
         self.source = source
+        self.items: Any = source.items
+        self.lease: Any = None  # on a shared stream: taken before the run begins, given back with its end
+        subscribe = getattr(source.items, "subscribe", None)
+        if callable(subscribe):
+            taken = source.name in getattr(source.items, "subscriptions", ())
+            self.lease = self.items = subscribe(source.schema().names, name=None if taken else source.name)
         self.requests: deque[int] = deque()
         self.position = 0
         self.states: dict[int | None, SourceState] = {}  # by epoch; None: as it ended
@@ -156,6 +163,8 @@ class Running:
         for feed in self._feeds:
             if feed.parsing:
                 feed.parsing.stop()
+            if feed.lease is not None:
+                feed.lease.close()
 
     # Wiring: what a stage pushes to.
 
@@ -217,7 +226,7 @@ class Running:
 
     def _read(self, feed: _Feed, push: Push) -> None:
         columns = feed.source.columns
-        for item in feed.source.items:
+        for item in feed.items:
             self._serve(feed, push)
             if self._stopping.is_set():
                 return
@@ -225,7 +234,9 @@ class Running:
                 raise FlowError(f"pipeline: source '{feed.source.name}' made {item}; ids are assigned by checkpoint()")
             if isinstance(item, Rows):
                 item = item.batch
-            if columns is not None and isinstance(item, pa.RecordBatch):
+            elif isinstance(item, Batch):
+                item = item.view(feed.source.schema())
+            elif columns is not None and isinstance(item, pa.RecordBatch):
                 item = item.select(list(columns))
             push(item)
             feed.position += 1

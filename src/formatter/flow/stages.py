@@ -48,7 +48,14 @@ class Source(Node):
         return narrowed(self.full_schema, self.columns)
 
     def label(self) -> str:
-        return f"Source {self.name}" + columns_text(self.columns)
+        shared = " of a SharedStream" if self.shared_views() is not None else ""
+        return f"Source {self.name}{shared}" + columns_text(self.columns)
+
+    def shared_views(self) -> Iterable[tuple[str, tuple[str, ...]]] | None:
+        """If the items are those of a shared stream: who is subscribed to it now, and what each of them needs."""
+        from formatter.shared import SharedStream, Subscription  # they import the batch policy from here
+
+        return self.items.views if isinstance(self.items, SharedStream | Subscription) else None
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -8,6 +8,7 @@
 #include "kernels/csv_index.inl.hpp"
 #include "kernels/json_index.inl.hpp"
 #include "kernels/json_levels.inl.hpp"
+#include "kernels/json_strings.inl.hpp"
 #include "kernels/text_columns.inl.hpp"
 #include "kernels/number_columns.inl.hpp"
 #include "kernels/time_columns.inl.hpp"
@@ -26,6 +27,7 @@ const Kernel FORMATTER_JOIN(kernel_, FORMATTER_ISA) = {
     .index_csv = FORMATTER_ISA::index_csv,
     .summarize_quotes = FORMATTER_ISA::summarize_quotes,
     .count_byte = FORMATTER_ISA::count_byte,
+    .first_record_end = FORMATTER_ISA::first_record_end,
     .copy_counting = FORMATTER_ISA::copy_counting,
     .decode_int64 = FORMATTER_ISA::decode_int64,
     .decode_float64 = FORMATTER_ISA::decode_float64,
@@ -37,6 +39,7 @@ const Kernel FORMATTER_JOIN(kernel_, FORMATTER_ISA) = {
     .valid_utf8 = FORMATTER_ISA::valid_utf8,
     .index_json = FORMATTER_ISA::index_json,
     .level_json = FORMATTER_ISA::level_json,
+    .copy_json_string = FORMATTER_ISA::copy_json_string,
 };
 
 }  // namespace formatter

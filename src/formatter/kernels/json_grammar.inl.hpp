@@ -1,16 +1,13 @@
-// Whether what stands between the structure of JSON lines is in order: strings, numbers, literals, white space.
+// Whether what stands between the structure of JSON lines is in order: strings, white space, one value at most.
 //
 //     bytes      { " a " : - 1 . 5 , " b " : t r u e } \n
 //     other      0 0 0 0 0 1 1 1 1 0 0 0 0 0 1 1 1 1 0 0     neither string, structure nor white space
-//     values     0 1 0 0 0 1 0 0 0 0 1 0 0 0 1 0 0 0 0 0     where one begins
-//     valued     0       1         1       1         1  0    of the structure: a value stands before it
+//     values     0       1         1       1         1  0    of the structure: a value stands before it
+//     others     0       0         1       0         1  0    and it is no string
 //
 // In: blocks in order, with the masks that json_index.inl.hpp made of them. Out: a verdict a block, and `valued` for
-// json_levels.inl.hpp, which knows what may follow what. Refuses to know depth. A verdict may come a block late, never
-// behind the line end.
-//
-// Numbers are checked by looking one byte back, except for what a run of digits follows: a run is stepped over by adding
-// the bit it begins with, and behind the digits of a fraction no '.' may stand, behind those of an exponent no 'e' either.
+// json_levels.inl.hpp, which knows what may follow what and looks at the values that are no strings. Refuses to know depth.
+// A verdict may come a block late, never behind the line end.
 #pragma once
 
 #include "kernels/kernel.hpp"
@@ -18,6 +15,13 @@
 
 namespace formatter {
 namespace FORMATTER_ISA {
+
+// A mask that is reckoned with from here on: in a general register, where the compiler might keep it among the vectors' masks
+// and move it to and fro for every step.
+static inline uint64_t bits_of(uint64_t mask) {
+    __asm__("" : "+r"(mask));
+    return mask;
+}
 
 struct JsonMasks {  // of a block
     uint64_t found;  // structure outside strings
@@ -27,10 +31,21 @@ struct JsonMasks {  // of a block
     uint64_t present;
 };
 
+// What the letter of an escape means; 0 for what begins none or one with digits.
+struct EscapeTable {
+    alignas(64) uint8_t meaning[256];
+    constexpr EscapeTable() : meaning() {
+        meaning[uint8_t('"')] = '"', meaning[uint8_t('\\')] = '\\', meaning[uint8_t('/')] = '/';
+        meaning[uint8_t('b')] = '\b', meaning[uint8_t('f')] = '\f', meaning[uint8_t('n')] = '\n';
+        meaning[uint8_t('r')] = '\r', meaning[uint8_t('t')] = '\t';
+    }
+};
+static constexpr EscapeTable escape_table;
+
 template <bool strict>
 class JsonGrammar {
   public:
-    JsonGrammar(const uint8_t*, size_t, uint64_t*) {}
+    JsonGrammar(const uint8_t*, size_t, JsonValued*) {}
     bool accepts(const Block&, size_t, const JsonMasks&) { return true; }
 };
 
@@ -38,29 +53,35 @@ class JsonGrammar {
 
 constexpr bool json_grammar_known = true;
 
-#ifdef __AVX512BW__
-static inline uint64_t digit_mask(const Block& block) {
-    const __m512i values = _mm512_sub_epi8(block.bytes, _mm512_set1_epi8('0'));
-    return _cvtmask64_u64(_mm512_cmplt_epu8_mask(values, _mm512_set1_epi8(10)));
-}
 static inline uint64_t control_mask(const Block& block) {
-    return _cvtmask64_u64(_mm512_cmplt_epu8_mask(block.bytes, _mm512_set1_epi8(0x20)));
-}
-static inline Block lower_case(const Block& block) { return {_mm512_or_si512(block.bytes, _mm512_set1_epi8(0x20))}; }
+#ifdef __AVX512BW__
+    return bits_of(_cvtmask64_u64(_mm512_cmplt_epu8_mask(block.bytes, _mm512_set1_epi8(0x20))));
 #else
-static inline uint64_t at_most_mask(const Block& block, uint8_t most) {
-    const __m256i limit = _mm256_set1_epi8(char(most));
+    const __m256i limit = _mm256_set1_epi8(0x1F);
     return equal_mask({_mm256_max_epu8(block.low, limit), _mm256_max_epu8(block.high, limit)}, {limit});
+#endif
 }
-static inline uint64_t digit_mask(const Block& block) {
-    const __m256i zero = _mm256_set1_epi8('0');
-    return at_most_mask({_mm256_sub_epi8(block.low, zero), _mm256_sub_epi8(block.high, zero)}, 9);
-}
-static inline uint64_t control_mask(const Block& block) { return at_most_mask(block, 0x1F); }
-static inline Block lower_case(const Block& block) {
-    const __m256i bit = _mm256_set1_epi8(0x20);
-    return {_mm256_or_si256(block.low, bit), _mm256_or_si256(block.high, bit)};
-}
+
+#ifdef __AVX512VBMI__
+struct JsonSpaceBytes {  // as JsonStructure finds its bytes
+    __m512i table;
+    JsonSpaceBytes() {
+        alignas(64) uint8_t bytes[64] = {1};
+        for (const char* c = " \t\r"; *c; c++) bytes[*c & 63] = uint8_t(*c);
+        table = _mm512_load_si512(bytes);
+    }
+    uint64_t mask(const Block& block) const {
+        return bits_of(
+            _cvtmask64_u64(_mm512_cmpeq_epi8_mask(_mm512_permutexvar_epi8(block.bytes, table), block.bytes)));
+    }
+};
+#else
+struct JsonSpaceBytes {
+    Needle space = make_needle(' '), tab = make_needle('\t'), carriage_return = make_needle('\r');
+    uint64_t mask(const Block& block) const {
+        return equal_mask(block, space) | equal_mask(block, tab) | equal_mask(block, carriage_return);
+    }
+};
 #endif
 
 // A bit for each byte whose predecessor has one; `carry` is that of the byte before the block.
@@ -80,68 +101,60 @@ static inline uint64_t step_over(uint64_t over, uint64_t from, uint64_t& carry) 
 
 static inline bool is_hex(uint8_t c) { return uint8_t(c - '0') <= 9 || uint8_t((c | 0x20) - 'a') <= 5; }
 
+// Of the escaped bytes of a block, whether some belong to no escape. `size`: bytes from here to the end of all.
+static inline bool wrong_escapes(const Block& block, const uint8_t* bytes, size_t size, uint64_t escaped) {
+#ifdef __AVX512VBMI__
+    const __m512i low = _mm512_load_si512(escape_table.meaning), high = _mm512_load_si512(escape_table.meaning + 64);
+    const __m512i meanings = _mm512_permutex2var_epi8(low, block.bytes, high);  // by the low seven bits
+    const __mmask64 ascii = _mm512_testn_epi8_mask(block.bytes, _mm512_set1_epi8(char(0x80)));
+    escaped &= ~bits_of(_cvtmask64_u64(_mm512_mask_test_epi8_mask(ascii, meanings, meanings)));
+#else
+    (void)block;
+#endif
+    bool wrong = false;
+    for (; escaped != 0; escaped &= escaped - 1) {
+        const unsigned at = trailing_zeros(escaped);
+        const uint8_t c = bytes[at];
+        if (escape_table.meaning[c] != 0) continue;
+        const uint8_t* const unit = bytes + at + 1;
+        wrong |=
+            c != 'u' || size - at < 5 || !is_hex(unit[0]) || !is_hex(unit[1]) || !is_hex(unit[2]) || !is_hex(unit[3]);
+    }
+    return wrong;
+}
+
 template <>
 class JsonGrammar<true> {
   public:
-    JsonGrammar(const uint8_t* data, size_t size, uint64_t* valued) : data_(data), size_(size), valued_(valued) {}
+    JsonGrammar(const uint8_t* data, size_t size, JsonValued* valued) : data_(data), size_(size), valued_(valued) {}
 
-    bool accepts(const Block& block, size_t offset, const JsonMasks& masks) {
-        const uint64_t opening = masks.quotes & masks.strings, closing = masks.quotes & ~masks.strings;
-        const uint64_t space = equal_mask(block, space_) | equal_mask(block, tab_) | equal_mask(block, return_);
+    __attribute__((always_inline)) bool accepts(const Block& block, size_t offset, const JsonMasks& masks) {
+        const uint64_t closing = masks.quotes & ~masks.strings;
+        const uint64_t space = space_.mask(block) & ~masks.strings;
         uint64_t wrong = control_mask(block) & masks.strings & masks.present;
-        if (__builtin_expect(masks.escaped != 0, 0))
-            wrong |= wrong_escapes(block, offset, masks.escaped & masks.strings & masks.present);
+        const uint64_t escaped = masks.escaped & masks.strings & masks.present;
+        if (__builtin_expect(escaped != 0, 0)) wrong |= wrong_escapes(block, data_ + offset, size_ - offset, escaped);
 
         const uint64_t other = ~(masks.found | space | masks.strings | closing) & masks.present;
-        const uint64_t begins = other & ~behind(other, other_);
-        wrong |= misplaced_values(opening, begins, masks.found, equal_mask(block, colon_) & masks.found);
-
-        uint64_t literals = literal_;
-        literal_ = 0;
-        uint64_t words = begins & (equal_mask(block, t_) | equal_mask(block, f_) | equal_mask(block, n_));
-        for (; words != 0; words &= words - 1) {
-            const unsigned at = trailing_zeros(words);
-            const unsigned size = literal_size(offset + at);
-            if (size == 0) return false;
-            const uint64_t bytes = (uint64_t(1) << size) - 1;
-            literals |= bytes << at;
-            if (at + size > 64) literal_ = bytes >> (64 - at);
+        const uint64_t after_other = behind(other, other_);
+        // Behind a value, white space left out, there must be a part of the structure: that part is `valued`.
+        const uint64_t text_ends = behind(closing, text_), other_ends = after_other & ~other;
+        uint64_t valued = text_ends | other_ends, other_valued = other_ends;
+        if (__builtin_expect((space | spaces_) != 0, 0)) {
+            valued = step_over(space, valued, spaces_);
+            other_valued = step_over(space, other_valued, other_spaces_);
         }
-        const uint64_t numbers = other & ~literals;
-        wrong |= numbers & behind(literals, after_literal_);
-        return (wrong | wrong_numbers(block, numbers)) == 0;
+        append_valued(_pext_u64(valued, masks.found), _pext_u64(other_valued, masks.found), popcount(masks.found));
+        wrong |= valued & ~masks.found;
+        return wrong == 0;
     }
 
   private:
-    uint64_t wrong_escapes(const Block& block, size_t offset, uint64_t escaped) const {
-        uint64_t known = 0;
-        for (const char* c = "\"\\/bfnrt"; *c; c++) known |= equal_mask(block, make_needle(uint8_t(*c)));
-        uint64_t wrong = escaped & ~known, units = wrong & equal_mask(block, make_needle('u'));
-        for (; units != 0; units &= units - 1) {
-            const size_t at = offset + trailing_zeros(units) + 1;
-            if (size_ - at < 4) break;
-            if (!is_hex(data_[at]) || !is_hex(data_[at + 1]) || !is_hex(data_[at + 2]) || !is_hex(data_[at + 3])) break;
-            wrong &= ~(units & (0 - units));
-        }
-        return wrong;
-    }
-
-    // One value at most between parts of the structure, and before a colon a string.
-    uint64_t misplaced_values(uint64_t opening, uint64_t begins, uint64_t found, uint64_t colons) {
-        const uint64_t values = opening | begins, pending = value_;
-        const uint64_t valued = step_over(~found, values, value_) & found;
-        const uint64_t texts = step_over(~found, opening, text_) & found;
-        append_valued(extract_bits_of(valued, found), popcount(found));
-        const bool several = popcount(values) + pending != popcount(valued) + value_;
-        return (colons & ~texts) | uint64_t(several);
-    }
-
-    static uint64_t extract_bits_of(uint64_t word, uint64_t mask) { return _pext_u64(word, mask); }
-
-    void append_valued(uint64_t bits, unsigned count) {
-        *valued_ = word_ |= bits << filled_;
+    __attribute__((always_inline)) void append_valued(uint64_t values, uint64_t others, unsigned count) {
+        valued_->values = word_.values |= values << filled_;
+        valued_->others = word_.others |= others << filled_;
         if (filled_ + count >= 64) {
-            word_ = filled_ ? bits >> (64 - filled_) : 0;
+            word_ = {filled_ ? values >> (64 - filled_) : 0, filled_ ? others >> (64 - filled_) : 0};
             *++valued_ = word_;
             filled_ += count - 64;
         } else {
@@ -149,55 +162,13 @@ class JsonGrammar<true> {
         }
     }
 
-    unsigned literal_size(size_t at) const {
-        uint64_t word = 0;
-        if (size_ - at >= 8)
-            __builtin_memcpy(&word, data_ + at, 8);
-        else
-            __builtin_memcpy(&word, data_ + at, size_ - at);
-        const uint32_t head = uint32_t(word);
-        const bool four = head == 0x65757274u || head == 0x6C6C756Eu;  // true, null
-        const bool five = (word & 0xFFFFFFFFFFu) == 0x65736C6166u;  // false
-        return four ? 4 : five ? 5 : 0;
-    }
-
-    uint64_t wrong_numbers(const Block& block, uint64_t numbers) {
-        const uint64_t digits = digit_mask(block) & numbers, minus = equal_mask(block, minus_) & numbers;
-        const uint64_t plus = equal_mask(block, plus_) & numbers, point = equal_mask(block, point_) & numbers;
-        const uint64_t exponent = equal_mask(lower_case(block), e_) & numbers;
-        const uint64_t zero = equal_mask(block, zero_) & numbers;
-        const uint64_t begins = numbers & ~behind(numbers, number_);
-        const uint64_t after_digit = behind(digits, digit_), after_exponent = behind(exponent, exponent_);
-        const uint64_t after_point = behind(point, point_carry_);
-        const uint64_t after_sign = behind(minus | plus, sign_);
-        const uint64_t first_digits = (begins & digits) | behind(minus & begins, first_minus_);
-        const uint64_t exponent_digits = after_exponent | behind((minus | plus) & after_exponent, exponent_sign_);
-        uint64_t wrong = numbers & ~(digits | minus | plus | point | exponent);
-        wrong |= minus & ~(begins | after_exponent);
-        wrong |= plus & ~after_exponent;
-        wrong |= (point | exponent) & ~after_digit;
-        wrong |= (after_sign | after_point) & ~digits;
-        wrong |= after_exponent & ~(digits | minus | plus);
-        wrong |= begins & ~(digits | minus);
-        wrong |= behind(zero & first_digits, leading_zero_) & digits;
-        wrong |= step_over(digits, after_point & digits, fraction_run_) & point;
-        wrong |= step_over(digits, exponent_digits & digits, exponent_run_) & (point | exponent);
-        return wrong;
-    }
-
     const uint8_t* data_;
     size_t size_;
-    uint64_t* valued_;
-    uint64_t word_ = 0;
+    JsonValued* valued_;
+    JsonValued word_{0, 0};
     unsigned filled_ = 0;
-    // What the block before leaves, a bit each; literal_: the bytes of a literal that reach into the next block.
-    uint64_t other_ = 0, value_ = 0, text_ = 0, literal_ = 0, after_literal_ = 0, number_ = 0, digit_ = 0;
-    uint64_t exponent_ = 0, point_carry_ = 0, sign_ = 0, first_minus_ = 0, exponent_sign_ = 0, leading_zero_ = 0;
-    uint64_t fraction_run_ = 0, exponent_run_ = 0;
-    const Needle space_ = make_needle(' '), tab_ = make_needle('\t'), return_ = make_needle('\r'),
-                 colon_ = make_needle(':'), t_ = make_needle('t'), f_ = make_needle('f'), n_ = make_needle('n'),
-                 minus_ = make_needle('-'), plus_ = make_needle('+'), point_ = make_needle('.'), e_ = make_needle('e'),
-                 zero_ = make_needle('0');
+    uint64_t other_ = 0, text_ = 0, spaces_ = 0, other_spaces_ = 0;  // what the block before leaves, a bit each
+    const JsonSpaceBytes space_;
 };
 
 #else

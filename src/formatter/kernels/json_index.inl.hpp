@@ -22,21 +22,30 @@ namespace FORMATTER_ISA {
 // The seven bytes differ in their low six bits, so a table of 64 finds them all at once: a byte is one of them if the
 // table holds it where its low bits point.
 struct JsonStructure {
-    __m512i table;
+    __m512i table, seen{};
     JsonStructure() {
         alignas(64) uint8_t bytes[64] = {1};  // no byte with low bits 0 is 1, none with others is 0
         for (const char* c = "{}[]:,\n"; *c; c++) bytes[*c & 63] = uint8_t(*c);
         table = _mm512_load_si512(bytes);
     }
     uint64_t mask(const Block& block) const {
-        return _cvtmask64_u64(_mm512_cmpeq_epi8_mask(_mm512_permutexvar_epi8(block.bytes, table), block.bytes));
+        return bits_of(
+            _cvtmask64_u64(_mm512_cmpeq_epi8_mask(_mm512_permutexvar_epi8(block.bytes, table), block.bytes)));
     }
-    uint64_t beyond_ascii(const Block& block) const { return _cvtmask64_u64(_mm512_movepi8_mask(block.bytes)); }
+    void note(const Block& block) { seen = _mm512_or_si512(seen, block.bytes); }
+    bool ascii() const { return _cvtmask64_u64(_mm512_movepi8_mask(seen)) == 0; }
     // Sixteen at most in nearly every block: records hold a position to ten bytes.
     template <bool kinds_too>
     static void write(const Block& block, uint64_t mask, uint32_t base, uint32_t* out, uint8_t* kinds) {
-        if (kinds_too) _mm512_storeu_si512(kinds, _mm512_maskz_compress_epi8(_cvtu64_mask64(mask), block.bytes));
-        if (__builtin_expect(popcount(mask) > 16, 0)) return write_positions(mask, base, out);
+        __m512i bytes{};
+        if (kinds_too) {
+            bytes = _mm512_maskz_compress_epi8(_cvtu64_mask64(mask), block.bytes);
+            _mm_storeu_si128(reinterpret_cast<__m128i*>(kinds), _mm512_castsi512_si128(bytes));
+        }
+        if (__builtin_expect(popcount(mask) > 16, 0)) {
+            if (kinds_too) _mm512_storeu_si512(kinds, bytes);
+            return write_positions(mask, base, out);
+        }
         alignas(64) static const uint8_t iota[64] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
                                                      16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
                                                      32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47,
@@ -57,7 +66,8 @@ struct JsonStructure {
                equal_mask(block, close_array) | equal_mask(block, colon) | equal_mask(block, comma) |
                equal_mask(block, line_end);
     }
-    uint64_t beyond_ascii(const Block&) const { return 1; }  // not known as cheaply here
+    void note(const Block&) {}
+    bool ascii() const { return false; }  // not known as cheaply here
     template <bool kinds_too>
     static void write(const Block&, uint64_t mask, uint32_t base, uint32_t* out, uint8_t*) {
         write_positions(mask, base, out);
@@ -84,38 +94,41 @@ static inline uint64_t escaped_bytes(uint64_t backslashes, uint64_t& carry) {
 
 template <bool kinds_too, bool strict>
 static void index_json_as(const uint8_t* data, size_t size, JsonIndex& index) {
-    const JsonStructure structure;
+    JsonStructure structure;
     const Needle backslash = make_needle('\\'), quote = make_needle('"'), line_end = make_needle('\n');
     JsonGrammar<strict> grammar(data, size, index.valued);
     uint32_t* out = index.positions;
-    uint64_t inside = 0, carry = 0, beyond_ascii = 0;
+    uint8_t* const kinds = index.kinds;
+    uint64_t inside = 0, carry = 0;
     index.stopped = false;
     for (size_t offset = 0; offset < size; offset += 64) {
         uint64_t present = ~uint64_t(0);
         const Block block =
             size - offset >= 64 ? load_block(data + offset) : load_tail(data + offset, size - offset, present);
-        beyond_ascii |= structure.beyond_ascii(block);
-        const uint64_t backslashes = equal_mask(block, backslash);
-        uint64_t quotes = equal_mask(block, quote), escaped = 0;
+        structure.note(block);
+        const uint64_t backslashes = bits_of(equal_mask(block, backslash));
+        uint64_t quotes = bits_of(equal_mask(block, quote)), escaped = 0;
         if (__builtin_expect((backslashes | carry) != 0, 0)) quotes &= ~(escaped = escaped_bytes(backslashes, carry));
         const uint64_t strings = prefix_xor(quotes) ^ inside;
         inside = uint64_t(int64_t(strings) >> 63);
         uint64_t found = structure.mask(block) & ~strings & present;
-        uint64_t bad = ((equal_mask(block, line_end) & strings) | (backslashes & ~strings)) & present;
+        uint64_t bad = backslashes & ~strings;
+        if (!strict)
+            bad |= bits_of(equal_mask(block, line_end)) & strings;  // the grammar objects to it as to any control
+        bad &= present;
         if (strict && !grammar.accepts(block, offset, {found, quotes, strings, escaped, present})) bad |= 1;
         if (__builtin_expect(bad != 0, 0)) {
             found &= (bad & (0 - bad)) - 1;
-            structure.template write<kinds_too>(block, found, uint32_t(offset), out,
-                                                index.kinds + (out - index.positions));
+            structure.template write<kinds_too>(block, found, uint32_t(offset), out, kinds + (out - index.positions));
             out += popcount(found);
             while (out > index.positions && data[out[-1]] != '\n') out--;
             index.stopped = true;
             break;
         }
-        structure.template write<kinds_too>(block, found, uint32_t(offset), out, index.kinds + (out - index.positions));
+        structure.template write<kinds_too>(block, found, uint32_t(offset), out, kinds + (out - index.positions));
         out += popcount(found);
     }
-    index.ascii = beyond_ascii == 0;
+    index.ascii = structure.ascii();
     index.count = size_t(out - index.positions);
     if (kinds_too) structure.write_kinds(data, index);
 }

@@ -8,10 +8,12 @@
 //
 //     depth 2  [ , ]        object? 0 0 0       bits must repeat the one before, save where a bracket opens
 //
-// With `valued` (whether a value stands before a part) this is also where the grammar between the parts is checked; a
+// With `valued` (what stands before a part) this is also where the grammar between the parts is checked; a
 // comma or colon then counts as of an object or of an array by what follows, and must agree with its bracket.
 #pragma once
 
+#include "kernels/json_grammar.inl.hpp"
+#include "kernels/json_scalars.inl.hpp"
 #include "kernels/kernel.hpp"
 #include "kernels/separator_blocks.inl.hpp"
 
@@ -41,6 +43,7 @@ static inline bool write_depths(const uint8_t* kinds, uint8_t* depths, size_t co
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
         word = __builtin_bswap64(word);
 #endif
+        if (count - i < 8) word &= (uint64_t(1) << 8 * (count - i)) - 1;  // what lies behind the last is old
         const uint64_t brackets = word >> 6;
         const uint64_t opening = brackets & word >> 1 & ones, closing = brackets & word >> 2 & ones;
         // A product with ones sums all bytes up to each.
@@ -72,7 +75,7 @@ struct JsonKinds {  // of 64 parts, a bit each
 };
 
 // Which parts may stand behind the one before them, with a value between or without. Whether a comma's container agrees
-// is seen by depth; that only strings stand before colons is known.
+// is seen by depth.
 static inline uint64_t parts_in_order(const JsonKinds& is, const JsonKinds& was, uint64_t valued) {
     const uint64_t closed = was.close_object | was.close_array;
     const uint64_t value_due = was.open_array | was.colon | was.comma;
@@ -98,32 +101,33 @@ static void level_json_as(JsonLevels& levels) {
     for (size_t at = 0; at < levels.count; at += 64) {
         const size_t size = levels.count - at < 64 ? levels.count - at : 64;
         const uint64_t present = size == 64 ? ~uint64_t(0) : (uint64_t(1) << size) - 1;
-        // What stands behind the last part is old, and harmless: nothing but brackets changes a depth.
         const bool shallow = write_depths(kinds + at, levels.depths + at, size, depth);
         const Block block = load_block(kinds + at), depths = load_block(levels.depths + at);
         JsonKinds is{};
-        is.open_object = equal_mask(block, open_object) & present;
-        is.close_object = equal_mask(block, close_object) & present;
-        is.open_array = equal_mask(block, open_array) & present;
-        is.close_array = equal_mask(block, close_array) & present;
-        is.line_end = equal_mask(block, line_end) & present;
-        bool wrong = !shallow || (equal_mask(depths, none) & present) != is.line_end;
+        is.open_object = bits_of(equal_mask(block, open_object)) & present;
+        is.close_object = bits_of(equal_mask(block, close_object)) & present;
+        is.open_array = bits_of(equal_mask(block, open_array)) & present;
+        is.close_array = bits_of(equal_mask(block, close_array)) & present;
+        is.line_end = bits_of(equal_mask(block, line_end)) & present;
+        bool wrong = !shallow || (bits_of(equal_mask(depths, none)) & present) != is.line_end;
         const uint64_t opening = is.open_object | is.open_array;
         uint64_t left = opening | is.close_object | is.close_array;
         uint64_t of_object = is.open_object | is.close_object;
         if (strict) {
-            is.colon = equal_mask(block, colon) & present;
-            is.comma = equal_mask(block, comma) & present;
-            uint64_t valued;
-            __builtin_memcpy(&valued, levels.valued + at / 64, 8);
-            wrong |= (parts_in_order(is, is.shifted(before), valued) & present) != present;
+            is.colon = bits_of(equal_mask(block, colon)) & present;
+            is.comma = bits_of(equal_mask(block, comma)) & present;
+            const JsonValued valued = levels.valued[at / 64];
+            wrong |= (parts_in_order(is, is.shifted(before), valued.values) & present) != present;
+            // Only strings are keys. That a value has something before it is known by now.
+            wrong |= (is.colon & valued.others) != 0;
+            if (!wrong) wrong = !scalars_in_order(levels, at, valued.others & present);
             const uint64_t before_colon = is.colon >> 1 | uint64_t(size == 64 && kinds[at + 64] == ':') << 63;
             of_object |= is.colon | (is.comma & before_colon);
             left |= is.colon | is.comma;
             before = is;
         }
         for (unsigned level = 1; left != 0 && !wrong; level++) {
-            const uint64_t here = equal_mask(depths, make_needle(uint8_t(level))) & left;
+            const uint64_t here = bits_of(equal_mask(depths, make_needle(uint8_t(level)))) & left;
             if (here == 0) continue;
             left &= ~here;
             const uint64_t object = extract_bits(of_object, here), opens = extract_bits(opening, here);

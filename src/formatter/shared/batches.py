@@ -62,12 +62,10 @@ class SharedBatch(Batch):
         path = self._layout.schema.names[name] if isinstance(name, int) else name
         return self._layout.column(self._decoded, path, self.projection_version)
 
-    def view(self, columns: list[str]) -> pa.RecordBatch:
-        """Only these top-level columns, as they stand in `data`."""
-        if all(name in self._layout.needs for name in columns):
-            arrays = [self.column(name) for name in columns]
-            return pa.RecordBatch.from_arrays(arrays, schema=pa.schema([self.schema.field(name) for name in columns]))
-        return self.data.select(columns)
+    def view(self, schema: pa.Schema) -> pa.RecordBatch:
+        if len(schema) == 0:
+            return self.data.select([])
+        return super().view(schema)
 
     def __repr__(self) -> str:
         return (

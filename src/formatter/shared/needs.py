@@ -14,6 +14,7 @@ from formatter.errors import OptionError, SchemaError
 from formatter.json_format import Json
 from formatter.native_format import Framed
 from formatter.json_plans import Wanted, is_list, united, wanted_columns
+from formatter.native_format import Framed
 from formatter.plans import Format, projected_names
 
 # Per column of the schema: all of it (None), or some of its members. A column that is not needed is not in it.

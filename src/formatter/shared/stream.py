@@ -9,7 +9,6 @@ projection was made for. So a consumer can receive no batch that lacks one of it
 
 from __future__ import annotations
 
-import heapq
 import threading
 import time
 from collections import deque
@@ -21,21 +20,24 @@ import pyarrow as pa
 
 from formatter import _core
 from formatter.batch import Batch
-from formatter.buffer_arguments import Origin, refusal
+from formatter.buffer_arguments import Origin, checked_sequence, refusal
 from formatter.errors import FlowError, OptionError, SchemaError, SequenceError
-from formatter.filters import Filters, check_columns, columns_of, described, normalized
+from formatter.filters import Filters
 from formatter.flow.policy import BatchPolicy
-from formatter.plans import Format, filterable
-from formatter.shared.consumer import LOOK_AROUND_S, OVERFLOW, Consumer, Put, abandoned
+from formatter.plans import Format
+from formatter.shared.consumer import LOOK_AROUND_S, OVERFLOW, Consumer, abandoned
+from formatter.shared.delivery import Delivery
 from formatter.shared.explain import explained
 from formatter.shared.needs import ALL, Needs, _All, in_order, needs_of, paths
 from formatter.shared.projection import Decodes, Projection
+from formatter.shared.row_filters import RowFilter, kept, row_filter
 from formatter.shared.subscription import Subscription
 from formatter.stream import MAX_PENDING_BYTES, MAX_RECORD_BYTES, Stream, StreamStats, native_options
 
 QUEUE = 64
 IDLE = ("discard", "error")
 LEAST_WAIT_S = 0.001
+PATIENCE_S = 1.0  # who leaves waits no longer for a call that brought so much that it still runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +85,15 @@ class SharedStream(Stream):
         self._live: dict[str, Consumer] = {}
         self._orphans: deque[Consumer] = deque()  # whose leases were lost, or that failed
         self._names_given = 0
-        self._delivering = threading.Lock()  # guards what follows, never held while waiting
-        self._left = 0  # batches dealt with
-        self._early: list[tuple[int, Any]] = []  # ordered: batches of calls that overtook another one
-        self._end_at: int | None = None  # so many batches there are, and no more
         self._finished = False
-        self._discarded_rows = 0
+        self._cut = (0, 0, False)  # the last change: plan, batches that had left, whether calls decode by older plans
+        self._barred = idle == "error"  # whether pushes are refused
         self._discarded_buffers = self._discarded_bytes = 0  # before the projection in force
         self._idle_since = (0, 0)  # buffers and bytes before it
+        self._delivery = Delivery(ordered, self._origin, self._orphans.append)
         self._clock = threading.Lock()  # held by the waiting consumer that looks after deadlines
         super().__init__(
-            format, columns=[], filters=filters, on_error=on_error, ordered=ordered, layout=layout, batch=batch,
+            format, columns=[], filters=kept(filters) or None, on_error=on_error, ordered=ordered, layout=layout, batch=batch,
             max_record_bytes=max_record_bytes, max_pending_bytes=max_pending_bytes, on_duplicate=on_duplicate,
             max_sequence=max_sequence,
         )  # fmt: skip
@@ -134,9 +134,8 @@ class SharedStream(Stream):
         format = self.format
         needs = needs_of(columns, format)
         required = paths(needs, format.schema)
-        clauses = normalized(filters)
-        if clauses:
-            needs = in_order([needs, self._checked_filter(clauses)], format.schema)
+        rows = row_filter(filters, format.schema)
+        needs = in_order([needs, dict.fromkeys(rows.columns)], format.schema)
         if isinstance(queue, bool) or not isinstance(queue, int) or queue < 1:
             raise OptionError(f"subscribe: queue: expected a whole number of batches from 1, found {queue!r}")
         if overflow not in OVERFLOW:
@@ -144,6 +143,12 @@ class SharedStream(Stream):
         if name is not None and (not isinstance(name, str) or not name):
             raise OptionError(f"subscribe: name: expected a str that is not empty, found {name!r}")
         self._reap()
+        consumer = self._admitted(name, needs, required, rows, queue, overflow)
+        return Subscription(self, consumer)
+
+    def _admitted(
+        self, name: str | None, needs: Needs, required: tuple[str, ...], rows: RowFilter, queue: int, overflow: str
+    ) -> Consumer:
         with self._control:
             if self._finished:
                 raise FlowError("subscribe: the stream has ended: every origin was finished; make a new SharedStream")
@@ -155,25 +160,29 @@ class SharedStream(Stream):
                 raise FlowError(
                     f"subscribe: the name {name!r} belongs to a live subscription; close that one or choose another name"
                 )
-            consumer = Consumer(name, needs, required, clauses, queue, overflow)
+            consumer = Consumer(name, needs, required, rows, queue, overflow)
             flushed = self._replan([*self._live.values(), consumer], consumer)
             self._live[name] = consumer
         self._hand_out(flushed)
-        return Subscription(self, consumer)
+        return consumer
 
-    def _checked_filter(self, clauses: list[Any]) -> Needs:
-        schema = self.format.schema
-        names = columns_of(clauses)
-        check_columns(names, schema, "filters")
-        fields = [schema.field(name) for name in names]
-        described(clauses, filterable(fields, names), schema)  # values that cannot be compared are told of now
-        return dict.fromkeys(names)
-
-    def _leave(self, consumer: Consumer, error: BaseException | None = None) -> None:
+    def _leave(self, consumer: Consumer) -> None:
+        """What was pushed before is delivered first: open batches, and those that other calls are about to hand out."""
+        if consumer.closed:
+            return
         with self._control:
             flushed = self._forget([consumer])
+            cut = self._cut
         self._hand_out(flushed)
-        consumer.close(error)
+        self._await_rows_before(*cut)
+        consumer.close()
+
+    def _await_rows_before(self, plan: int, batches: int, parsing: bool) -> None:
+        """Calls that decoded before a cut have put what they decoded into the queues, unless they take too long."""
+        if parsing:
+            batches = self._native.await_older(plan, PATIENCE_S)
+        if self._delivery.done < batches:
+            self._delivery.wait(batches, PATIENCE_S)
 
     def _reap(self) -> None:
         """Leases that were lost and consumers that failed are gone from here on."""
@@ -213,20 +222,23 @@ class SharedStream(Stream):
             asking.version = version
         applied = Projection(version, needs, consumers, decode)
         change = (decode.plan.native, decode.schema_indices, applied)
-        epoch, result, buffers, size, missing = self._native.replan(*change, False)
-        if epoch is None:
+        plan, result, counts, missing = self._native.replan(*change, False)
+        if not plan:
             # Somebody's column is not in an origin's header. Others have been told by an error; who asks is told here.
             lacking = [name for name in missing if asking is not None and name in asking.needs]
             if lacking:
                 raise SchemaError(
                     f"subscribe: the header of an origin that is being read has no column {lacking[0]!r}; leave it out"
                 )
-            epoch, result, buffers, size, missing = self._native.replan(*change, True)
+            plan, result, counts, _ = self._native.replan(*change, True)
+        buffers, size, batches, parsing = counts
+        self._cut = (plan, batches, parsing)
         if before.idle:
             self._discarded_buffers += buffers - self._idle_since[0]
             self._discarded_bytes += size - self._idle_since[1]
         self._idle_since = (buffers, size)
         self._projection = applied
+        self._barred = self._finished or (applied.idle and self._idle == "error")
         return list(result[3])
 
     @property
@@ -248,6 +260,12 @@ class SharedStream(Stream):
         return tuple(self._live)
 
     @property
+    def views(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Each subscription's name and the columns it asked for."""
+        self._reap()
+        return tuple((consumer.name, consumer.required) for consumer in tuple(self._live.values()))
+
+    @property
     def schema(self) -> pa.Schema:
         """Of the batches decoded from now on: every column; those not decoded are nullable."""
         return self._projection.decode.layout.schema
@@ -267,8 +285,10 @@ class SharedStream(Stream):
 
     def push(self, buffer: Any, *, sequence: int, origin: Origin = 0) -> list[Batch]:
         """One buffer. Batches go to the subscriptions; those of this call are returned too."""
-        self._admit()
-        return super().push(buffer, sequence=sequence, origin=origin)
+        if self._barred or self._orphans:
+            self._admit()
+        number = checked_sequence(sequence, origin)
+        return self._settle(self._native.push(buffer, self._id(origin), number), origin, number)
 
     def push_many(self, buffers: Any, *, sequences: Any, origins: Any = None) -> list[Batch]:
         self._admit()
@@ -281,6 +301,11 @@ class SharedStream(Stream):
     def lost(self, sequence: int, *, origin: Origin = 0) -> list[Batch]:
         self._reap()
         return super().lost(sequence, origin=origin)
+
+    def flush(self) -> list[Batch]:
+        """Open batches, whatever the policy says."""
+        self._reap()
+        return super().flush()
 
     def finish(self, *, origin: Origin = 0, last_sequence: int | None = None) -> list[Batch]:
         """The origin's end. With the last open one the stream ends, and subscriptions that have read all do too."""
@@ -307,18 +332,20 @@ class SharedStream(Stream):
             self._finished = True
             gone = list(self._live.values())
             flushed = self._forget(gone)
+            self._barred = True
+            cut = self._cut
         self._hand_out(flushed)
+        self._await_rows_before(*cut)
         for consumer in gone:
             failure = FlowError(f"subscription {consumer.name!r}: the stream failed: {error}")
             failure.__cause__ = error
             consumer.close(failure)
 
     def _admit(self) -> None:
-        if self._orphans:
-            self._reap()
+        self._reap()
         if self._finished:
             raise SequenceError("push: the stream has ended: every origin was finished; make a new SharedStream")
-        if self._projection.idle and self._idle == "error":
+        if self._barred:
             raise FlowError("push: nobody is subscribed; subscribe first, or set idle='discard' to count and pass over")
 
     def _end_if_finished(self) -> None:
@@ -326,16 +353,8 @@ class SharedStream(Stream):
         if open_origins:
             return
         with self._control:
-            self._finished = True  # from here on nobody can subscribe any more
-        with self._delivering:
-            self._end_at = left
-        self._end_if_all_left()
-
-    def _end_if_all_left(self) -> None:
-        """Calls that are still handing out batches come first: the last of them announces the end."""
-        if self._end_at is not None and self._left >= self._end_at:
-            for consumer in tuple(self._live.values()):
-                consumer.end()
+            self._finished = self._barred = True  # from here on nobody can subscribe any more
+        self._delivery.end_at(left, lambda: tuple(self._live.values()))
 
     # ----------------------------------------------------------------------------------------------------- delivery
 
@@ -343,7 +362,7 @@ class SharedStream(Stream):
         status, not_taken, _appended, finished, errors, holes = result
         if not finished and not errors and status == "ok":
             return []
-        batches, full = self._deliver(finished)
+        batches, full = self._delivery.deliver(finished)
         raised = self._note(errors) if errors else None
         if status != "ok":
             raise refusal(status, origin, sequence, holes, self._options, not_taken)
@@ -351,54 +370,15 @@ class SharedStream(Stream):
             raise raised
         for consumer in full:
             if not consumer.wait_for_room():
-                self._leave(consumer, abandoned(consumer.name))
+                consumer.close(abandoned(consumer.name))
+                self._orphans.append(consumer)
         self._reap()
         return batches
 
     def _hand_out(self, finished: list[Any]) -> None:
         """Batches that left without a push: whoever caused it waits for nobody."""
         if finished:
-            self._deliver(finished)
-
-    def _deliver(self, finished: list[Any]) -> tuple[list[Batch], list[Consumer]]:
-        """Into the queues. Returns the batches, and the consumers to wait for."""
-        batches: list[Batch] = []
-        full: list[Consumer] = []
-        if self._options["ordered"]:
-            with self._delivering:
-                for one in finished:
-                    heapq.heappush(self._early, (one[3], one))
-                while self._early and self._early[0][0] == self._left:
-                    self._left += 1
-                    self._deliver_one(heapq.heappop(self._early)[1], batches, full)
-        else:
-            try:
-                for one in finished:
-                    self._deliver_one(one, batches, full)
-            finally:
-                with self._delivering:
-                    self._left += len(finished)
-        self._end_if_all_left()
-        return batches, full
-
-    def _deliver_one(self, one: Any, batches: list[Batch], full: list[Consumer]) -> None:
-        native, spans, capsule, _number, projection = one
-        if projection.idle:
-            self._discarded_rows += projection.decode.plan.batch(capsule).num_rows
-            return
-        whole, groups = projection.batches(capsule, self._origin(native), spans)
-        batches.append(whole)
-        taken = False
-        for batch, consumers in groups:
-            for consumer in consumers:
-                done = consumer.put(batch)
-                taken |= done is not Put.REFUSED
-                if done is Put.FULL:
-                    full.append(consumer)
-                elif done is Put.FAILED:
-                    self._orphans.append(consumer)
-        if not taken and not projection.chosen:  # all have left meanwhile
-            self._discarded_rows += whole.num_rows
+            self._delivery.deliver(finished)
 
     def _next(self, consumer: Consumer, timeout: float | None) -> Any:
         """For a subscription: its next batch, END, or None in time. Open batches whose deadline passes leave meanwhile."""
@@ -443,7 +423,7 @@ class SharedStream(Stream):
             version = self._projection.version
         return SharedStreamStats(
             kernel=_core.active_kernel(), **counts, consumers=len(live), projection_version=version,
-            discarded_buffers=buffers, discarded_bytes=size, discarded_rows=self._discarded_rows,
+            discarded_buffers=buffers, discarded_bytes=size, discarded_rows=self._delivery.discarded_rows,
             dropped_batches=sum(c.dropped for c in live), dropped_rows=sum(c.dropped_rows for c in live),
         )  # fmt: skip
 
@@ -465,4 +445,5 @@ class SharedStream(Stream):
         counts = shared._native.counts()
         shared._idle_since = (counts["buffers"], counts["bytes"])
         shared._finished = counts["origins"] > 0 and shared._native.progress()[1] == 0
+        shared._barred |= shared._finished
         return shared

@@ -93,9 +93,14 @@ class Subscription:
         return self._shared._view(self._consumer)
 
     @property
+    def views(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Of every subscription of the stream: its name and the columns it asked for."""
+        return self._shared.views
+
+    @property
     def filters(self) -> list[Any]:
         """As an OR of ANDs; empty: every row."""
-        return [list(conjunction) for conjunction in self._consumer.filters]
+        return [list(conjunction) for conjunction in self._consumer.rows.clauses]
 
     @property
     def queue(self) -> int:

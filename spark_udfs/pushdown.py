@@ -1,0 +1,124 @@
+"""Select and where on a parsed DataFrame parse only what they need, without being told.
+
+In: a live session. Out: the session with one optimizer rule more, which pushdown_rule.java is the source of, compiled in
+the running JVM. The rule hands each of our functions the columns that are read of it and the filters above it;
+narrowing.py is what the function makes of them. Where the rule cannot be attached, everything is parsed as before.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable
+from importlib.resources import files
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+import formatter as fm
+from spark_udfs.narrowing import narrowed_task
+from spark_udfs.records import parse_records
+
+SWITCH = "spark.formatter.pushdown.enabled"
+RULE = "formatter.spark.FormatterPushdown"
+SETTER = "extraOptimizations_$eq"  # how Scala spells an assignment
+
+
+class PushdownWarning(UserWarning):
+    """Pushdown could not be enabled; results are the same, and everything is parsed."""
+
+
+def enable_pushdown(spark: SparkSession) -> bool:
+    """Attaches the rule to this session (and to streams it starts). False, with a warning, where that is impossible.
+
+    `spark.conf.set("spark.formatter.pushdown.enabled", "false")` turns it off for a while, su.disable_pushdown for good.
+    """
+    if not hasattr(spark, "_jsparkSession"):
+        return _refused("a Spark Connect client has no way to the optimizer; name columns= and filters= yourself")
+    try:
+        if not _attached(spark):
+            _set_rules(spark, [*_rules(spark), _compiled_rule(spark)])
+        spark.conf.set(SWITCH, "true")
+        if _is_effective(spark):
+            return True
+        reason = "the rule found nothing to do in a plan it is made for"
+    except Exception as error:  # a JVM, a Spark or a compiler that we do not know: any of them may fail in its own way
+        reason = f"{type(error).__name__}: {str(error).splitlines()[0][:300] if str(error) else 'no message'}"
+    try:
+        disable_pushdown(spark)
+    except Exception as error:
+        reason += f" (and it could not be removed: {type(error).__name__})"
+    return _refused(f"the rule does not fit Spark {spark.version} ({reason})")
+
+
+def disable_pushdown(spark: SparkSession) -> None:
+    """Detaches the rule. Plans that are made from now on parse everything."""
+    if not hasattr(spark, "_jsparkSession"):
+        return
+    _set_rules(spark, [rule for rule in _rules(spark) if rule.getClass().getName() != RULE])
+
+
+def pushdown_note(df: DataFrame) -> list[str]:
+    """What is pushed into each of our functions in the optimized plan of df; empty where nothing is."""
+    plan = df._jdf.queryExecution().optimizedPlan().toString()
+    return [line.split("formatter.", 1)[1].split("]", 1)[0] + "]" for line in plan.splitlines() if "[columns: " in line]
+
+
+def _refused(reason: str) -> bool:
+    warnings.warn(f"pushdown is off, everything is parsed: {reason}", PushdownWarning, stacklevel=3)
+    return False
+
+
+def _jvm(spark: SparkSession) -> Any:
+    return spark._jvm
+
+
+def _rules(spark: SparkSession) -> list[Any]:
+    converters = _jvm(spark).scala.jdk.javaapi.CollectionConverters
+    return list(converters.asJava(spark._jsparkSession.experimental().extraOptimizations()))
+
+
+def _set_rules(spark: SparkSession, rules: list[Any]) -> None:
+    jvm = _jvm(spark)
+    array = jvm.java.util.ArrayList()
+    for rule in rules:
+        array.add(rule)
+    sequence = jvm.scala.jdk.javaapi.CollectionConverters.asScala(array).toSeq()
+    getattr(spark._jsparkSession.experimental(), SETTER)(sequence)
+
+
+def _attached(spark: SparkSession) -> bool:
+    return any(rule.getClass().getName() == RULE for rule in _rules(spark))
+
+
+def _compiled_rule(spark: SparkSession) -> Any:
+    """By Janino, the compiler that Spark itself generates code with."""
+    jvm = _jvm(spark)
+    source = files("spark_udfs").joinpath("pushdown_rule.java").read_text()
+    compiler = jvm.org.codehaus.janino.SimpleCompiler()
+    compiler.setParentClassLoader(jvm.org.apache.spark.util.Utils.getContextOrSparkClassLoader())
+    compiler.cook(source)
+    rule = compiler.getClassLoader().loadClass(RULE)
+    gateway: Any = spark.sparkContext._gateway
+    nothing = gateway.new_array(jvm.java.lang.Class, 0)
+    return rule.getConstructor(nothing).newInstance(gateway.new_array(jvm.java.lang.Object, 0))
+
+
+def _is_effective(spark: SparkSession) -> bool:
+    """Plans a small query, and runs nothing."""
+    payloads = spark.range(1).selectExpr("CAST(id AS STRING) AS value")
+    parsed = parse_records(payloads, fm.Csv(pa.schema([("a", pa.int64()), ("b", pa.int64())])), payload="value")
+    return pushdown_note(parsed.where("b > 5").select("a")) != []
+
+
+def narrowed(command: bytes, request: bytes) -> tuple[Callable[..., Any], Any]:
+    """Called by the command that the rule writes, while a Python worker unpickles it: the function to run instead."""
+    from pyspark.serializers import CPickleSerializer
+
+    unpickle: Callable[[bytes], Any] = CPickleSerializer().loads
+    loaded = unpickle(command)
+    task, return_type = loaded if isinstance(loaded, tuple) else unpickle(loaded.value)  # a long one is a broadcast
+    asked = json.loads(request)
+    nested = {int(at): fields for at, fields in asked["nested"].items()}
+    return narrowed_task(task, asked["columns"], nested, asked["filters"]), return_type

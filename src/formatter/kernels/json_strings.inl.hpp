@@ -1,0 +1,146 @@
+// The content of one JSON string to text: copied block by block up to the next escape, which is written as what it means.
+//
+// In: the bytes between two quotes; a block more than them can be read and written. Out: the bytes written, or -1 for what
+// no string may hold: a quote, a control character, an escape that is none, a surrogate without its partner.
+#pragma once
+
+#include "kernels/json_index.inl.hpp"
+#include "kernels/kernel.hpp"
+#include "kernels/separator_blocks.inl.hpp"
+
+namespace formatter {
+namespace FORMATTER_ISA {
+
+// The four digits of \uXXXX; above 0xFFFF if they are none.
+static inline uint32_t hex_unit(const uint8_t* at) {
+    uint32_t unit = 0;
+    for (int i = 0; i < 4; i++) {
+        const uint32_t letter = uint32_t(at[i] | 0x20) - 'a', digit = uint32_t(at[i]) - '0';
+        unit = unit << 4 | (digit <= 9 ? digit : letter <= 5 ? letter + 10 : 0x10000);
+    }
+    return unit;
+}
+
+static inline uint8_t* write_character(uint32_t c, uint8_t* to) {
+    if (c < 0x80) {
+        *to++ = uint8_t(c);
+        return to;
+    }
+    if (c < 0x800) {
+        *to++ = uint8_t(0xC0 | c >> 6);
+    } else {
+        if (c < 0x10000) {
+            *to++ = uint8_t(0xE0 | c >> 12);
+        } else {
+            *to++ = uint8_t(0xF0 | c >> 18);
+            *to++ = uint8_t(0x80 | (c >> 12 & 0x3F));
+        }
+        *to++ = uint8_t(0x80 | (c >> 6 & 0x3F));
+    }
+    *to++ = uint8_t(0x80 | (c & 0x3F));
+    return to;
+}
+
+// Of the 64 bytes at `from`, which are `block`.
+static inline uint64_t control_mask_of(const Block& block, const uint8_t* from) {
+#ifdef __BMI2__
+    (void)from;
+    return control_mask(block);
+#else
+    (void)block;
+    constexpr uint64_t ones = 0x0101010101010101, high = ones << 7;
+    uint64_t mask = 0;
+    for (int i = 0; i < 8; i++) {
+        uint64_t word;
+        __builtin_memcpy(&word, from + 8 * i, 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        word = __builtin_bswap64(word);
+#endif
+        const uint64_t below = ~((word | high) - 0x20 * ones) & ~word & high;
+        mask |= ((below >> 7) * 0x0102040810204080u >> 56) << (8 * i);
+    }
+    return mask;
+#endif
+}
+
+#ifdef __AVX512VBMI2__
+// A block with its escapes of one letter written as what they mean: those letters are looked up, the backslashes before
+// them squeezed out.
+//
+//     bytes      a \\ n b \\ "       (each \\ is one byte)
+//     starts     0 1 0 0 1 0        backslashes that are not escaped themselves
+//     letters    0 0 1 0 0 1        looked up
+//     written    a LF b "
+//
+// In: `size` bytes, at most 64. Takes those before the first byte that needs more: an escape of another kind, or one that
+// reaches beyond them. Returns how many it took.
+static inline size_t copy_escaped_block(const Block& block, size_t size, uint64_t backslashes, uint64_t odd,
+                                        uint8_t*& to) {
+    const __m512i low = _mm512_load_si512(escape_table.meaning), high = _mm512_load_si512(escape_table.meaning + 64);
+    const __m512i meanings = _mm512_permutex2var_epi8(low, block.bytes, high);
+    uint64_t carry = 0;
+    const uint64_t letters = escaped_bytes(backslashes, carry), starts = letters >> 1 | uint64_t(carry) << 63;
+    const uint64_t beyond_ascii = bits_of(_cvtmask64_u64(_mm512_movepi8_mask(block.bytes)));
+    const uint64_t unknown = bits_of(_cvtmask64_u64(_mm512_testn_epi8_mask(meanings, meanings))) | beyond_ascii;
+    uint64_t stop = (letters & unknown) >> 1 | (odd & ~letters & ~starts) | uint64_t(carry) << 63;
+    if (size < 64) stop |= uint64_t(1) << size | (starts & uint64_t(1) << (size - 1));
+    const size_t taken = stop ? trailing_zeros(stop) : 64;
+    const uint64_t kept = ~starts & (taken < 64 ? (uint64_t(1) << taken) - 1 : ~uint64_t(0));
+    const __m512i text = _mm512_mask_mov_epi8(block.bytes, _cvtu64_mask64(letters), meanings);
+    _mm512_storeu_si512(to, _mm512_maskz_compress_epi8(_cvtu64_mask64(kept), text));
+    to += popcount(kept);
+    return taken;
+}
+#endif
+
+static ptrdiff_t copy_json_string(const uint8_t* from, size_t size, uint8_t* to) {
+    const uint8_t* const end = from + size;
+    uint8_t* const begin = to;
+    const Needle quote = make_needle('"'), backslash = make_needle('\\');
+    while (from < end) {
+        const Block block = load_block(from);
+        __builtin_memcpy(to, from, 64);
+        const size_t left = size_t(end - from);
+        const uint64_t backslashes = bits_of(equal_mask(block, backslash));
+        uint64_t odd = bits_of(equal_mask(block, quote)) | backslashes | control_mask_of(block, from);
+        if (left < 64) odd &= (uint64_t(1) << left) - 1;
+        if (__builtin_expect(odd == 0, 1)) {
+            const size_t copied = left < 64 ? left : 64;
+            from += copied, to += copied;
+            continue;
+        }
+#ifdef __AVX512VBMI2__
+        const size_t taken = copy_escaped_block(block, left < 64 ? left : 64, backslashes, odd, to);
+        if (taken != 0) {
+            from += taken;
+            continue;
+        }
+#endif
+        const unsigned plain = trailing_zeros(odd);
+        from += plain, to += plain;
+        if (*from != '\\' || end - from < 2) return -1;
+        const uint8_t meaning = escape_table.meaning[from[1]];
+        if (__builtin_expect(meaning != 0, 1)) {
+            *to++ = meaning;
+            from += 2;
+            continue;
+        }
+        if (from[1] != 'u' || end - from < 6) return -1;
+        uint32_t c = hex_unit(from + 2);
+        if (c >= 0xDC00 && c < 0xE000) return -1;
+        if (c > 0xFFFF) return -1;
+        from += 6;
+        if (c >= 0xD800 && c < 0xDC00) {
+            if (end - from < 6 || from[0] != '\\' || from[1] != 'u') return -1;
+            const uint32_t low = hex_unit(from + 2);
+            if (low < 0xDC00 || low >= 0xE000) return -1;
+            c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
+            from += 6;
+        }
+        to = write_character(c, to);
+    }
+    return to - begin;
+}
+
+}  // namespace FORMATTER_ISA
+}  // namespace formatter

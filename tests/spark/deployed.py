@@ -1,0 +1,69 @@
+"""Run in a process of its own by test_deployment.py: a session of one kind, a read checked row by row.
+
+In: the kind of session, a folder with a.csv (ids 0 to 9999, quoted text), an archive. Out: exit code 0, facts on stdout.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "src"), str(ROOT), str(ROOT / "tools")]  # of this process: executors must find their own
+
+import pyarrow as pa  # noqa: E402
+from java_home import use_java  # noqa: E402
+
+use_java()
+
+from pyspark.sql import SparkSession  # noqa: E402
+
+import formatter as fm  # noqa: E402
+import spark_udfs as su  # noqa: E402
+
+FORMAT = fm.Csv(pa.schema([("id", pa.int64()), ("text", pa.string())]))
+
+
+def where(batches):
+    import formatter
+
+    for _ in batches:
+        pass
+    yield pa.RecordBatch.from_pydict({"file": [formatter.__file__]})
+
+
+def main() -> None:
+    kind, folder, archive = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
+    builder = SparkSession.builder.appName("formatter deployment")
+    if kind == "connect":
+        builder = su.configure(builder.remote("local[2]"))
+    else:
+        builder = su.configure(builder.master("local-cluster[2,1,1024]"), archive=archive)
+        builder = builder.config("spark.pyspark.python", sys.argv[4])
+    builder = builder.config("spark.ui.enabled", "false").config("spark.driver.host", "127.0.0.1")
+    builder = builder.config("spark.driver.bindAddress", "127.0.0.1").config("spark.log.level", "ERROR")
+    spark = builder.config("spark.sql.shuffle.partitions", "4").getOrCreate()
+    df = su.read(spark, folder / "a.csv", FORMAT, on_error="collect")
+    rows = sorted((row.id, row.text) for row in df.collect())
+    expected = [(number, f'"{number}\n') for number in range(10_000) if number % 1_000 != 999]
+    assert rows == expected, (len(rows), rows[:3])
+    assert [row.byte_offset > 0 for row in su.rejects(df).collect()] == [True] * 10
+    assert sum(row.rows for row in su.measure(df).collect()) == len(expected)
+    options = {"mode": "DROPMALFORMED"}
+    assert su.read(spark, str(folder), "csv", schema="id BIGINT, text STRING", options=options).count() == len(expected)
+    chunks = su.read_chunks(spark, folder / "a.csv", chunk_bytes=1_000)
+    parsed = su.parse(chunks, FORMAT, on_error="skip", columns=["id"])
+    assert sorted(row.id for row in parsed.collect()) == [number for number, _ in expected]
+    if kind == "connect":
+        with contextlib.suppress(fm.OptionError):
+            raise SystemExit(f"a Connect client got {su.metrics(spark).count()} reports")
+    else:
+        assert su.metrics(spark).count() > 0
+    files = {row.file for row in spark.range(0, 4, 1, 4).mapInArrow(where, "file string").collect()}
+    print("executors use", *files)
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()
