@@ -12,7 +12,6 @@ import pyarrow as pa
 
 from formatter.errors import OptionError, SchemaError
 from formatter.json_format import Json
-from formatter.native_format import Framed
 from formatter.json_plans import Wanted, is_list, united, wanted_columns
 from formatter.native_format import Framed
 from formatter.plans import Format, projected_names
