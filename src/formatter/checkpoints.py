@@ -34,6 +34,10 @@ def _to_json(value: Any) -> Any:
         return {"datetime": value.isoformat()}
     if isinstance(value, datetime.date):
         return {"date": value.isoformat()}
+    if isinstance(value, datetime.time):
+        return {"time": value.isoformat()}
+    if isinstance(value, datetime.timedelta):
+        return {"days_seconds_microseconds": [value.days, value.seconds, value.microseconds]}
     if isinstance(value, decimal.Decimal):
         return {"decimal": str(value)}
     if isinstance(value, set | frozenset):
@@ -54,6 +58,10 @@ def _from_json(value: dict[str, Any]) -> Any:
             return datetime.datetime.fromisoformat(text)
         if kind == "date":
             return datetime.date.fromisoformat(text)
+        if kind == "time":
+            return datetime.time.fromisoformat(text)
+        if kind == "days_seconds_microseconds":
+            return datetime.timedelta(*text)
         if kind == "decimal":
             return decimal.Decimal(text)
     return value

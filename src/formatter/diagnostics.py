@@ -32,7 +32,7 @@ _EXPECTED = {
     "missing_required": "a value (the column is not nullable)",
     "stray_quote": "quotes around the whole field only, doubled inside",
     "unterminated_quote": "a closing quote before the end of {end}",
-    "record_too_long": "a record of at most max_record_bytes",
+    "record_too_long": "a record of at most max_record_bytes, and less than 2 GiB",
     "lost": "the bytes of every buffer of the record (one was declared lost)",
     "several_records": "one record in the value",
     "header": "a header that names every wanted column",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -89,4 +90,8 @@ def _checked_paths(paths: Paths, schema: pa.Schema) -> tuple[tuple[str, str], ..
             )
         if not isinstance(pointer, str) or (pointer and not pointer.startswith("/")):
             raise OptionError(f"Json: paths: {column!r}: expected a JSON pointer like '/user/id', found {pointer!r}")
+        if re.search("~(?![01])", pointer):
+            raise OptionError(
+                f"Json: paths: {column!r}: expected '~0' for '~' and '~1' for '/' in a JSON pointer, found {pointer!r}"
+            )
     return tuple(sorted(pairs.items()))

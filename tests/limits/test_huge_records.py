@@ -189,9 +189,31 @@ class TestCsv:
         assert_in_proportion(read, 50_000_000)
 
     @pytest.mark.slow
+    @pytest.mark.parametrize("options", [{}, {"escape": "\\"}], ids=["plain", "escape"])
+    def test_a_record_beyond_two_gigabytes_is_an_error_of_its_own(self, options):
+        data = b"x" * (2 * GIGABYTE + 200_000_000) + b",1\nb,2\n"
+        assert codes(data, fm.Csv(TWO, **options), columns=["n"]) == (1, ["record_too_long"])
+        assert codes(data[:-7], fm.Csv(TWO, **options), columns=["n"]) == (0, ["record_too_long"])
+
+    @pytest.mark.slow
     @pytest.mark.parametrize("quote", [b"", b'"'])
     def test_a_field_of_a_gigabyte(self, quote):
         data = quote + b"x" * GIGABYTE + quote + b",1\nb,2\n"
         assert fm.read(data, fm.Csv(TWO), columns=["n"])["n"].to_pylist() == [1, 2]
         table = fm.read(data, fm.Csv(TWO))
         assert len(table["a"].chunk(0)[0].as_buffer()) == GIGABYTE
+
+
+@pytest.mark.parametrize(
+    ("line", "options"),
+    [
+        (b"x,1\n", {"escape": "\\"}),
+        (b"x,1\n", {"comment": "#"}),
+        (b"x\n", {"ragged": "pad"}),
+        (b"x,1||", {"record_delimiter": "||"}),
+    ],
+    ids=["escape", "comment", "pad", "delimiter"],
+)
+def test_many_rows_of_every_dialect_take_memory_for_themselves_only(line, options):
+    rows = 1_000_000
+    assert fm.read(line * rows, fm.Csv(TWO, **options)).num_rows == rows

@@ -169,3 +169,16 @@ def test_timestamp_formats_serve_dates_times_and_timestamps():
     table = fm.read(b"31.12.2024,13.45,03 Feb 2024 10:11\n2024-12-31,13:45,2024-02-03 10:11\n", format)
     [first, second] = table.to_pylist()
     assert first == second == {"d": dt.date(2024, 12, 31), "t": dt.time(13, 45), "at": dt.datetime(2024, 2, 3, 10, 11)}
+
+
+def test_filters_on_times_and_durations_travel_in_a_checkpoint():
+    schema = pa.schema([("t", pa.time64("us")), ("d", pa.duration("s"))])
+    filters = [("t", ">", dt.time(1, 30)), ("d", "<=", dt.timedelta(seconds=7))]
+    stream = fm.Stream(fm.Csv(schema), filters=filters)
+    batches = stream.append(b"01:00,1\n02:00,7\n02:")
+    stream = fm.Stream.restore(fm.Csv(schema), stream.checkpoint())
+    batches += stream.append(b"30,8\n03:00,-5\n") + stream.finish()
+    assert [row for b in batches for row in b.data.to_pylist()] == [
+        {"t": dt.time(2), "d": dt.timedelta(seconds=7)},
+        {"t": dt.time(3), "d": dt.timedelta(seconds=-5)},
+    ]

@@ -11,6 +11,7 @@ constexpr size_t slice_bytes = 256 << 10;  // a block's bytes, stops and values 
 constexpr size_t block_entries = 64 << 10;
 constexpr uint32_t block_rows_most = 2048;
 constexpr size_t index_limit = size_t(1) << 31;  // stops are 32 bit
+constexpr size_t raw_most = 4096;  // of a record beyond that
 
 std::vector<uint32_t> wanted_stops(const CsvFormat& format) {
     std::vector<uint32_t> stops;
@@ -152,10 +153,19 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
                 while (at + shape.size < size && data[at + shape.size] == bytes.record_end) shape.size++;
             }
             offset_ += shape.size;
+            indexed_bytes_ += shape.size;
             at += shape.size;
             continue;
         }
-        if (window == size - at + result.consumed || window == index_limit) break;  // the rest is an incomplete record
+        if (window == size - at + result.consumed) break;  // the rest is an incomplete record
+        if (window == index_limit && result.consumed == 0) {
+            const size_t passed = pass_endless(data + at, size - at);
+            if (passed == 0) break;
+            row_limit--;
+            at += passed;
+            slice = slice_bytes;
+            continue;
+        }
         slice = result.consumed ? slice_bytes : slice * 2;  // longer than a slice: look further
         // A block's bytes should stay cached until its values are read.
         if (result.consumed && !block_.empty()) materialize();
@@ -166,7 +176,14 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
 size_t CsvDecoder::index_general(const uint8_t* data, size_t size, uint64_t row_limit) {
     RecordShape shape;
     size_t at = 0;
-    while (row_limit > 0 && at < size && split_record(*format_, data + at, size - at, &shape)) {
+    while (row_limit > 0 && at < size) {
+        if (!split_record(*format_, data + at, std::min(size - at, index_limit), &shape)) {
+            const size_t passed = size - at > index_limit ? pass_endless(data + at, size - at) : 0;
+            if (passed == 0) break;
+            row_limit--;
+            at += passed;
+            continue;
+        }
         if (!shape.comment && !is_blank(*format_, data + at, shape.separators.back())) {
             add_record(data + at, shape, here(), data, data + size);
             records_++;
@@ -179,7 +196,25 @@ size_t CsvDecoder::index_general(const uint8_t* data, size_t size, uint64_t row_
     return at;
 }
 
+// A record that no stop can span: an error, and its size; 0 if it does not end within the bytes.
+size_t CsvDecoder::pass_endless(const uint8_t* data, size_t size) {
+    ScanState state;
+    const uint64_t end = scan_buffer(*format_, data, size, &state, true).first_end;
+    if (end == BufferScan::none) return 0;
+    structural_error(ErrorCode::record_too_long, data, raw_most, here(), 0);
+    records_++;
+    offset_ += end;
+    indexed_bytes_ += end;
+    return size_t(end);
+}
+
 void CsvDecoder::index_unterminated(const uint8_t* data, size_t size) {
+    if (size >= index_limit) {
+        structural_error(ErrorCode::record_too_long, data, raw_most, here(), 0);
+        records_++;
+        offset_ += size;
+        return;
+    }
     size_t at = 0;
     const size_t terminated_size = size + format_->record_end.size();
     if (block_.room() == 0) materialize();

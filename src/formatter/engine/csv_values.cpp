@@ -8,6 +8,8 @@
 namespace formatter {
 namespace {
 
+constexpr uint64_t rows_ahead_most = 256 << 10;
+
 bool bit(const std::vector<uint64_t>& bits, uint32_t i) { return bits[i / 64] >> (i % 64) & 1; }
 void set_bit(std::vector<uint64_t>& bits, uint32_t i) { bits[i / 64] |= uint64_t(1) << (i % 64); }
 void clear_bit(std::vector<uint64_t>& bits, uint32_t i) { bits[i / 64] &= ~(uint64_t(1) << (i % 64)); }
@@ -102,7 +104,9 @@ void CsvDecoder::reserve_rows(uint32_t rows) {
     const uint64_t bytes = std::max<uint64_t>(indexed_bytes_, 1);
     if (columns_.rows() + rows > reserved_) {
         const uint64_t expected = expected_bytes_ / bytes * rows + expected_bytes_ % bytes * rows / bytes;
-        const uint64_t more = std::max<uint64_t>({rows, columns_.rows(), expected + expected / 32});
+        // A guess from few records can be far off: what it asks for ahead is bounded.
+        const uint64_t ahead = std::min(expected + expected / 32, rows_ahead_most);
+        const uint64_t more = std::max<uint64_t>({rows, columns_.rows(), ahead});
         columns_.reserve_rows(more);
         reserved_ = columns_.rows() + more;
     }

@@ -1,0 +1,83 @@
+"""Columns at JSON pointers (RFC 6901): its own examples, escapes, indices, and how they share a record with others."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow as pa
+import pytest
+
+import formatter as fm
+
+RAW = {b"raw": b"1"}
+# The document and the pointers of RFC 6901, section 5.
+DOCUMENT = {
+    "foo": ["bar", "baz"], "": 0, "a/b": 1, "c%d": 2, "e^f": 3, "g|h": 4, "i\\j": 5, 'k"l': 6, " ": 7, "m~n": 8,
+}  # fmt: skip
+POINTERS = {
+    "": DOCUMENT, "/foo": ["bar", "baz"], "/foo/0": "bar", "/": 0, "/a~1b": 1, "/c%d": 2, "/e^f": 3, "/g|h": 4, "/i\\j": 5,
+    '/k"l': 6, "/ ": 7, "/m~0n": 8,
+}  # fmt: skip
+
+
+def raw_format(pointers, **options) -> fm.Json:
+    schema = pa.schema([pa.field(f"c{i}", pa.string(), metadata=RAW) for i in range(len(pointers))])
+    return fm.Json(schema, paths={f"c{i}": pointer for i, pointer in enumerate(pointers)}, **options)
+
+
+@pytest.mark.parametrize("validate", ["touched", "full"])
+@pytest.mark.parametrize("ascii_only", [True, False])
+@pytest.mark.parametrize("records", ["lines", "array", "concatenated"])
+def test_the_pointers_of_the_standard_find_what_it_says(validate, ascii_only, records, kernel):
+    text = json.dumps(DOCUMENT, ensure_ascii=ascii_only)
+    data = {"lines": f"{text}\n" * 3, "array": f"[{text},{text},{text}]", "concatenated": text * 3}[records].encode()
+    table = fm.read(data, raw_format(POINTERS, validate=validate, records=records))
+    for row in table.to_pylist():
+        assert [json.loads(v) for v in row.values()] == list(POINTERS.values())
+    alone = fm.read(data, raw_format(POINTERS, records=records), columns=["c4", "c2"])
+    assert [json.loads(v) for v in alone.to_pylist()[2].values()] == [1, "bar"]
+
+
+@pytest.mark.parametrize(
+    ("pointer", "found"),
+    [
+        ("/a/1/b", 5), ("/a/01/b", None), ("/a/-", None), ("/a/2", None), ("/a/x", None), ("/a/1/b/c", None), ("/~01", "t"),
+        ("/~1~0~1", "s"), ("/é/0/0", [1]), ("/a/0/0/0/0", 9), ("/n/x", None), ("/n", None),
+    ],
+)  # fmt: skip
+def test_indices_escapes_and_what_is_not_there(pointer, found):
+    document = {"a": [[[[9]]], {"b": 5}], "~1": "t", "/~/": "s", "é": [[[1]]], "n": None}
+    for ascii_only in (True, False):
+        line = json.dumps(document, ensure_ascii=ascii_only).encode() + b"\n"
+        for value in fm.read(line * 5, raw_format([pointer]))["c0"].to_pylist():
+            assert value is None if found is None else json.loads(value) == found
+
+
+def test_pointers_share_a_record_with_keys_and_with_each_other():
+    schema = pa.schema(
+        [
+            ("id", pa.int64()),
+            ("first", pa.float64()),
+            ("user", pa.struct([("name", pa.string())])),
+            ("name", pa.string()),
+        ]
+    )
+    format = fm.Json(schema, paths={"first": "/items/0/price", "name": "/user/name"})
+    lines = [
+        '{"id":1,"items":[{"price":1.5},{"price":2}],"user":{"name":"a"}}',
+        '{"user":{"name":"b","name":"c"},"items":[],"id":2}',
+        '{"items":{"0":{"price":3}},"user":null}',
+        '{"items":[{"x":[{"price":7}],"price":4}],"items":[{"price":5}]}',
+    ]
+    assert fm.read("\n".join(lines).encode(), format).to_pylist() == [
+        {"id": 1, "first": 1.5, "user": {"name": "a"}, "name": "a"},
+        {"id": 2, "first": None, "user": {"name": "c"}, "name": "c"},
+        {"id": None, "first": 3.0, "user": None, "name": None},
+        {"id": None, "first": 5.0, "user": None, "name": None},
+    ]
+
+
+@pytest.mark.parametrize("pointer", ["a", "a/b", "/~", "/a~2", "/~x/b", 5])
+def test_what_is_no_pointer_is_refused(pointer):
+    with pytest.raises(fm.OptionError, match="JSON pointer"):
+        fm.Json(pa.schema([("c", pa.int64())]), paths={"c": pointer})
