@@ -148,6 +148,8 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
                 add_irregular(data + at, shape, here());
                 records_++;
                 row_limit--;
+            } else {  // blank lines seldom come alone
+                while (at + shape.size < size && data[at + shape.size] == bytes.record_end) shape.size++;
             }
             offset_ += shape.size;
             at += shape.size;

@@ -114,7 +114,7 @@ class JsonDecoder : public RecordDecoder {
     // The structure of the lines that were indexed last, and how far it is known to be in order.
     std::unique_ptr<uint32_t[]> positions_;
     std::unique_ptr<uint8_t[]> kinds_, depths_;
-    std::unique_ptr<uint64_t[]> valued_;
+    std::unique_ptr<JsonValued[]> valued_;
     size_t positions_room_ = 0;
     bool has_kinds_ = false, checked_ = false;
     const uint32_t* leveled_end_ = nullptr;

@@ -9,7 +9,7 @@ constexpr size_t spellings_most = 8;     // of a wanted one
 constexpr size_t slots_least = 4, slots_most = 64;  // an entry
 constexpr size_t alone_most = 48;  // entries for which a table without collisions is looked for
 constexpr int attempts_most = 32;
-constexpr unsigned failures_most = 256, looked_up_most = 2048;
+constexpr unsigned failures_most = 128, looked_up_most = 16384;
 }  // namespace
 
 JsonKeys::JsonKeys(size_t wanted)

@@ -44,7 +44,7 @@ const uint8_t* JsonDecoder::read_lines(const Slice& slice, uint64_t* row_limit) 
         positions_.reset(new uint32_t[positions_room_]);
         kinds_.reset(new uint8_t[positions_room_]());
         depths_.reset(new uint8_t[positions_room_]());
-        valued_.reset(new uint64_t[positions_room_ / 64 + 2]());
+        valued_.reset(new JsonValued[positions_room_ / 64 + 2]());
     }
     const bool full = format_->validate_full;
     size_t look = piece_bytes;
@@ -94,8 +94,9 @@ bool JsonDecoder::level_lines(const Slice& slice, const uint32_t* at, const uint
         for (size_t i = first; i < first + count; i++) kinds_[i] = slice.begin[positions_[i]];
         has_kinds_ = true;
     }
-    JsonLevels levels{kinds_.get() + first, checked_ ? valued_.get() : nullptr, count, depths_.get() + first, 0};
     if (checked_ && first != 0) return false;
+    JsonLevels levels{
+        kinds_.get() + first, checked_ ? valued_.get() : nullptr, slice.begin, at, count, depths_.get() + first, 0};
     kernel_->level_json(levels);
     leveled_end_ = at + levels.whole;
     return leveled_end_ > at;

@@ -165,8 +165,7 @@ void JsonDecoder::decode_text(size_t i) {
             const size_t size = stops[1] - stops[0];
             uint8_t* const target = c.text.data() + c.text_bytes;
             // A missing value stands at the line end, behind no quote.
-            const ptrdiff_t copied =
-                text[-1] == '"' ? loops_.copy_text(text, size, segment.readable_end, target) : -1;
+            const ptrdiff_t copied = text[-1] == '"' ? loops_.copy_text(text, size, segment.readable_end, target) : -1;
             if (copied >= 0) {
                 c.text_bytes += uint64_t(copied);
             } else if (s.nullable && (*text == '\n' || (size == 4 && std::memcmp(text, "null", 4) == 0))) {

@@ -67,7 +67,7 @@ void JsonWalk::describe(uint32_t at, const JsonNodeSpec& spec, uint32_t space) {
         case JsonKind::scalar:
         case JsonKind::map:
             nodes_[at].kind = spec.kind == JsonKind::map ? Node::map : Node::leaf;
-            nodes_[at].in_row = space > 0;
+            nodes_[at].place = space > 0 ? Node::row : Node::record_stops;
             if (space > 0) nodes_[at].entry = spaces_[space].add_leaf();
             return;
         case JsonKind::structure:
@@ -159,7 +159,8 @@ size_t JsonWalk::read(const JsonParts& parts, size_t first, uint32_t* stops) {
     const size_t line_end = behind(first);
     if (!only_space(line_end - 1, line_end)) return 0;
     record_++;
-    stops_ = stops;
+    stops_ = outside_[Node::record_stops] = stops;
+    outside_[Node::nowhere] = nowhere_;
     line_end_ = uint32_t(parts.base + parts.positions[line_end] - segment_base_);
     for (size_t i = 0; i < 2 * column_nodes_.size(); i++) stops[i] = line_end_;
     uint32_t* row = nullptr;
@@ -192,12 +193,11 @@ size_t JsonWalk::read_object(uint32_t node, size_t at, uint32_t* row) {
                 if (!entry) return 0;
             }
             at++;
-            if (entry->node == 0) {  // what nobody asked for: not even looked at
+            if (object.keys.in_order() && entry->node == 0) {  // what nobody asked for: not even looked at
                 at = is_nested(kinds[at + 1]) ? behind(at + 1) : at + 1;
             } else if (__builtin_expect(is_nested(kinds[at + 1]), 0)) {
-                const size_t behind_colon = at + 1;
-                if (!only_space(at, behind_colon)) return 0;
-                at = read_nested(entry->node, behind_colon, row);
+                if (entry->node != 0 && !only_space(at, at + 1)) return 0;
+                at = read_nested(entry->node, at + 1, row);
                 if (at == 0) return 0;
             } else {
                 Node& member = nodes_[entry->node];
@@ -205,8 +205,9 @@ size_t JsonWalk::read_object(uint32_t node, size_t at, uint32_t* row) {
                 const uint8_t* end = base + positions[at + 1];
                 const uint8_t first = *begin, last = end[-1];
                 // The usual case, by branches where it can be foreseen which way they go.
-                if (object.keys.in_order() && member.kind == Node::leaf && (first > '0' || first == '"') && last > ' ' && begin < end) {
-                    uint32_t* const out = (member.in_row ? row : stops_) + member.entry;
+                if (object.keys.in_order() && member.kind == Node::leaf && (first > '0' || first == '"') &&
+                    last > ' ' && begin < end) {
+                    uint32_t* const out = (member.place == Node::row ? row : stops_) + member.entry;
                     if (member.quoted && first == '"' && last == '"' && end - begin >= 2) begin++, end--;
                     if (out[0] != line_end_) return 0;
                     out[0] = uint32_t(begin - segment_base_);
@@ -229,7 +230,9 @@ size_t JsonWalk::read_object(uint32_t node, size_t at, uint32_t* row) {
 
 inline bool JsonWalk::write_leaf(Node& node, uint32_t* row, const uint8_t* begin, const uint8_t* end) {
     // No branches: where keys come in any order, any of these could go either way.
-    uint32_t* const out = (node.in_row ? row : stops_) + node.entry;
+    // What nobody asked for goes nowhere, and is never there already.
+    nowhere_[0] = line_end_;
+    uint32_t* const out = (node.place == Node::row ? row : outside_[node.place]) + node.entry;
     const bool quotes = node.quoted & (*begin == '"') & (end[-1] == '"') & (end - begin >= 2);
     // No JSON number begins with a zero that another digit follows; the loops over digits do not mind one.
     const uint8_t* const digit = begin + (*begin == '-');
@@ -257,7 +260,7 @@ inline bool JsonWalk::read_plain(uint32_t at, size_t before, uint32_t* row) {
     while (is_json_space(*begin)) begin++;
     while (end > begin && is_json_space(end[-1])) end--;
     if (begin >= end) return false;
-    if (__builtin_expect(node.kind == Node::leaf, 1)) return write_leaf(node, row, begin, end);
+    if (__builtin_expect(node.kind <= Node::leaf, 1)) return write_leaf(node, row, begin, end);
     return read_plain_elsewhere(at, row, begin, end);
 }
 
@@ -282,6 +285,7 @@ bool JsonWalk::read_plain_elsewhere(uint32_t at, uint32_t* row, const uint8_t* b
 size_t JsonWalk::read_nested(uint32_t node_at, size_t at, uint32_t* row) {
     Node& node = nodes_[node_at];
     const size_t next = behind(at);
+    if (node.kind == Node::ignored) return next;
     if (!only_space(next - 1, next)) return 0;
     const uint8_t* const begin = parts_.base + parts_.positions[at];
     const uint8_t* const end = parts_.base + parts_.positions[next - 1] + 1;

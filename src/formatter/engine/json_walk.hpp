@@ -34,18 +34,19 @@ class JsonWalk {
     struct Node {  // what every value looks at; the rest is in Object
         enum Kind : uint8_t { ignored, leaf, map, structure, list, passage, contested };
         Kind kind = ignored;
-        bool in_row = false;  // a leaf's entries are those of its space's row, else of the record's stops
+        enum Place : uint8_t { nowhere, record_stops, row };
+        Place place = nowhere;  // of a leaf's entries
         bool quoted = false;  // of a leaf that expects a string: its entries lie inside the quotes
         bool leading_zeros = false;  // some value of a leaf has one, so that it is no JSON number
         bool nullable = true;
-        bool sized = false;   // a list of fixed size
+        bool sized = false;  // a list of fixed size
         int32_t column = -1;  // of the format: the whole value is noted in the record's stops
         uint32_t space = 0;
-        uint32_t entry = 0;       // of a leaf
-        uint32_t mark = 0;        // entry of a structure's or list's mark
-        uint32_t count = 0;       // entry of a list's count
-        uint32_t items = 0;       // space of a list
-        uint32_t item = 0;        // node of a list
+        uint32_t entry = 0;  // of a leaf
+        uint32_t mark = 0;  // entry of a structure's or list's mark
+        uint32_t count = 0;  // entry of a list's count
+        uint32_t items = 0;  // space of a list
+        uint32_t item = 0;  // node of a list
         uint32_t fixed_size = 0;  // of a fixed-size list
     };
 
@@ -72,10 +73,10 @@ class JsonWalk {
   private:
     struct Object {  // by node: its members and their keys
         std::string key;
-        std::vector<uint32_t> members;                     // nodes
-        std::vector<uint32_t> required;                    // those that must not be absent
+        std::vector<uint32_t> members;  // nodes
+        std::vector<uint32_t> required;  // those that must not be absent
         std::unordered_map<std::string, uint32_t> by_key;  // a node; 0: known, not wanted
-        uint64_t seen = 0;                                 // the record a passage was met in
+        uint64_t seen = 0;  // the record a passage was met in
         JsonKeys keys;
     };
 
@@ -119,6 +120,8 @@ class JsonWalk {
     JsonParts parts_{};
     uint32_t line_end_ = 0;  // as a stop
     uint32_t* stops_ = nullptr;  // of the record
+    uint32_t nowhere_[2] = {0, 0};
+    uint32_t* outside_[2] = {nullptr, nullptr};  // by Place
 };
 
 }  // namespace formatter

@@ -1,16 +1,13 @@
-// Whether what stands between the structure of JSON lines is in order: strings, numbers, literals, white space.
+// Whether what stands between the structure of JSON lines is in order: strings, white space, one value at most.
 //
 //     bytes      { " a " : - 1 . 5 , " b " : t r u e } \n
 //     other      0 0 0 0 0 1 1 1 1 0 0 0 0 0 1 1 1 1 0 0     neither string, structure nor white space
-//     values     0 1 0 0 0 1 0 0 0 0 1 0 0 0 1 0 0 0 0 0     where one begins
-//     valued     0       1         1       1         1  0    of the structure: a value stands before it
+//     values     0       1         1       1         1  0    of the structure: a value stands before it
+//     others     0       0         1       0         1  0    and it is no string
 //
 // In: blocks in order, with the masks that json_index.inl.hpp made of them. Out: a verdict a block, and `valued` for
-// json_levels.inl.hpp, which knows what may follow what. Refuses to know depth. A verdict may come a block late, never
-// behind the line end.
-//
-// Numbers are checked by looking one byte back, except for what a run of digits lies between: a run of ones is stepped over
-// by adding the bit it begins with.
+// json_levels.inl.hpp, which knows what may follow what and looks at the values that are no strings. Refuses to know depth.
+// A verdict may come a block late, never behind the line end.
 #pragma once
 
 #include "kernels/kernel.hpp"
@@ -34,10 +31,21 @@ struct JsonMasks {  // of a block
     uint64_t present;
 };
 
+// What the letter of an escape means; 0 for what begins none or one with digits.
+struct EscapeTable {
+    alignas(64) uint8_t meaning[256];
+    constexpr EscapeTable() : meaning() {
+        meaning[uint8_t('"')] = '"', meaning[uint8_t('\\')] = '\\', meaning[uint8_t('/')] = '/';
+        meaning[uint8_t('b')] = '\b', meaning[uint8_t('f')] = '\f', meaning[uint8_t('n')] = '\n';
+        meaning[uint8_t('r')] = '\r', meaning[uint8_t('t')] = '\t';
+    }
+};
+static constexpr EscapeTable escape_table;
+
 template <bool strict>
 class JsonGrammar {
   public:
-    JsonGrammar(const uint8_t*, size_t, uint64_t*) {}
+    JsonGrammar(const uint8_t*, size_t, JsonValued*) {}
     bool accepts(const Block&, size_t, const JsonMasks&) { return true; }
 };
 
@@ -45,26 +53,14 @@ class JsonGrammar {
 
 constexpr bool json_grammar_known = true;
 
-#ifdef __AVX512BW__
-static inline uint64_t digit_mask(const Block& block) {
-    const __m512i values = _mm512_sub_epi8(block.bytes, _mm512_set1_epi8('0'));
-    return bits_of(_cvtmask64_u64(_mm512_cmplt_epu8_mask(values, _mm512_set1_epi8(10))));
-}
 static inline uint64_t control_mask(const Block& block) {
+#ifdef __AVX512BW__
     return bits_of(_cvtmask64_u64(_mm512_cmplt_epu8_mask(block.bytes, _mm512_set1_epi8(0x20))));
-}
-static inline Block lower_case(const Block& block) { return {_mm512_or_si512(block.bytes, _mm512_set1_epi8(0x20))}; }
 #else
-static inline uint64_t at_most_mask(const Block& block, uint8_t most) {
-    const __m256i limit = _mm256_set1_epi8(char(most));
+    const __m256i limit = _mm256_set1_epi8(0x1F);
     return equal_mask({_mm256_max_epu8(block.low, limit), _mm256_max_epu8(block.high, limit)}, {limit});
-}
-static inline uint64_t digit_mask(const Block& block) {
-    const __m256i zero = _mm256_set1_epi8('0');
-    return at_most_mask({_mm256_sub_epi8(block.low, zero), _mm256_sub_epi8(block.high, zero)}, 9);
-}
-static inline uint64_t control_mask(const Block& block) { return at_most_mask(block, 0x1F); }
 #endif
+}
 
 #ifdef __AVX512VBMI__
 struct JsonSpaceBytes {  // as JsonStructure finds its bytes
@@ -103,90 +99,44 @@ static inline uint64_t step_over(uint64_t over, uint64_t from, uint64_t& carry) 
     return (all & ~over) | (from & ~over);
 }
 
-static inline uint64_t where(const Block& block, Needle needle) { return bits_of(equal_mask(block, needle)); }
-
 static inline bool is_hex(uint8_t c) { return uint8_t(c - '0') <= 9 || uint8_t((c | 0x20) - 'a') <= 5; }
 
-// What an exponent in the block before leaves: rare, and so kept apart from what every block looks at.
-struct JsonExponents {
-    uint64_t any = 0, exponent = 0, sign = 0, run = 0;
-};
-
-// `rest`: what digits, points and a sign in front leave of numbers; `zeros`: those that no digit may follow, not so in
-// exponents. Returns what is wrong.
-__attribute__((noinline)) static uint64_t wrong_exponents(const uint8_t* bytes, uint64_t rest, uint64_t digits,
-                                                          uint64_t point, uint64_t after_digit, uint64_t& zeros,
-                                                          JsonExponents& before) {
-    uint64_t exponent = 0, sign = 0;
-    for (uint64_t left = rest; left != 0; left &= left - 1) {
-        const unsigned at = trailing_zeros(left);
-        const uint64_t bit = left & (0 - left);
-        if ((bytes[at] | 0x20) == 'e') exponent |= bit;
-        if (bytes[at] == '-' || bytes[at] == '+') sign |= bit;
-    }
-    const uint64_t after_exponent = behind(exponent, before.exponent), after_sign = behind(sign, before.sign);
-    uint64_t wrong = rest & ~(exponent | sign);
-    wrong |= (sign & ~after_exponent) | (exponent & ~after_digit);
-    wrong |= (after_exponent & ~(digits | sign)) | (after_sign & ~digits);
-    const uint64_t first_digits = (after_exponent | after_sign) & digits;
-    zeros &= ~first_digits;
-    wrong |= step_over(digits, first_digits, before.run) & (point | exponent);
-    before.any = before.exponent | before.sign | before.run;
-    return wrong;
-}
-
-// Of the escaped bytes of a block: those that no escape has. `size`: bytes from here to the end of all.
-__attribute__((noinline)) static uint64_t wrong_escapes(const uint8_t* bytes, size_t size, uint64_t escaped) {
-    uint64_t wrong = 0;
+// Of the escaped bytes of a block, whether some belong to no escape. `size`: bytes from here to the end of all.
+static inline bool wrong_escapes(const Block& block, const uint8_t* bytes, size_t size, uint64_t escaped) {
+#ifdef __AVX512VBMI__
+    const __m512i low = _mm512_load_si512(escape_table.meaning), high = _mm512_load_si512(escape_table.meaning + 64);
+    const __m512i meanings = _mm512_permutex2var_epi8(low, block.bytes, high);  // by the low seven bits
+    const __mmask64 ascii = _mm512_testn_epi8_mask(block.bytes, _mm512_set1_epi8(char(0x80)));
+    escaped &= ~bits_of(_cvtmask64_u64(_mm512_mask_test_epi8_mask(ascii, meanings, meanings)));
+#else
+    (void)block;
+#endif
+    bool wrong = false;
     for (; escaped != 0; escaped &= escaped - 1) {
         const unsigned at = trailing_zeros(escaped);
         const uint8_t c = bytes[at];
-        const bool plain = c == '"' || c == '\\' || c == 'n' || c == '/' || c == 't' || c == 'r' || c == 'b' || c == 'f';
-        if (plain) continue;
+        if (escape_table.meaning[c] != 0) continue;
         const uint8_t* const unit = bytes + at + 1;
-        wrong |= c != 'u' || size - at < 5 || !is_hex(unit[0]) || !is_hex(unit[1]) || !is_hex(unit[2]) || !is_hex(unit[3]);
+        wrong |=
+            c != 'u' || size - at < 5 || !is_hex(unit[0]) || !is_hex(unit[1]) || !is_hex(unit[2]) || !is_hex(unit[3]);
     }
     return wrong;
-}
-
-// The bytes that true, false and null take from `begins` on; `behind` receives those that reach into the next block.
-// Wrong is what begins no literal, nor with the '-' of a number.
-__attribute__((noinline)) static uint64_t literal_bytes(const uint8_t* bytes, size_t size, uint64_t begins,
-                                                        uint64_t& next, bool& wrong) {
-    uint64_t literals = 0;
-    for (; begins != 0; begins &= begins - 1) {
-        const unsigned at = trailing_zeros(begins);
-        if (bytes[at] == '-') continue;
-        uint64_t word = 0;
-        if (size - at >= 8)
-            __builtin_memcpy(&word, bytes + at, 8);
-        else
-            __builtin_memcpy(&word, bytes + at, size - at);
-        const uint32_t head = uint32_t(word);
-        const bool four = head == 0x65757274u || head == 0x6C6C756Eu;  // true, null
-        const bool five = (word & 0xFFFFFFFFFFu) == 0x65736C6166u;     // false
-        wrong |= !four & !five;
-        const uint64_t these = five ? 31 : 15;
-        literals |= these << at;
-        if (at > 64 - 5) next |= these >> (64 - at);
-    }
-    return literals;
 }
 
 template <>
 class JsonGrammar<true> {
   public:
-    JsonGrammar(const uint8_t* data, size_t size, uint64_t* valued) : data_(data), size_(size), valued_(valued) {}
+    JsonGrammar(const uint8_t* data, size_t size, JsonValued* valued) : data_(data), size_(size), valued_(valued) {}
 
     __attribute__((always_inline)) bool accepts(const Block& block, size_t offset, const JsonMasks& masks) {
         const uint64_t closing = masks.quotes & ~masks.strings;
         const uint64_t space = space_.mask(block) & ~masks.strings;
         uint64_t wrong = control_mask(block) & masks.strings & masks.present;
         const uint64_t escaped = masks.escaped & masks.strings & masks.present;
-        if (__builtin_expect(escaped != 0, 0)) wrong |= wrong_escapes(data_ + offset, size_ - offset, escaped);
+        if (__builtin_expect(escaped != 0, 0)) wrong |= wrong_escapes(block, data_ + offset, size_ - offset, escaped);
 
         const uint64_t other = ~(masks.found | space | masks.strings | closing) & masks.present;
-        const uint64_t after_other = behind(other, other_), begins = other & ~after_other;
+        const uint64_t after_other = behind(other, other_);
         // Behind a value, white space left out, there must be a part of the structure: that part is `valued`.
         const uint64_t text_ends = behind(closing, text_), other_ends = after_other & ~other;
         uint64_t valued = text_ends | other_ends, other_valued = other_ends;
@@ -194,51 +144,17 @@ class JsonGrammar<true> {
             valued = step_over(space, valued, spaces_);
             other_valued = step_over(space, other_valued, other_spaces_);
         }
-        append_valued(_pext_u64(valued, masks.found), popcount(masks.found));
-        wrong |= (valued & ~masks.found) | (other_valued & where(block, colon_));
-
-        const uint64_t all_digits = digit_mask(block);
-        uint64_t literals = literal_;
-        literal_ = 0;
-        const uint64_t words = begins & ~all_digits;
-        if (words != 0) {
-            uint64_t next = 0;
-            bool unknown = false;
-            literals |= literal_bytes(data_ + offset, size_ - offset, words, next, unknown);
-            literal_ = next;
-            if (unknown) return false;
-        }
-        const uint64_t numbers = other & ~literals, digits = all_digits & numbers;
-        wrong |= numbers & behind(literals, after_literal_);
-
-        if (__builtin_expect((numbers & ~digits) == 0 && (signs_ | exponents_.any) == 0, 1)) {
-            // Whole numbers: nothing but a zero in front can be wrong.
-            const uint64_t zeros = where(block, zero_) & numbers & ~behind(digits, digit_);
-            wrong |= behind(zeros, zeros_) & digits;
-            fraction_ &= uint64_t(numbers == ~uint64_t(0));
-            return wrong == 0;
-        }
-        const uint64_t minus = where(block, minus_) & begins, point = where(block, point_) & numbers;
-        const uint64_t after_digit = behind(digits | point, digit_);
-        wrong |= (point & ~after_digit) | (behind(minus | point, signs_) & ~digits);
-        // A run of ones that a point is added to is zero from there on; a second point in it is not.
-        uint64_t sum, all;
-        const bool over = __builtin_add_overflow(numbers, point, &sum);
-        fraction_ = uint64_t(over | __builtin_add_overflow(sum, fraction_, &all));
-        wrong |= all & point;
-        uint64_t zeros = where(block, zero_) & numbers & ~after_digit;
-        const uint64_t rest = numbers & ~(digits | point | minus);
-        if (__builtin_expect((rest | exponents_.any) != 0, 0))
-            wrong |= wrong_exponents(data_ + offset, rest, digits, point, after_digit, zeros, exponents_);
-        wrong |= behind(zeros, zeros_) & digits;
+        append_valued(_pext_u64(valued, masks.found), _pext_u64(other_valued, masks.found), popcount(masks.found));
+        wrong |= valued & ~masks.found;
         return wrong == 0;
     }
 
   private:
-    __attribute__((always_inline)) void append_valued(uint64_t bits, unsigned count) {
-        *valued_ = word_ |= bits << filled_;
+    __attribute__((always_inline)) void append_valued(uint64_t values, uint64_t others, unsigned count) {
+        valued_->values = word_.values |= values << filled_;
+        valued_->others = word_.others |= others << filled_;
         if (filled_ + count >= 64) {
-            word_ = filled_ ? bits >> (64 - filled_) : 0;
+            word_ = {filled_ ? values >> (64 - filled_) : 0, filled_ ? others >> (64 - filled_) : 0};
             *++valued_ = word_;
             filled_ += count - 64;
         } else {
@@ -248,15 +164,11 @@ class JsonGrammar<true> {
 
     const uint8_t* data_;
     size_t size_;
-    uint64_t* valued_;
-    uint64_t word_ = 0;
+    JsonValued* valued_;
+    JsonValued word_{0, 0};
     unsigned filled_ = 0;
-    // What the block before leaves, a bit each; literal_: the bytes of a literal that reach into the next block.
-    uint64_t other_ = 0, text_ = 0, spaces_ = 0, other_spaces_ = 0, literal_ = 0, after_literal_ = 0, digit_ = 0;
-    uint64_t signs_ = 0, zeros_ = 0, fraction_ = 0;
-    JsonExponents exponents_;
+    uint64_t other_ = 0, text_ = 0, spaces_ = 0, other_spaces_ = 0;  // what the block before leaves, a bit each
     const JsonSpaceBytes space_;
-    const Needle colon_ = make_needle(':'), minus_ = make_needle('-'), point_ = make_needle('.'), zero_ = make_needle('0');
 };
 
 #else

@@ -113,7 +113,8 @@ static void index_json_as(const uint8_t* data, size_t size, JsonIndex& index) {
         inside = uint64_t(int64_t(strings) >> 63);
         uint64_t found = structure.mask(block) & ~strings & present;
         uint64_t bad = backslashes & ~strings;
-        if (!strict) bad |= bits_of(equal_mask(block, line_end)) & strings;  // the grammar objects to it as to any control
+        if (!strict)
+            bad |= bits_of(equal_mask(block, line_end)) & strings;  // the grammar objects to it as to any control
         bad &= present;
         if (strict && !grammar.accepts(block, offset, {found, quotes, strings, escaped, present})) bad |= 1;
         if (__builtin_expect(bad != 0, 0)) {

@@ -8,11 +8,12 @@
 //
 //     depth 2  [ , ]        object? 0 0 0       bits must repeat the one before, save where a bracket opens
 //
-// With `valued` (whether a value stands before a part) this is also where the grammar between the parts is checked; a
+// With `valued` (what stands before a part) this is also where the grammar between the parts is checked; a
 // comma or colon then counts as of an object or of an array by what follows, and must agree with its bracket.
 #pragma once
 
 #include "kernels/json_grammar.inl.hpp"
+#include "kernels/json_scalars.inl.hpp"
 #include "kernels/kernel.hpp"
 #include "kernels/separator_blocks.inl.hpp"
 
@@ -74,7 +75,7 @@ struct JsonKinds {  // of 64 parts, a bit each
 };
 
 // Which parts may stand behind the one before them, with a value between or without. Whether a comma's container agrees
-// is seen by depth; that only strings stand before colons is known.
+// is seen by depth.
 static inline uint64_t parts_in_order(const JsonKinds& is, const JsonKinds& was, uint64_t valued) {
     const uint64_t closed = was.close_object | was.close_array;
     const uint64_t value_due = was.open_array | was.colon | was.comma;
@@ -115,9 +116,11 @@ static void level_json_as(JsonLevels& levels) {
         if (strict) {
             is.colon = bits_of(equal_mask(block, colon)) & present;
             is.comma = bits_of(equal_mask(block, comma)) & present;
-            uint64_t valued;
-            __builtin_memcpy(&valued, levels.valued + at / 64, 8);
-            wrong |= (parts_in_order(is, is.shifted(before), valued) & present) != present;
+            const JsonValued valued = levels.valued[at / 64];
+            wrong |= (parts_in_order(is, is.shifted(before), valued.values) & present) != present;
+            // Only strings are keys. That a value has something before it is known by now.
+            wrong |= (is.colon & valued.others) != 0;
+            if (!wrong) wrong = !scalars_in_order(levels, at, valued.others & present);
             const uint64_t before_colon = is.colon >> 1 | uint64_t(size == 64 && kinds[at + 64] == ':') << 63;
             of_object |= is.colon | (is.comma & before_colon);
             left |= is.colon | is.comma;

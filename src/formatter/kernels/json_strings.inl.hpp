@@ -41,16 +41,6 @@ static inline uint8_t* write_character(uint32_t c, uint8_t* to) {
     return to;
 }
 
-struct EscapeTable {
-    alignas(64) uint8_t meaning[256];
-    constexpr EscapeTable() : meaning() {
-        meaning[uint8_t('"')] = '"', meaning[uint8_t('\\')] = '\\', meaning[uint8_t('/')] = '/';
-        meaning[uint8_t('b')] = '\b', meaning[uint8_t('f')] = '\f', meaning[uint8_t('n')] = '\n';
-        meaning[uint8_t('r')] = '\r', meaning[uint8_t('t')] = '\t';
-    }
-};
-static constexpr EscapeTable escape_table;
-
 // Of the 64 bytes at `from`, which are `block`.
 static inline uint64_t control_mask_of(const Block& block, const uint8_t* from) {
 #ifdef __BMI2__
@@ -86,8 +76,7 @@ static inline uint64_t control_mask_of(const Block& block, const uint8_t* from) 
 // reaches beyond them. Returns how many it took.
 static inline size_t copy_escaped_block(const Block& block, size_t size, uint64_t backslashes, uint64_t odd,
                                         uint8_t*& to) {
-    alignas(64) static constexpr EscapeTable table;
-    const __m512i low = _mm512_load_si512(table.meaning), high = _mm512_load_si512(table.meaning + 64);
+    const __m512i low = _mm512_load_si512(escape_table.meaning), high = _mm512_load_si512(escape_table.meaning + 64);
     const __m512i meanings = _mm512_permutex2var_epi8(low, block.bytes, high);
     uint64_t carry = 0;
     const uint64_t letters = escaped_bytes(backslashes, carry), starts = letters >> 1 | uint64_t(carry) << 63;

@@ -54,23 +54,30 @@ struct QuoteSummary {
 
 // ---------------------------------------------------------------------------------------------- json index
 
+struct JsonValued {  // of 64 positions, a bit each
+    uint64_t values;  // a value stands before it
+    uint64_t others;  // and it is no string
+};
+
 struct JsonIndex {
     uint32_t* positions;  // room for one entry a byte + 64: kernels may overwrite past the end
     uint8_t* kinds;       // the bytes at the positions, with the same room; null if they are not wanted
-    uint64_t* valued;     // a bit a position, with room for a word more: a value stands before it; null if not wanted
+    JsonValued* valued;   // with room for one more; null if not wanted
     // out
-    bool checked;         // `valued` is there, and what stands between the positions is in order by the JSON grammar
-    size_t count;         // positions of whole lines: the last is a line end
-    bool ascii;           // no byte up to the last position is 0x80 or more (may be false too often)
+    bool checked;  // `valued` is there, and strings and what stands between values are in order by the JSON grammar
+    size_t count;  // positions of whole lines: the last is a line end
+    bool ascii;  // no byte up to the last position is 0x80 or more (may be false too often)
     bool stopped;  // the line behind the last position has no strings in order: not written, nor those after it
 };
 
 struct JsonLevels {
-    const uint8_t* kinds;    // as index_json writes them, of whole lines; 64 more bytes can be read
-    const uint64_t* valued;  // as index_json writes it: the grammar is checked too. Or null
+    const uint8_t* kinds;  // as index_json writes them, of whole lines; 64 more bytes can be read
+    const JsonValued* valued;  // as index_json writes it: then the whole grammar is checked. Or null
+    const uint8_t* data;  // that was indexed, and its positions: looked at with `valued` only
+    const uint32_t* positions;
     size_t count;
-    uint8_t* depths;         // out: room for `count` + 64
-    size_t whole;            // out: kinds of the lines, from the first, that are in order; may stop early, never late
+    uint8_t* depths;  // out: room for `count` + 64
+    size_t whole;  // out: kinds of the lines, from the first, that are in order; may stop early, never late
 };
 
 // ---------------------------------------------------------------------------------------------- values
@@ -104,6 +111,8 @@ struct Kernel {
     void (*index_csv)(const uint8_t* data, size_t size, const CsvBytes&, const StopPlan&, CsvIndex&);
     void (*summarize_quotes)(const uint8_t* data, size_t size, const CsvBytes&, QuoteSummary&);
     uint64_t (*count_byte)(const uint8_t* data, size_t size, uint8_t byte);
+    // The position of the first record end outside quotes, for bytes that begin inside or outside, or `none`.
+    uint64_t (*first_record_end)(const uint8_t* data, size_t size, const CsvBytes&, bool inside);
     // Copies and counts; `next` is where the caller will read then, or null.
     uint64_t (*copy_counting)(uint8_t* to, const uint8_t* from, size_t size, uint8_t byte, const uint8_t* next,
                               size_t next_size);
