@@ -14,7 +14,7 @@ NATIVE_FILES := $(shell find src tests bench -name '*.cpp' -o -name '*.hpp' | gr
 CYTHON_FILES := $(shell find src -name '*.pyx' -o -name '*.pxi' -o -name '*.pxd')
 OTHER_KERNELS := import formatter; print(*formatter.kernels()[1:])
 
-.PHONY: help env build test test-fast test-kernels lint format bench demo soak crash wheel clean clean-env
+.PHONY: help env build test test-fast test-kernels lint format bench demo soak crash wheel clean clean-env bench-growth
 
 help:  ## this text
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -54,6 +54,9 @@ format:  ## lets ruff and clang-format rewrite files
 bench: build  ## verified benchmarks; writes bench/results and the README's table
 	@$(BIN)/python -m bench $(ARGS)
 	@$(BIN)/python tools/readme_numbers.py
+
+bench-growth: build  ## cost per byte and peak memory from 8 MB to 8 GB, made on the fly
+	@$(BIN)/python -m bench --parts growth --size-mb 12 --growth-gb 10 --clock cpu --no-record $(ARGS)
 
 demo: build  ## a local Spark job over a few hundred MB of chunks in random order, checked against Spark's own reader
 	@$(BIN)/python demo/spark_demo.py $(ARGS)

@@ -60,17 +60,20 @@ def storage_type(wanted: pa.DataType) -> pa.DataType:
 
 # The order is that of TextLayout in engine/columns.hpp.
 OFFSETS, VIEW, DICTIONARY = range(3)
+_VIEWS = {getattr(pa, name)() for name in ("string_view", "binary_view") if hasattr(pa, name)}
 
 
 def text_layout(field: pa.Field) -> int:
     """How the engine makes the text of a CSV column: views and dictionaries are built there, encoded ones are not."""
-    kind, metadata = field.type, field.metadata or {}
+    kind = field.type
+    if kind not in _VIEWS and not pa.types.is_dictionary(kind):
+        return OFFSETS
+    metadata = field.metadata or {}
     if b"encoding" in metadata or b"raw" in metadata:
         return OFFSETS
-    if pa.types.is_dictionary(kind):
-        return DICTIONARY if type_code(kind.value_type) in TEXTS else OFFSETS
-    is_view = (getattr(pa.types, name, None) for name in ("is_string_view", "is_binary_view"))
-    return VIEW if any(test(kind) for test in is_view if test) else OFFSETS
+    if kind in _VIEWS:
+        return VIEW
+    return DICTIONARY if type_code(kind.value_type) in TEXTS else OFFSETS
 
 
 def laid_out(field: pa.Field) -> pa.DataType:
