@@ -33,7 +33,6 @@ NUMBERS = ("state", "begin", "ends_stream", "stream_start", "byte_offset")
 
 def stitch_globally(chunks: DataFrame, task: ParseTask) -> DataFrame:
     """The records of `chunks` as `task` describes them, lazily."""
-    _require_surveyable(task.format)
     names = task.names
     _require_delimited(task.format)
     origin_type = chunks.schema[names.origin].dataType
@@ -45,15 +44,6 @@ def stitch_globally(chunks: DataFrame, task: ParseTask) -> DataFrame:
         settled = settled.unionByName(_after_second_looks(chunks, plan, task, plan_task))
     joined = chunks.join(f.broadcast(settled), _same_chunk(task))
     return joined.mapInArrow(GlobalParse(task), task.schema)
-
-
-def _require_surveyable(format: Any) -> None:
-    lines = isinstance(format, fm.Json) and format.records == "lines"
-    if not lines and not (isinstance(format, fm.Csv) and format.encoding == "utf-8"):
-        raise fm.OptionError(
-            "spark: stitch='global' reads Csv in UTF-8 and Json lines: where other records end a chunk cannot tell by "
-            "itself; use stitch='origin'"
-        )
 
 
 def _require_delimited(format: Any) -> None:

@@ -1,6 +1,6 @@
-"""Tasks that die, hang or are killed on their first attempt: the rows must be those of the whole origins. Run by test_retries.py.
+"""Tasks that die or are killed on their first attempt: the rows must be those of the whole origins. Run by test_retries.py.
 
-Usage: retry_query.py MASTER STITCH WAY. WAY: raise | kill | slow (the first attempt of a task sleeps; speculation races it).
+Usage: retry_query.py MASTER STITCH WAY. WAY: raise | kill.
 Prints `same` or what differs. A process of its own, because retries need a master that a session cannot change to.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,8 +32,6 @@ def failing(way):
                 raise RuntimeError("injected")
             if doomed and way == "kill":
                 os.kill(os.getpid(), signal.SIGKILL)
-            if doomed and way == "slow":
-                time.sleep(20)
             yield batch.slice(half)
 
     return pass_on

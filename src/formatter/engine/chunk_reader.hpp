@@ -15,12 +15,12 @@ struct PlacedChunk {
     size_t size = 0;
     const uint8_t* carry = nullptr;  // of the record that began in earlier chunks
     size_t carry_size = 0;
-    uint16_t state = 0;         // at the chunk's start (chunk_survey.hpp)
-    int64_t begin = carried;    // else: a record begins here, and what is before is none
+    uint16_t state = 0;  // at the chunk's start (chunk_survey.hpp)
+    int64_t begin = carried;  // else: a record begins here, and what is before is none
     bool stream_start = false;  // the first record here is the origin's first
-    bool ends_stream = false;   // what is left at the end is a record, too
+    bool ends_stream = false;  // what is left at the end is a record, too
     uint64_t sequence = 0;
-    int64_t byte_offset = 0;    // of data[0] in its origin
+    int64_t byte_offset = 0;  // of data[0] in its origin
 };
 
 struct ChunkRows {

@@ -24,7 +24,7 @@ struct ChunkCourse {
 
 struct ChunkSurvey {
     std::vector<ChunkCourse> courses;  // one for each state the chunk could begin in
-    size_t likely = 0;                 // of these, by what stands around the quotes
+    size_t likely = 0;  // of these, by what stands around the quotes
 };
 
 // Of at most 4 GiB - 2. The survey's memory is used again.
