@@ -33,7 +33,7 @@ def main() -> int:
     import formatter as fm
     import spark_udfs as su
     from spark_udfs.chunk_rows import ChunkColumns
-    from spark_udfs.parse_task import ParseTask
+    from spark_udfs.parse_task import ParseRun, ParseTask
 
     builder = SparkSession.builder.master(f"local[{asked.slots}]").config("spark.ui.enabled", "false")
     builder = builder.config("spark.driver.memory", "3g").config("spark.ui.showConsoleProgress", "false")
@@ -42,7 +42,7 @@ def main() -> int:
     task = ParseTask(
         fm.Csv(SCHEMA), ChunkColumns(), columns=None, filters=None, on_error="raise", keep=None, arrival="aligned"
     )
-    ways = {"direct": task.rows, "bridge": task}
+    ways = {"direct": ParseRun(task).rows, "bridge": task}
     times: dict[tuple[int, str], list[float]] = {}
     with tempfile.TemporaryDirectory() as temporary:
         frames = {

@@ -153,7 +153,7 @@ class FormatterReader(engine.DataSourceReader):
 
 
 class FilteringReader(FormatterReader):
-    def pushFilters(self, filters: list[engine.Filter]) -> Iterable[engine.Filter]:  # noqa: N802 (the engine's name)
+    def pushFilters(self, filters: list[engine.Filter]) -> Iterable[engine.Filter]:
         """Takes what it can decide as Spark does. All go back: Spark evaluates them on the rows that are left."""
         fields = {field.name: field for field in self.reading.format.schema}
         for pushed in filters:
@@ -194,7 +194,7 @@ def clause_of(pushed: engine.Filter, fields: dict[str, pa.Field]) -> tuple[Any, 
         if inner is None or inner[1] not in negated or types.is_floating(fields[inner[0]].type):
             return None
         return (inner[0], negated[inner[1]], *inner[2:])
-    path = getattr(pushed, "attribute", ())
+    path: tuple[str, ...] = getattr(pushed, "attribute", ())
     if kind not in COMPARISONS or len(path) != 1 or path[0] not in fields or not is_comparable(fields[path[0]]):
         return None
     field, operator = fields[path[0]], COMPARISONS[kind]

@@ -175,7 +175,8 @@ def test_kept_columns_of_any_type_come_out_as_they_went_in(poisoned, extra, on_e
 
 
 def test_the_payload_itself_may_be_kept(poisoned):
-    parsed = su.parse(poisoned, JSON, payload="value", unit="record", columns=["a"], keep=["value"], error=None)
+    options = {"payload": "value", "unit": "record", "error": None}
+    parsed = su.parse(poisoned, JSON, columns=["a"], keep=["value"], **options)
     assert {(row.value, row.a) for row in parsed.collect()} >= {(POISON[0], 1), (None, None)}
 
 

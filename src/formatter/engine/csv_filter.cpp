@@ -209,8 +209,6 @@ void CsvDecoder::test_bytes(uint32_t column, const std::vector<const Predicate*>
     const ColumnSpec& spec = columns_.specs()[column];
     const bool must_be_utf8 = spec.type == ColumnType::string || spec.type == ColumnType::large_string;
     const bool plain = plain_ && !format_->trim;
-    const bool only_empty_is_null = std::all_of(format_->nulls.begin(), format_->nulls.end(),
-                                                [](const std::string& token) { return token.empty(); });
     const uint64_t quotes = format_->quoting ? format_->quote * 0x0101010101010101u : ~uint64_t(0);
     const auto passes = [&predicates](std::string_view value) {
         for (const Predicate* p : predicates)
@@ -259,7 +257,7 @@ void CsvDecoder::test_bytes(uint32_t column, const std::vector<const Predicate*>
                     const Bytes content = quoted ? Bytes{begin + 1, size - 2} : raw;
                     if (needs_a_closer_look(content.data, content.size, quotes))
                         pass = look_closer(raw);
-                    else if (!only_empty_is_null && is_null_token(raw))
+                    else if (!only_empty_is_null_ && is_null_token(raw))
                         pass = null_result;
                     else
                         pass = passes(std::string_view(reinterpret_cast<const char*>(content.data), content.size));

@@ -16,6 +16,42 @@ constexpr size_t headroom_from = 16 << 10;
 
 }  // namespace
 
+// Indices by origin and sequence; of the same sequence twice, in the order given.
+std::vector<uint32_t> StreamEngine::in_stream_order(const PushedBuffer* buffers, size_t count) {
+    std::vector<uint32_t> order(count);
+    uint64_t low = ~uint64_t(0), high = 0;
+    bool sorted = true, one_origin = true;
+    for (size_t i = 0; i < count; i++) {
+        order[i] = uint32_t(i);
+        low = std::min(low, buffers[i].sequence);
+        high = std::max(high, buffers[i].sequence);
+        one_origin &= buffers[i].origin == buffers[0].origin;
+        if (i) sorted &= buffers[i - 1].origin == buffers[i].origin && buffers[i - 1].sequence <= buffers[i].sequence;
+    }
+    if (sorted) return order;
+    if (one_origin && high - low < 2 * count) {  // nearly without holes: each to its place
+        constexpr uint32_t none = ~uint32_t(0);
+        std::vector<uint32_t> places(high - low + 1, none);
+        bool twice = false;
+        for (size_t i = 0; i < count; i++) {
+            uint32_t& place = places[buffers[i].sequence - low];
+            twice |= place != none;
+            place = uint32_t(i);
+        }
+        if (!twice) {
+            order.clear();
+            for (uint32_t index : places)
+                if (index != none) order.push_back(index);
+            return order;
+        }
+    }
+    std::stable_sort(order.begin(), order.end(), [buffers](uint32_t a, uint32_t b) {
+        return buffers[a].origin != buffers[b].origin ? buffers[a].origin < buffers[b].origin
+                                                      : buffers[a].sequence < buffers[b].sequence;
+    });
+    return order;
+}
+
 // A round's buffers come to lie one behind the other, so that parsing finds one stretch of bytes; those that have to
 // wait need no copy under the lock; and the pass over memory that counting takes anyway copies at no cost.
 void StreamEngine::take_in(const PushedBuffer* buffers, const uint32_t* order, size_t count, Call& call) const {

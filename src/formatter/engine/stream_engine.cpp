@@ -48,13 +48,7 @@ StreamEngine::~StreamEngine() {
 }
 
 PushResult StreamEngine::push(const PushedBuffer* buffers, size_t count, bool append) {
-    std::vector<uint32_t> order(count);
-    for (size_t i = 0; i < count; i++) order[i] = uint32_t(i);
-    const auto before = [buffers](uint32_t a, uint32_t b) {
-        return buffers[a].origin != buffers[b].origin ? buffers[a].origin < buffers[b].origin
-                                                      : buffers[a].sequence < buffers[b].sequence;
-    };
-    if (!std::is_sorted(order.begin(), order.end(), before)) std::stable_sort(order.begin(), order.end(), before);
+    const std::vector<uint32_t> order = in_stream_order(buffers, count);
     PushResult result;
     Call call;
     uint64_t total = 0;

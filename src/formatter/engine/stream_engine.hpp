@@ -153,6 +153,7 @@ class StreamEngine {
 
     // arrival, without the lock (stream_arrival.cpp)
     struct Arrived;
+    static std::vector<uint32_t> in_stream_order(const PushedBuffer* buffers, size_t count);
     void take_in(const PushedBuffer* buffers, const uint32_t* order, size_t count, Call&) const;
 
     // admission, under the lock (stream_admission.cpp)

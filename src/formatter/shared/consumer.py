@@ -59,7 +59,7 @@ class Consumer:
         self._closed = self._ended = False
         self._error: BaseException | None = None
         self._maker = weakref.ref(threading.current_thread())
-        self._readers: dict[int, weakref.ref[threading.Thread]] = {}
+        self._readers: dict[int | None, weakref.ref[threading.Thread]] = {}
 
     # ------------------------------------------------------------------------------------------- the stream's side
 
@@ -107,7 +107,8 @@ class Consumer:
         return True
 
     def _waits_for_itself(self) -> bool:
-        return threading.active_count() == 1 or list(self._readers) == [threading.get_ident()]
+        readers = [known() for known in self._readers.values()]
+        return threading.active_count() == 1 or readers == [threading.current_thread()]
 
     def _is_abandoned(self) -> bool:
         threads = [known() for known in self._readers.values()] or [self._maker()]
@@ -133,8 +134,9 @@ class Consumer:
     def take(self, timeout: float | None) -> Any:
         """A batch, END, or None: none came in time, or another thread was quicker."""
         with self._lock:
-            me = threading.get_ident()
-            if me not in self._readers:
+            me = threading.current_thread()
+            known = self._readers.get(me.ident)
+            if known is None or known() is not me:  # numbers of threads that ended come back
                 self._note_reader(me)
             if not self._items and not (self._closed or self._ended) and (timeout is None or timeout > 0):
                 self._sleeping += 1
@@ -152,11 +154,11 @@ class Consumer:
                 raise self._error
             return END if self._closed or self._ended else None
 
-    def _note_reader(self, me: int) -> None:
+    def _note_reader(self, me: threading.Thread) -> None:
         gone = [ident for ident, known in self._readers.items() if (t := known()) is None or not t.is_alive()]
         for ident in gone:
             del self._readers[ident]
-        self._readers[me] = weakref.ref(threading.current_thread())
+        self._readers[me.ident] = weakref.ref(me)
 
     @property
     def closed(self) -> bool:
