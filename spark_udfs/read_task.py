@@ -20,6 +20,7 @@ from pyarrow import fs
 import formatter as fm
 from formatter.filters import columns_of
 from formatter.splits import Part, SplitReader
+from spark_udfs import snappy_file
 from spark_udfs.file_listing import Storage
 from spark_udfs.metrics import Measure, Reports, metrics_batch
 from spark_udfs.options import Reading
@@ -201,7 +202,10 @@ def _clause_expression(clause: Any) -> pc.Expression:
 @contextmanager
 def opened(storage: Storage, path: str, codec: str | None) -> Iterator[Any]:
     filesystem, inner = storage.resolve(path)
-    if codec is not None:
+    if codec == snappy_file.CODEC:
+        with filesystem.open_input_file(inner) as file:
+            yield snappy_file.decompressed(file.read(), path)
+    elif codec is not None:
         with filesystem.open_input_stream(inner, compression=codec) as stream:
             yield stream
     elif isinstance(filesystem, fs.LocalFileSystem):

@@ -279,7 +279,9 @@ class SplitReader:
         native, format = self._ordered(self.plan.native, start), self.plan.format
         found = native.read_header(start) if len(start) else None
         if found is None and whole and len(start):
-            ending = b"\0\n" if native is self.plan.big_endian else record_end_of(format).removeprefix(codecs.BOM_UTF16_LE)
+            ending = (
+                b"\0\n" if native is self.plan.big_endian else record_end_of(format).removeprefix(codecs.BOM_UTF16_LE)
+            )
             found = native.read_header(bytes(start) + ending)
         if found is None:
             return native, len(start) if whole else None

@@ -194,6 +194,19 @@ def test_a_compressed_file_is_one_unit_with_the_same_rows(spark, tmp_path, suffi
     assert df.collect() == rows_of(fm.read(data, FORMAT))
 
 
+def test_snappy_files_are_read_however_they_are_written(spark, tmp_path):
+    data = quoted_csv(300)
+    block = pa.compress(data, codec="snappy", asbytes=True)
+    (tmp_path / "a.csv.snappy").write_bytes(block)
+    framed = b"\xff\x06\x00\x00sNaPpY\x00" + (len(block) + 4).to_bytes(3, "little") + b"\0\0\0\0" + block
+    (tmp_path / "b.csv.snappy").write_bytes(framed)
+    (tmp_path / "c.csv.snappy").write_bytes(2 * (len(data).to_bytes(4, "big") + len(block).to_bytes(4, "big") + block))
+    assert su.read(spark, tmp_path, FORMAT).collect() == 4 * rows_of(fm.read(data, FORMAT))
+    (tmp_path / "d.csv.snappy").write_bytes(b"nothing of the kind")
+    with pytest.raises(Exception, match=r"d\.csv\.snappy: expected snappy"):
+        su.read(spark, tmp_path / "d.csv.snappy", FORMAT).collect()
+
+
 def test_folders_become_columns_of_the_narrowest_type(spark, tmp_path):
     for day, hour, kind in (("2024-01-31", "1", "a b"), ("2024-02-01", "12", None)):
         name = "__HIVE_DEFAULT_PARTITION__" if kind is None else kind.replace(" ", "%20")
