@@ -48,10 +48,10 @@ def text_of(megabytes: float, quoted: bool) -> tuple[bytes, list[int]]:
     return joined * repeats, [end + turn * len(joined) for turn in range(repeats) for end in ends]
 
 
-def aligned(content: bytes, ends: list[int]) -> list[bytes]:
+def aligned(content: bytes, ends: list[int], size: int = MIB) -> list[bytes]:
     pieces, begin = [], 0
-    for before, end in zip(ends, [*ends[1:], len(content) + MIB], strict=True):
-        if end - begin > MIB:
+    for before, end in zip(ends, [*ends[1:], len(content) + size + 1], strict=True):
+        if end - begin > size:
             pieces.append(content[begin:before])
             begin = before
     return [*pieces, content[begin:]] if begin < len(content) else pieces

@@ -2,8 +2,8 @@
 
 In: the CSV workloads, cut into buffers and shuffled in windows of 64, pushed 1,024 (4 KiB) or 64 (64 KiB) at a time, and
 one by one from two threads. Out: ratios to fm.read in the same process, on the CPU's clock for one thread and on the
-wall's for two, beside what two independent whole reads gain. Every result is compared with the whole read's before it
-is timed. Refuses to know: other libraries.
+wall's for two, beside their CPU time and what two independent whole reads gain. Every result is compared with the whole
+read's before it is timed. Refuses to know: other libraries.
 """
 
 from __future__ import annotations
@@ -126,11 +126,16 @@ def measure(workload: Workload, megabytes: int) -> list[str]:
     control = best(
         {"one": lambda: read_twice(data, format, 1), "two": lambda: read_twice(data, format, 2)}, time.perf_counter
     )
+    cpu = best(
+        {"one": lambda: through_threads(format, large, 1), "two": lambda: through_threads(format, large, 2)},
+        time.process_time,
+    )
     ratios = {name: one["read"] / one[name] for name in ("4 KiB", "64 KiB")} | {"two threads": two["one"] / two["two"]}
     lines = [f"{workload.name}: fm.read {len(data) / one['read'] / 1e9:.2f} GB/s on one thread"]
     for name, ratio in ratios.items():
         base = "one thread" if name == "two threads" else "fm.read"
         lines.append(f"  {name:12} {ratio:5.2f} of {base} (wanted {TARGETS[name]:.2f})")
+    lines.append(f"  (CPU time of the two threads together: {cpu['two'] / cpu['one']:.2f} of one thread's)")
     lines.append(
         f"  (two whole reads at once gain {control['one'] / control['two']:.2f} over one after the other here, now)"
     )

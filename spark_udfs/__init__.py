@@ -8,6 +8,7 @@ except ImportError as error:
 from spark_udfs.archive import archive
 from spark_udfs.arrow_schema import arrow_schema
 from spark_udfs.chunks import read_chunks
+from spark_udfs.data_source import register
 from spark_udfs.frames import parse
 from spark_udfs.metrics import metrics
 from spark_udfs.migrate import migrate
@@ -38,6 +39,7 @@ __all__ = [
     "parse_udf",
     "read",
     "read_chunks",
+    "register",
     "register_chunks",
     "rejects",
 ]

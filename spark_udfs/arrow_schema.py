@@ -60,5 +60,5 @@ def arrow_type(type_: spark.DataType, path: str = "value") -> pa.DataType:
         key = pa.field("key", arrow_type(type_.keyType, f"{path}.key"), nullable=False)
         return pa.map_(key, pa.field("value", arrow_type(type_.valueType, f"{path}.value"), type_.valueContainsNull))
     if type_.typeName().startswith("time("):  # TimeType, which older versions do not have
-        return pa.time64("ns")
+        return pa.time64("us")
     raise fm.SchemaError(f"spark: column {path!r} is {type_.simpleString()}, which cannot be parsed; declare a string")

@@ -21,6 +21,7 @@ from formatter import _core, diagnostics
 from formatter.formats import as_bytes
 from formatter.plans import make_plan
 from spark_udfs.arrow_schema import arrow_type
+from spark_udfs.chunk_rows import ChunkColumns
 from spark_udfs.chunk_survey import FIELDS, HEAD_BYTES, HEAD_CHUNKS, NO_END, has_header, record_end_of
 
 PREFIX = "__formatter_"
@@ -101,8 +102,9 @@ class Survey:
 class PlanTask:
     """For mapInArrow over survey rows."""
 
-    def __init__(self, format: Any, origin_type: DataType) -> None:
+    def __init__(self, format: Any, names: ChunkColumns, origin_type: DataType) -> None:
         self.format = format
+        self.names = names
         planned = [pa.field("origin", arrow_type(origin_type)), *PLAN_FIELDS]
         known = [field for field in FIELDS if field.name != "sequence"]
         self.schema = pa.schema([pa.field(PREFIX + field.name, field.type) for field in [*planned, *known]])
@@ -111,8 +113,18 @@ class PlanTask:
         self.ddl = ", ".join([f"{PREFIX}origin {origin_type.simpleString()}", *types])
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for origin, rows in _by_origin(batches):
+        for origin, rows in _by_origin(map(self._checked, batches)):
             yield from self._plan(Survey.of(origin, rows))
+
+    def _checked(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Nulls in chunks that were surveyed where nobody looked for them."""
+        for column, name in zip(("origin", "sequence", "size"), self.names.names, strict=True):
+            if batch.column(column).null_count:
+                raise fm.FormatError(
+                    f"spark: column {name!r}: that of a chunk is null; filter such rows out first",
+                    code="missing_required", column=name, expected="a value", found="null",
+                )  # fmt: skip
+        return batch
 
     @cached_property
     def _first_state(self) -> int:

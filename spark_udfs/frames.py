@@ -6,6 +6,7 @@ chunks of an origin come together in one task; parsing is parse_task.py's, types
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Literal, cast, get_args
 
@@ -14,9 +15,11 @@ from pyspark.sql.types import IntegralType, StringType, StructType
 
 import formatter as fm
 from spark_udfs.chunk_rows import ChunkColumns
+from spark_udfs.metrics import reports_of
 from spark_udfs.parse_task import Arrival, OnError, ParseTask
 from spark_udfs.record_task import RecordOnError
 from spark_udfs.records import parse_records
+from spark_udfs.siblings import remember, with_siblings
 from spark_udfs.stitch_global import stitch_globally
 
 Stitch = Literal["auto", "origin", "global", "none"]
@@ -44,7 +47,7 @@ def parse(
     "auto" is "origin", without the shuffle where the plan shows that each origin is in one partition already.
     keep: other columns of df that go along; under "origin" each must be constant for an origin, under "global" a record
     has those of the chunk it ends in, origin and sequence included.
-    on_error: "raise" unless said otherwise; for records "null", where the column `error` says what was wrong.
+    on_error: "raise" unless said otherwise, or "collect" (then su.rejects(df) has the rejected records); for records "null", where the column `error` says what was wrong.
     """
     if unit == "record":
         if stitch != "auto":
@@ -61,7 +64,8 @@ def parse(
         )
     if unit != "chunk":
         raise fm.OptionError(f"spark: unit is 'chunk' or 'record', found {unit!r}")
-    on_error = cast(OnError, on_error or "raise")
+    # Rejects are another plan's to find (siblings.py); this one leaves them out.
+    on_error = "skip" if on_error == "collect" else on_error or "raise"
     if stitch not in get_args(Stitch):
         raise fm.OptionError(f"spark: stitch is one of {', '.join(map(repr, get_args(Stitch)))}, found {stitch!r}")
     names = ChunkColumns(origin, sequence, payload)
@@ -74,12 +78,14 @@ def parse(
     )
     chunks = df.select(*dict.fromkeys([*names.names, *keep]))
     if stitch == "global":
-        return stitch_globally(chunks, task)
+        together = chunks.repartition(origin).sortWithinPartitions(origin, sequence)
+        return remember(stitch_globally(chunks, task), together, task)
     if arrival == "grouped":
-        if stitch == "origin" or not _is_in_one_partition(chunks):
+        if stitch == "origin" or not _comes_by_origin(chunks, origin):
             chunks = chunks.repartition(origin)
         chunks = chunks.sortWithinPartitions(origin, sequence)
-    return chunks.mapInArrow(task, task.schema)
+    task.reports = reports_of(df.sparkSession, f"parse {format.kind}, stitch {stitch}")
+    return with_siblings(chunks, task)
 
 
 def require_identifiable(schema: StructType, origin: str) -> None:
@@ -89,9 +95,12 @@ def require_identifiable(schema: StructType, origin: str) -> None:
         raise fm.SchemaError(f"spark: column {origin!r} names origins: expected a string or an integer, found {found}")
 
 
-def _is_in_one_partition(df: DataFrame) -> bool:
-    """What the plan knows of its own partitioning. A Connect client cannot see it and answers False."""
+def _comes_by_origin(df: DataFrame, origin: str) -> bool:
+    """Whether the plan shows that no origin is in two partitions. A Connect client cannot see it and answers False."""
     plan = getattr(df, "_jdf", None)
     if plan is None or df.isStreaming:
         return False
-    return bool(plan.queryExecution().sparkPlan().outputPartitioning().toString() == "SinglePartition")
+    partitioning = plan.queryExecution().sparkPlan().outputPartitioning().toString()
+    return partitioning == "SinglePartition" or bool(
+        re.fullmatch(rf"(hash|range)partitioning\({re.escape(origin)}#\d+L?( ASC NULLS \w+| DESC NULLS \w+)?, \d+\)", partitioning)
+    )

@@ -18,13 +18,11 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import types
 
-import formatter as fm
 from formatter.filters import normalized
 from spark_udfs.parse_task import ParseTask
 from spark_udfs.partitions import filters_left
 from spark_udfs.read_task import ReadTask, Unit
 from spark_udfs.record_task import RecordTask
-from spark_udfs.spark_types import SparkColumns
 from spark_udfs.stitch_global import GlobalParse
 
 MOST_ALTERNATIVES = 16  # of an OR of ANDs; a filter that needs more is left to Spark
@@ -34,9 +32,12 @@ Tree = list[Any]
 Clauses = list[list[tuple[Any, ...]]]
 
 
+Narrowed = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+
 def narrowed_task(
     task: Any, columns: Sequence[int], nested: dict[int, Sequence[int]], filters: Sequence[Tree]
-) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+) -> Narrowed:
     if isinstance(task, RecordTask):
         return _narrowed_records(task, columns, nested, filters)
     if isinstance(task, ParseTask):
@@ -51,8 +52,10 @@ def narrowed_task(
 
 def _narrowed_records(
     task: RecordTask, columns: Sequence[int], nested: dict[int, Sequence[int]], filters: Sequence[Tree]
-) -> Any:
-    fields = {at: task.format.schema.field(output.name) for at, output in enumerate(task.outputs) if output.kind == "parsed"}
+) -> Narrowed:
+    fields = {
+        at: task.format.schema.field(output.name) for at, output in enumerate(task.outputs) if output.kind == "parsed"
+    }
     structs = {at: chosen for at, chosen in nested.items() if task.outputs[at].kind == "struct"}
     narrow = task.narrowed(columns, structs, both(task.filters, taken(filters, fields, task.format)))
     others = {at: chosen for at, chosen in nested.items() if at not in structs}
@@ -61,7 +64,7 @@ def _narrowed_records(
 
 def _narrowed_chunks(
     task: ParseTask, columns: Sequence[int], nested: dict[int, Sequence[int]], filters: Sequence[Tree]
-) -> Any:
+) -> Narrowed:
     parse, emitted = _chunk_task(task, columns, filters)
     return _emitting(parse, emitted, nested, columns)
 
@@ -84,7 +87,7 @@ def _chunk_task(task: ParseTask, columns: Sequence[int], filters: Sequence[Tree]
 
 def _narrowed_read(
     task: ReadTask, columns: Sequence[int], nested: dict[int, Sequence[int]], filters: Sequence[Tree]
-) -> Any:
+) -> Narrowed:
     names, reading = task.names, task.reading
     folders = [field for field in task.folders if _is_plain_folder(field.type)]
     known = {field.name: field for field in (*task.parsed_schema, *folders)}
@@ -140,7 +143,7 @@ def _cheapest(fields: dict[int, pa.Field]) -> int:
     return min(fields, key=cost)
 
 
-def _emitting(task: Any, emitted: Sequence[int], nested: dict[int, Sequence[int]], columns: Sequence[int]) -> Any:
+def _emitting(task: Any, emitted: Sequence[int], nested: dict[int, Sequence[int]], columns: Sequence[int]) -> Narrowed:
     struct_fields = {place: nested[at] for place, at in enumerate(columns) if at in nested}
     return Emitting(task, tuple(emitted), struct_fields)
 
@@ -250,7 +253,7 @@ def _value(type_: pa.DataType, value: Any) -> Any:
         return EPOCH.date() + datetime.timedelta(days=value)
     if types.is_timestamp(type_):
         at = EPOCH + datetime.timedelta(microseconds=value)
-        return at if type_.tz is None else at.replace(tzinfo=datetime.timezone.utc)
+        return at if type_.tz is None else at.replace(tzinfo=datetime.UTC)
     if types.is_decimal(type_):
         number = Decimal(value)
         pa.scalar(number, type_)  # of another precision: refused

@@ -47,7 +47,8 @@ class Reading:
         return names
 
     def format_with(self, schema: pa.Schema) -> Any:
-        return replace(self.format, schema=schema)
+        same = self.format.schema.equals(schema, check_metadata=True)
+        return self.format if same else replace(self.format, schema=schema)
 
 
 def reading_of(

@@ -18,9 +18,11 @@ from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 from pyspark.sql.types import BooleanType, IntegralType, StructType
 
 import formatter as fm
+from spark_udfs.chunk_plans import PREFIX
 from spark_udfs.chunk_rows import ChunkColumns
+from spark_udfs.hand_over import ROWS_PER_BATCH
 from spark_udfs.origin_state import OriginState, Policies
-from spark_udfs.parse_task import ROWS_PER_BATCH, OnError, ParseTask
+from spark_udfs.parse_task import OnError, ParseTask
 
 STATE_DDL = "about STRING, checkpoint BINARY, riding BINARY"
 MESSAGE_DDL = "rows BINARY"
@@ -65,13 +67,14 @@ def parse_stream(
     riding = StructType([df.schema[name] for name in keep])
     task = ParseTask(format, names, columns=columns, filters=filters, on_error=on_error, keep=riding or None)
     last = _last_sequence(df, sequence, end, last_sequence)
-    chunks = df.select(
-        f.col(origin).alias("origin"), f.col(sequence).cast("bigint").alias("sequence"), f.col(payload).alias("payload"),
-        last.alias("last_sequence"), *keep,
-    )  # fmt: skip
+    inner = {"origin": f.col(origin), "sequence": f.col(sequence).cast("bigint"), "payload": f.col(payload)}
+    inner["last_sequence"] = last
+    chunks = df.select(*(column.alias(PREFIX + name) for name, column in inner.items()), *keep)
     stitch = StitchBatches(task, policies, by_time)
     timeout = GroupStateTimeout.ProcessingTimeTimeout if by_time else GroupStateTimeout.NoTimeout
-    messages = chunks.groupBy("origin").applyInPandasWithState(stitch, MESSAGE_DDL, STATE_DDL, "append", timeout)
+    messages = chunks.groupBy(f"{PREFIX}origin").applyInPandasWithState(
+        stitch, MESSAGE_DDL, STATE_DDL, "append", timeout
+    )
     return messages.mapInArrow(ReadMessages(task.schema_of_output), task.schema)
 
 
@@ -114,9 +117,7 @@ class StitchBatches:
         self.policies = policies
         self.by_time = by_time
 
-    def __call__(
-        self, key: tuple[Any, ...], frames: Iterable[Any], state: GroupState
-    ) -> Iterator[Any]:
+    def __call__(self, key: tuple[Any, ...], frames: Iterable[Any], state: GroupState) -> Iterator[Any]:
         import pandas  # Spark has made it for us by now; importing this package need not
 
         task = self.task
@@ -137,9 +138,9 @@ class StitchBatches:
             sequences, payloads, last_sequence = [], [], None
             for frame in frames:
                 self._require_values(frame)
-                sequences += frame["sequence"].tolist()
-                payloads += frame["payload"].tolist()
-                announced = frame["last_sequence"].dropna()
+                sequences += frame[PREFIX + "sequence"].tolist()
+                payloads += frame[PREFIX + "payload"].tolist()
+                announced = frame[PREFIX + "last_sequence"].dropna()
                 last_sequence = int(announced.iloc[0]) if len(announced) else last_sequence
                 riding = self._riding(frame, riding, key_value)
             batches = origin.take(sequences, payloads, last_sequence)
@@ -154,7 +155,7 @@ class StitchBatches:
 
     def _require_values(self, frame: Any) -> None:
         for name, option in (("sequence", self.task.names.sequence), ("payload", self.task.names.payload)):
-            if frame[name].isna().any():
+            if frame[PREFIX + name].isna().any():
                 raise fm.FormatError(
                     f"spark: column {option!r}: a chunk has none; filter such rows out first",
                     code="missing_required", column=option, expected="a value", found="null",

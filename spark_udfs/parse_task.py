@@ -7,8 +7,9 @@ caller sees to it that all chunks of an origin reach one task (see frames.py).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
+from dataclasses import asdict, replace
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -17,12 +18,14 @@ from pyspark.sql.types import StructType
 import formatter as fm
 from spark_udfs.arrow_schema import arrow_schema
 from spark_udfs.chunk_rows import ChunkColumns, RidingColumns
+from spark_udfs.hand_over import ROWS_PER_BATCH, handed_over
+from spark_udfs.metrics import Measure, Reports, metrics_batch
+from spark_udfs.rejects import rejects_in_spark
 from spark_udfs.spark_types import SparkColumns
 
 OnError = Literal["raise", "null", "skip"]
 Arrival = Literal["any", "grouped", "aligned"]
 
-ROWS_PER_BATCH = 16_384  # Spark's Arrow reader is fastest between 4k and 16k rows a batch
 CHUNKS_PER_STREAM = 4_096  # a stream remembers its finished origins; with one a chunk, it is renewed now and then
 
 
@@ -49,6 +52,7 @@ class ParseTask:
     """Picklable; carries options only. What is wrong with them is said when it is made, not in a task."""
 
     __name__ = "formatter.parse"  # in plans; pushdown_rule.java knows what is ours by it
+    reports: Reports | None = None  # where tasks report, if anywhere
 
     def __init__(
         self,
@@ -94,10 +98,38 @@ class ParseTask:
         return fm.Stream(format, columns=self.columns, filters=self.filters, on_error=self.on_error)
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return self._aligned(batches) if self.arrival == "aligned" else self._stitched(batches)
+        run = ParseRun(self)
+        measure = Measure(self.reports)
+        yield from handed_over(measure.timed(run.rows(batches)), self._output)
+        measure.report(run.counts())
 
-    def _stitched(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        stream = self._stream(self.format)
+    def measured(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """One row of counts for what this task parses."""
+        run = ParseRun(self)
+        measure = Measure(None)
+        for _ in measure.timed(run.rows(batches)):
+            pass
+        yield metrics_batch([measure.counted(run.counts())])
+
+    def rejects(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The records that are no rows, or not whole ones, and why."""
+        collecting = copy(self)
+        collecting.on_error = "collect"  # type: ignore[assignment]
+        run = ParseRun(collecting)
+        for _ in run.rows(batches):
+            yield from run.rejects()
+        yield from run.rejects()
+
+    def rows(
+        self, batches: Iterable[pa.RecordBatch], stream_of: Callable[[Any], fm.Stream] | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """The same rows as they are parsed, on the caller's thread, by streams of the caller's if it wants to ask them."""
+        stream_of = stream_of or self._stream
+        if self.arrival == "aligned":
+            return self._aligned(batches, stream_of)
+        return self._stitched(batches, stream_of(self.format))
+
+    def _stitched(self, batches: Iterable[pa.RecordBatch], stream: fm.Stream) -> Iterator[pa.RecordBatch]:
         riding = RidingColumns(self.keep)
         before: int | str | None = None
         for batch in batches:
@@ -111,7 +143,9 @@ class ParseTask:
                 yield from self._output_of(stream.push_many(payloads, sequences=sequences, origins=origin), riding)
         yield from self._output_of(stream.finish_all(), riding)
 
-    def _aligned(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def _aligned(
+        self, batches: Iterable[pa.RecordBatch], stream_of: Callable[[Any], fm.Stream]
+    ) -> Iterator[pa.RecordBatch]:
         """Each chunk is whole records: an origin of its own, so that nothing ever waits for a neighbour."""
         later_format = replace(self.format, header=False) if getattr(self.format, "header", False) else self.format
         riding = RidingColumns(self.keep)
@@ -119,8 +153,8 @@ class ParseTask:
         for batch in batches:
             for row, (origin, sequence, payload) in enumerate(self.names.rows(batch)):
                 if chunk_count % CHUNKS_PER_STREAM == 0:
-                    first = self._stream(self.format)
-                    later = first if later_format is self.format else self._stream(later_format)
+                    first = stream_of(self.format)
+                    later = first if later_format is self.format else stream_of(later_format)
                 chunk_count += 1
                 stream = first if sequence == 1 else later
                 chunk = f"{origin}, chunk {sequence}, row {chunk_count}"
@@ -146,3 +180,25 @@ class ParseTask:
     def beside(self, rows: pa.RecordBatch, riding: list[pa.Array]) -> pa.RecordBatch:
         """Converted rows with the columns of keep= beside them."""
         return pa.RecordBatch.from_arrays([*rows.columns, *riding], schema=self._output) if riding else rows
+
+
+class ParseRun:
+    """One run of a task: the streams it has made, which know what they met."""
+
+    def __init__(self, task: ParseTask) -> None:
+        self._task = task
+        self._streams: list[fm.Stream] = []
+
+    def rows(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return self._task.rows(batches, self._made)
+
+    def counts(self) -> Iterator[dict[str, Any]]:
+        return (asdict(stream.stats) for stream in self._streams)
+
+    def rejects(self) -> Iterator[pa.RecordBatch]:
+        for stream in self._streams:
+            yield from rejects_in_spark(stream.rejects())
+
+    def _made(self, format: Any) -> fm.Stream:
+        self._streams.append(self._task._stream(format))
+        return self._streams[-1]

@@ -70,13 +70,17 @@ def _refused(reason: str) -> bool:
     return False
 
 
+def _jvm(spark: SparkSession) -> Any:
+    return spark._jvm
+
+
 def _rules(spark: SparkSession) -> list[Any]:
-    converters = spark._jvm.scala.jdk.javaapi.CollectionConverters
+    converters = _jvm(spark).scala.jdk.javaapi.CollectionConverters
     return list(converters.asJava(spark._jsparkSession.experimental().extraOptimizations()))
 
 
 def _set_rules(spark: SparkSession, rules: list[Any]) -> None:
-    jvm = spark._jvm
+    jvm = _jvm(spark)
     array = jvm.java.util.ArrayList()
     for rule in rules:
         array.add(rule)
@@ -90,13 +94,13 @@ def _attached(spark: SparkSession) -> bool:
 
 def _compiled_rule(spark: SparkSession) -> Any:
     """By Janino, the compiler that Spark itself generates code with."""
-    jvm = spark._jvm
+    jvm = _jvm(spark)
     source = files("spark_udfs").joinpath("pushdown_rule.java").read_text()
     compiler = jvm.org.codehaus.janino.SimpleCompiler()
     compiler.setParentClassLoader(jvm.org.apache.spark.util.Utils.getContextOrSparkClassLoader())
     compiler.cook(source)
     rule = compiler.getClassLoader().loadClass(RULE)
-    gateway = spark.sparkContext._gateway
+    gateway: Any = spark.sparkContext._gateway
     nothing = gateway.new_array(jvm.java.lang.Class, 0)
     return rule.getConstructor(nothing).newInstance(gateway.new_array(jvm.java.lang.Object, 0))
 
@@ -112,8 +116,9 @@ def narrowed(command: bytes, request: bytes) -> tuple[Callable[..., Any], Any]:
     """Called by the command that the rule writes, while a Python worker unpickles it: the function to run instead."""
     from pyspark.serializers import CPickleSerializer
 
-    loaded = CPickleSerializer().loads(command)
-    task, return_type = loaded if isinstance(loaded, tuple) else CPickleSerializer().loads(loaded.value)
+    unpickle: Callable[[bytes], Any] = CPickleSerializer().loads
+    loaded = unpickle(command)
+    task, return_type = loaded if isinstance(loaded, tuple) else unpickle(loaded.value)  # a long one is a broadcast
     asked = json.loads(request)
     nested = {int(at): fields for at, fields in asked["nested"].items()}
     return narrowed_task(task, asked["columns"], nested, asked["filters"]), return_type

@@ -24,14 +24,14 @@ from formatter.formats import Csv
 from formatter.splits import Part, SplitReader, begins_anywhere, can_be_split
 from spark_udfs.arrow_schema import arrow_schema
 from spark_udfs.file_listing import FoundFile, Paths, Storage, codec_of, list_files
-from spark_udfs.metrics import reports_of
+from spark_udfs.metrics import Reports, reports_of
 from spark_udfs.options import Reading, reading_of
 from spark_udfs.partitions import Partitioning, filters_left, partitioning_of
 from spark_udfs.read_task import ReadTask, Unit
 from spark_udfs.siblings import with_siblings
 from spark_udfs.split_starts import GRID_BYTES, split_starts
 
-LARGEST_SPLIT_BYTES = 64 << 20  # a task costs 10 to 25 ms, as much as parsing some 10 MB
+LARGEST_SPLIT_BYTES = 256 << 20  # a task costs as much as parsing 100 MB; more than this would be lost with one that fails
 FILE_COST_BYTES = 256 << 10  # to open a file takes as long as to read this much of it
 HEADER_BYTES = 64 << 10
 
@@ -64,6 +64,28 @@ def read(
     """
     reading = reading_of(format, schema=schema, options=options, on_error=on_error)
     storage = Storage.of(filesystem, storage_options)
+    reports = reports_of(spark, f"read {reading.format.kind} {_shown(path)}")
+    task = read_task(
+        spark, path, reading, storage, columns=columns, filters=filters, partitions=partitions, base_path=base_path,
+        split_bytes=split_bytes, reports=reports,
+    )  # fmt: skip
+    return with_siblings(spark.range(0, len(task.groups), 1, max(1, len(task.groups))), task)
+
+
+def read_task(
+    spark: Any,
+    path: Paths,
+    reading: Reading,
+    storage: Storage,
+    *,
+    columns: Sequence[str] | None = None,
+    filters: Any = None,
+    partitions: Any = "infer",
+    base_path: str | os.PathLike[str] | None = None,
+    split_bytes: int | None = None,
+    reports: Reports | None = None,
+) -> ReadTask:
+    """The files behind `path` as groups of parts, one a task."""
     files = list_files(path, storage=storage, base_path=base_path)
     if reading.name_glob is not None:
         files = [file for file in files if fnmatch.fnmatchcase(posixpath.basename(file.path), reading.name_glob)]
@@ -77,9 +99,7 @@ def read(
     size = _split_bytes(spark, sum(file.size for file, _, _ in kept), split_bytes)
     units = _units(spark, kept, reading.format, storage, size, plan)
     groups = _grouped(units, size)
-    reports = reports_of(spark, f"read {reading.format.kind} {_shown(path)}")
-    task = ReadTask(reading, plan.names, partitioning.schema, plan.filters_of_units, storage, groups, reports)
-    return with_siblings(spark.range(0, len(groups), 1, max(1, len(groups))), task)
+    return ReadTask(reading, plan.names, partitioning.schema, plan.filters_of_units, storage, groups, reports)
 
 
 def _shown(path: Paths) -> str:

@@ -140,9 +140,11 @@ class RecordTask:
         records = parser.parse(batch.column(self.payload))
         count, rows = records.value_count, records.kept
         parsed = dict(zip(records.data.schema.names, records.data.columns, strict=True))
+        absent = records.absent
         if self.on_error == "skip" and records.details:
             passing, rows = _without_rejected(records)
             parsed = {name: column.take(passing) for name, column in parsed.items()}
+            absent = None if absent is None else absent.take(passing)
         leaving = count if rows is None else len(rows)
         columns: list[pa.Array] = []
         fields: list[pa.Field] = []
@@ -157,8 +159,7 @@ class RecordTask:
             elif output.kind == "error":
                 columns.append(self._errors(batch, records, rows))
             else:
-                payloads = batch.column(self.payload)
-                columns.append(self._struct(output, parsed, payloads if rows is None else payloads.take(rows)))
+                columns.append(self._struct(output, parsed, absent))
             fields.append(pa.field(output.name, columns[-1].type))
         if not columns:  # only how many rows there are
             return pa.RecordBatch.from_struct_array(_empty_structs(leaving)), rows
@@ -172,13 +173,11 @@ class RecordTask:
         batch = pa.RecordBatch.from_arrays([column], names=[name])
         return self._parsed[name].convert(batch).column(0)
 
-    def _struct(self, output: Output, parsed: dict[str, pa.Array], payloads: pa.Array) -> pa.Array:
+    def _struct(self, output: Output, parsed: dict[str, pa.Array], absent: pa.Array | None) -> pa.Array:
+        """Null where there is no record, as from_json says it."""
         arrays = [self._converted(name, parsed) for name in output.fields]
-        mask = payloads.is_null() if payloads.null_count else None
-        if not arrays:
-            return _empty_structs(len(payloads), payloads.is_valid())
         fields = [self._parsed[name].arrow.field(0) for name in output.fields]
-        return pa.StructArray.from_arrays(arrays, fields=fields, mask=mask)
+        return pa.StructArray.from_arrays(arrays, fields=fields, mask=absent)
 
     def _errors(self, batch: pa.RecordBatch, records: ParsedRecords, rows: pa.Array | None) -> pa.Array:
         if not records.details:
@@ -283,5 +282,5 @@ def _without_rejected(records: ParsedRecords) -> tuple[pa.Array, pa.Array]:
     return pa.array([row for row, _ in good], pa.int64()), pa.array([value for _, value in good], pa.int64())
 
 
-def _empty_structs(count: int, valid: pa.Array | None = None) -> pa.Array:
-    return pa.Array.from_buffers(pa.struct([]), count, [None if valid is None else valid.buffers()[1]])
+def _empty_structs(count: int) -> pa.Array:
+    return pa.Array.from_buffers(pa.struct([]), count, [None])

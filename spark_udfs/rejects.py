@@ -23,7 +23,10 @@ REJECTS_SCHEMA = pa.schema(
         ("raw", pa.binary()),
     ]
 )
-REJECTS_ROWS = "origin STRING, sequence BIGINT, byte_offset BIGINT, record BIGINT, column STRING, code STRING, message STRING, raw BINARY"
+REJECTS_ROWS = (
+    "origin STRING, sequence BIGINT, byte_offset BIGINT, record BIGINT, column STRING, code STRING, message STRING, "
+    "raw BINARY"
+)
 
 
 def rejects_of(found: Sequence[tuple[fm.FormatError, bytes]]) -> Iterator[pa.RecordBatch]:

@@ -19,7 +19,11 @@ ATTRIBUTE = "_formatter_sibling"
 
 def with_siblings(source: DataFrame, task: Any) -> DataFrame:
     """source.mapInArrow(task), remembering both. A task has `schema`, `rejects` and `measured`."""
-    df = source.mapInArrow(task, task.schema)
+    return remember(source.mapInArrow(task, task.schema), source, task)
+
+
+def remember(df: DataFrame, source: DataFrame, task: Any) -> DataFrame:
+    """df, with the plan whose rejects and counts are its own."""
     object.__setattr__(df, ATTRIBUTE, (source, task))
     return df
 

@@ -40,7 +40,6 @@ WIDENS = {
     pa.time32("s"): pa.time64("ns"),
     pa.time32("ms"): pa.time64("ns"),
     pa.time64("us"): pa.time64("ns"),
-    pa.time64("ns"): pa.time64("ns"),
     pa.duration("s"): pa.duration("us"),
     pa.duration("ms"): pa.duration("us"),
     pa.duration("us"): pa.duration("us"),
@@ -61,6 +60,8 @@ def accepted_type(type_: pa.DataType, path: str) -> pa.DataType:
         if type_.unit == "ns":
             raise _refuse(path, type_, "Spark keeps microseconds: declare timestamp('us') in the format's schema")
         return pa.timestamp("us", type_.tz)
+    if types.is_time64(type_):
+        raise _refuse(path, type_, "Spark keeps microseconds of a time of day: declare time64('us')")
     if types.is_duration(type_):
         raise _refuse(path, type_, "Spark keeps microseconds: declare duration('us')")
     if types.is_decimal(type_):
@@ -81,9 +82,11 @@ def _accepted_nested(type_: pa.DataType, path: str) -> pa.DataType:
     if types.is_map(type_):
         key = accepted_field(type_.key_field, f"{path}.key")
         return pa.map_(key, accepted_field(type_.item_field, f"{path}.value"), type_.keys_sorted)
-    lists = (types.is_list, types.is_large_list, types.is_fixed_size_list, types.is_list_view, types.is_large_list_view)
+    lists = (types.is_list, types.is_large_list, types.is_fixed_size_list)
     if any(is_list(type_) for is_list in lists):
         return pa.list_(accepted_field(type_.value_field, f"{path}.element"))
+    if types.is_list_view(type_) or types.is_large_list_view(type_):
+        raise _refuse(path, type_, f"declare {pa.list_(type_.value_type)}")
     raise _refuse(path, type_, "leave the column out of `columns`, or declare another type")
 
 

@@ -18,7 +18,8 @@ import pyarrow as pa
 from pyarrow import fs
 from pyspark.sql import SparkSession
 
-from formatter.splits import SplitScan, SplitSummary, record_starts
+from formatter.native_format import Native
+from formatter.splits import SplitScan, SplitSummary, fixed_starts, record_starts
 from spark_udfs.file_listing import FoundFile, Storage
 
 GRID_BYTES = 4 << 20  # splits begin at the first record behind a multiple of this
@@ -35,6 +36,8 @@ def split_starts(
     spark: SparkSession, files: Sequence[FoundFile], format: Any, storage: Storage
 ) -> dict[str, list[int]]:
     """By path: `starts[i]` is where the first record behind byte i * GRID_BYTES starts."""
+    if isinstance(format, Native):
+        return {file.path: fixed_starts(format, range(0, file.size, GRID_BYTES), file.size) for file in files}
     where = repr(sorted(storage.options.items())), format.record_delimiter, format.quote, format.escape
     keys = {file.path: (file.path, file.size, file.modified_ns, *where) for file in files}
     certain = storage.filesystem is None  # of a filesystem object nobody can tell whether it is the one of last time

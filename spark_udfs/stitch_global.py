@@ -23,7 +23,8 @@ from formatter.buffers import addresses_of
 from formatter.plans import DecodePlan, make_plan
 from spark_udfs.chunk_plans import KIND_ASK, KIND_PLAN, KIND_SURVEY, PREFIX, PlanTask
 from spark_udfs.chunk_survey import SurveyTask, has_header, is_stateless, survey
-from spark_udfs.parse_task import ROWS_PER_BATCH, ParseTask
+from spark_udfs.hand_over import ROWS_PER_BATCH, handed_over
+from spark_udfs.parse_task import ParseTask
 
 MAX_ROWS = 65_536
 MAX_BATCH_BYTES = 16 << 20
@@ -34,13 +35,9 @@ def stitch_globally(chunks: DataFrame, task: ParseTask) -> DataFrame:
     """The records of `chunks` as `task` describes them, lazily."""
     _require_surveyable(task.format)
     names = task.names
-    if not isinstance(task.format, fm.Csv | fm.Json):
-        raise fm.OptionError(
-            f"spark: stitch='global' is for text, whose records end at a delimiter, found {type(task.format).__name__}; "
-            "use stitch='origin'"
-        )
+    _require_delimited(task.format)
     origin_type = chunks.schema[names.origin].dataType
-    plan_task = PlanTask(task.format, origin_type)
+    plan_task = PlanTask(task.format, names, origin_type)
     surveyed = survey(chunks, task.format, names).repartition("origin")
     plan = surveyed.sortWithinPartitions("origin", "sequence").mapInArrow(plan_task, plan_task.ddl)
     settled = plan.where(f"{PREFIX}kind = {KIND_PLAN}").select(*plan_task.columns)
@@ -57,6 +54,20 @@ def _require_surveyable(format: Any) -> None:
             "spark: stitch='global' reads Csv in UTF-8 and Json lines: where other records end a chunk cannot tell by "
             "itself; use stitch='origin'"
         )
+
+
+def _require_delimited(format: Any) -> None:
+    """Only where a few bytes tell a record's end can a chunk be surveyed without its neighbours."""
+    found = type(format).__name__
+    if isinstance(format, fm.Csv) and format.encoding != "utf-8":
+        found = f"encoding={format.encoding!r}"
+    elif isinstance(format, fm.Json) and format.records != "lines":
+        found = f"records={format.records!r}"
+    elif isinstance(format, fm.Csv | fm.Json):
+        return
+    raise fm.OptionError(
+        f"spark: stitch='global' is for UTF-8 text with a delimiter behind each record, found {found}; use stitch='origin'"
+    )
 
 
 def _same_chunk(task: ParseTask) -> Any:
@@ -94,6 +105,9 @@ class GlobalParse:
         self.task = task
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return handed_over(self._rows(batches), self.task.schema_of_output)
+
+    def _rows(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         readers: dict[bytes | None, _Reader] = {}
         for batch in batches:
             for header, rows in _by_header(batch):

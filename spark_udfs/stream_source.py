@@ -133,7 +133,12 @@ class ChunkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def partitions(self, start: Taken, end: Taken) -> Sequence[InputPartition]:
         plan = self._chunk_files if self.options.layout == "chunks" else self._file_pieces
-        return [piece for origin in end if end[origin] != start.get(origin) for piece in plan(origin, start.get(origin), end[origin])]
+        return [
+            piece
+            for origin in end
+            if end[origin] != start.get(origin)
+            for piece in plan(origin, start.get(origin), end[origin])
+        ]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, Piece)
@@ -246,7 +251,9 @@ class ChunkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         files = _by_folder(list_files(folder))[folder]
         for number in sorted(new):
             if number not in files:
-                raise FileNotFoundError(f"formatter_chunks: chunk {number} of {folder!r} is gone before it was processed")
+                raise FileNotFoundError(
+                    f"formatter_chunks: chunk {number} of {folder!r} is gone before it was processed"
+                )
             file = files[number]
             yield Piece(folder, file.path, 0, file.size, number, max(file.size, 1), last)
 
@@ -294,7 +301,9 @@ def _payloads(filesystem: Any, inner: str, codec: str | None, piece: Piece) -> I
 
 
 def _batch(rows: list[tuple[str, int, int, bytes, int | None]]) -> pa.RecordBatch:
-    arrays = [pa.array(column, field.type) for column, field in zip(zip(*rows, strict=True), STREAM_SCHEMA, strict=True)]
+    arrays = [
+        pa.array(column, field.type) for column, field in zip(zip(*rows, strict=True), STREAM_SCHEMA, strict=True)
+    ]
     return pa.RecordBatch.from_arrays(arrays, schema=STREAM_SCHEMA)
 
 
@@ -305,12 +314,16 @@ def _by_folder(files: list[FoundFile]) -> dict[str, dict[int, FoundFile]]:
         folder, _, name = file.path.rpartition("/")
         found = re.search(r"(\d+)\D*$", name)
         if found is None:
-            raise fm.OptionError(f"formatter_chunks: {file.path!r}: expected the chunk's sequence in its name, found no number")
+            raise fm.OptionError(
+                f"formatter_chunks: {file.path!r}: expected the chunk's sequence in its name, found no number"
+            )
         number = int(found[1])
         other = folders.setdefault(folder, {}).setdefault(number, file)
         if other is not file:
             raise fm.SequenceError(
-                f"formatter_chunks: {file.path!r} and {other.path!r} are both chunk {number}", sequence=number, origin=folder
+                f"formatter_chunks: {file.path!r} and {other.path!r} are both chunk {number}",
+                sequence=number,
+                origin=folder,
             )
     return folders
 

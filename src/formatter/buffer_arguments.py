@@ -62,7 +62,7 @@ def as_arrow(buffers: Any) -> pa.Array | None:
 def refusal(
     status: str, origin: Origin, sequence: int, holes: list[Any], options: dict[str, Any], not_taken: tuple[int, ...]
 ) -> Exception:
-    where = f"origin {origin!r}, sequence {sequence}"
+    where = f"origin {origin!r}, sequence {sequence}" if sequence else f"origin {origin!r}"
     if status == "pending_limit":
         return BackpressureError(
             f"{where}: as much waits for earlier buffers as max_pending_bytes={options['max_pending_bytes']} allows; push "
@@ -76,7 +76,8 @@ def refusal(
         "redelivery",
         "out_of_range": f"{where}: expected at most max_sequence={limit}, and less than half of it ahead"
         if limit
-        else f"{where}: expected one within 67,108,864 of the next missing buffer",
+        else f"{where}: expected one within 67,108,864 of the next missing buffer; push those before it first, or declare "
+        "them with stream.lost(sequence)",
         "finished": f"{where}: the origin was finished; use another origin or a new stream",
         "hole": f"origin {origin!r}: finish: buffers {missing} never came; push them, or declare them with "
         "stream.lost(sequence)",

@@ -127,6 +127,7 @@ def _new_plan(
         decoded = out_fields + [schema.field(name) for name in filter_names if name not in names]
         specs = [
             types.column_description(field, schema_index=schema.get_field_index(field.name), owner="Csv")
+            | {"layout": types.text_layout(field)}
             for field in decoded
         ]
         described = filters.described(clauses, specs, schema)
@@ -135,7 +136,7 @@ def _new_plan(
         if format.encoding == "utf-16":
             swapped = dialect | {"encoding": ENCODINGS["utf-16-be"]}
             big_endian = _core.Plan.for_csv(swapped, specs, len(names), len(schema), described)
-        storage_types = [types.storage_type(field.type) for field in out_fields]
+        storage_types = [types.laid_out(field) for field in out_fields]
     storage_fields = [field.with_type(kind) for field, kind in zip(out_fields, storage_types, strict=True)]
     converted = tuple(i for i, field in enumerate(out_fields) if field.type != storage_fields[i].type)
     return DecodePlan(

@@ -55,7 +55,10 @@ def read(
     plan = make_plan(format, columns=columns, filters_wanted=filters, on_error=on_error)
     larger = min(max(len(plan.columns) // COLUMNS_PER_RANGE, 1), LARGER_MOST)
     batches = list(_batches(source, plan, _thread_count(threads), codec, rejects, RANGE_BYTES * larger))
-    return pa.Table.from_batches(batches, schema=plan.schema)
+    table = pa.Table.from_batches(batches, schema=plan.schema)
+    # Batches that other threads made have dictionaries of their own; files and joins want one.
+    coded = len(batches) > 1 and any(pa.types.is_dictionary(kind) for kind in plan.schema.types)
+    return table.unify_dictionaries() if coded else table
 
 
 def open(

@@ -8,7 +8,7 @@ before it, part by part and in parallel, and `record_starts` puts the findings t
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,11 +19,13 @@ from formatter.bad_records import BadRecordKeeper, all_nullable
 from formatter.errors import FormatError
 from formatter.filters import Filters
 from formatter.formats import Csv, as_bytes
+from formatter.json_format import Json
+from formatter.native_format import Native
 from formatter.plans import Format, make_plan
 
 ROWS_PER_BATCH = 16_384
 BYTES_PER_BATCH = 16 << 20
-WINDOW_BYTES = 1 << 20  # stays in the cache between the read and the parse
+WINDOW_BYTES = 2 << 20  # near the cache between read and parse; batches of some 10,000 rows
 SCAN_BYTES = 256 << 10
 OVERHANG_BYTES = 64 << 10  # read beyond a part's end to finish its last record
 
@@ -35,20 +37,28 @@ def record_end_of(format: Format) -> bytes:
 def begins_anywhere(format: Format) -> bool:
     """Whether every record end ends a record, so that a part needs to know nothing of what stands before it."""
     if not isinstance(format, Csv):
-        return format.records == "lines"
+        return isinstance(format, Json) and format.records == "lines"
     plain = not (format.quote or format.escape or format.comment)
     return plain and len(record_end_of(format)) == 1 and not format.encoding.startswith("utf-16")
 
 
 def can_be_split(format: Format) -> bool:
     """Whether parts of one file can be read apart."""
+    if isinstance(format, Native):
+        return not format.has_rest
     if not isinstance(format, Csv):
-        return format.records == "lines"
+        return isinstance(format, Json) and format.records == "lines"
     if format.encoding.startswith("utf-16"):
         return False
     ending = record_end_of(format)
     overlaps_itself = any(ending[:n] == ending[-n:] for n in range(1, len(ending)))
     return not format.comment and (len(ending) == 1 or (not overlaps_itself and not format.escape))
+
+
+def fixed_starts(format: Native, lines: Iterable[int], file_bytes: int) -> list[int]:
+    """Where the first whole row behind each line starts, of rows that are all of one width."""
+    width = format.row_width
+    return [min(-(-line // width) * width, file_bytes) for line in lines]
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,8 @@ _NAMED_ORIGIN = 1 << 63  # native ids from here on stand for origins that are no
 
 @dataclass(frozen=True, slots=True)
 class StreamStats:
-    """Counts since the start. `values_decoded`: per column, what was really parsed."""
+    """Counts since the start. `records`: rows, rejects and filtered; `spanning`: of them, those that begin in one buffer
+    and end in a later one; `values_decoded`: per column, what was really parsed."""
 
     buffers: int
     bytes: int

@@ -58,6 +58,29 @@ def storage_type(wanted: pa.DataType) -> pa.DataType:
     return wanted
 
 
+# The order is that of TextLayout in engine/columns.hpp.
+OFFSETS, VIEW, DICTIONARY = range(3)
+
+
+def text_layout(field: pa.Field) -> int:
+    """How the engine makes the text of a CSV column: views and dictionaries are built there, encoded ones are not."""
+    kind, metadata = field.type, field.metadata or {}
+    if b"encoding" in metadata or b"raw" in metadata:
+        return OFFSETS
+    if pa.types.is_dictionary(kind):
+        return DICTIONARY if type_code(kind.value_type) in TEXTS else OFFSETS
+    is_view = (getattr(pa.types, name, None) for name in ("is_string_view", "is_binary_view"))
+    return VIEW if any(test(kind) for test in is_view if test) else OFFSETS
+
+
+def laid_out(field: pa.Field) -> pa.DataType:
+    """The type the engine's batches have: the storage type, in the layout of the wanted one."""
+    layout = text_layout(field)
+    if layout == DICTIONARY:
+        return pa.dictionary(pa.int32(), field.type.value_type, field.type.ordered)
+    return field.type if layout == VIEW else storage_type(field.type)
+
+
 def type_code(storage: pa.DataType) -> int | None:
     if pa.types.is_timestamp(storage):
         return TIMESTAMP
@@ -126,8 +149,17 @@ def to_wanted(array: pa.Array, wanted: pa.DataType) -> pa.Array:
     if array.type == wanted:
         return array
     if pa.types.is_dictionary(wanted):
-        encoded = to_wanted(array, wanted.value_type).dictionary_encode()
-        return encoded if encoded.type == wanted else encoded.cast(wanted)
+        if not pa.types.is_dictionary(array.type):
+            array = to_wanted(array, wanted.value_type).dictionary_encode()
+        if array.type == wanted:
+            return array
+        try:
+            codes = array.indices.cast(wanted.index_type)
+        except pa.ArrowInvalid as error:
+            raise SchemaError(
+                f"{len(array.dictionary)} distinct values in a batch: too many for {wanted}; take a wider index type"
+            ) from error
+        return pa.DictionaryArray.from_arrays(codes, array.dictionary, ordered=wanted.ordered)
     if pa.types.is_duration(wanted):
         return array.view(wanted)
     return array.cast(wanted)

@@ -23,11 +23,13 @@ UNIT_SEPARATOR = "\x1f"  # a field holds none: with one field a value, nothing n
 
 @dataclass(frozen=True, slots=True)
 class ParsedRecords:
-    """`data`: one row per value. `details`: what was wrong, by value. `kept`: with filters, the values that have rows."""
+    """`data`: one row per value. `details`: what was wrong, by value. `kept`: with filters, the values that have rows.
+    `absent`: by row, whether its value was null or blank, or None if none was."""
 
     data: pa.RecordBatch
     details: tuple[FormatError, ...]
     kept: pa.Array | None
+    absent: pa.Array | None
     values_decoded: tuple[int, ...]
     value_count: int
 
@@ -108,13 +110,17 @@ class RecordParser:
             raise details[0]
         batch = plan.batch(capsule)
         count = len(addresses)
-        kept = None
-        if rows is not None and self._filtered:
-            places = np.flatnonzero(rows >= -1 if self._keeps_nulls else rows >= 0)
-            kept, rows = pa.array(places), rows[places]
+        kept = absent = None
+        if rows is not None:
+            missing = rows == -1
+            missing[[at for at, _ in found]] = False
+            if self._filtered:
+                places = np.flatnonzero(rows >= -1 if self._keeps_nulls else rows >= 0)
+                kept, rows, missing = pa.array(places), rows[places], missing[places]
+            absent = pa.array(missing) if missing.any() else None
         if rows is not None and not (len(rows) == batch.num_rows and np.array_equal(rows, np.arange(len(rows)))):
             batch = _spread(batch, rows)
-        return ParsedRecords(batch, details, kept, decoded, count)
+        return ParsedRecords(batch, details, kept, absent, decoded, count)
 
 
 def all_null_passes(filters: Filters) -> bool:

@@ -7,6 +7,7 @@ whole records, so that a batch's spans say which rows it must have. Refuses to k
 
 from __future__ import annotations
 
+import gc
 import random
 import threading
 import time
@@ -16,6 +17,7 @@ import pytest
 from shared_inputs import NAMES, SCHEMA, Threads, expected, lines, record, rows
 
 import formatter as fm
+from formatter.shared.projection import Projection
 
 ROWS_A_BUFFER = 7
 QUOTES = {"any order": None, "quote counting": '"'}
@@ -238,3 +240,27 @@ def test_a_thousand_lives_while_records_span_buffers_give_each_record_once_with_
         for name in columns:
             values = [v for batch in batches for v in batch.column(name).to_pylist()]
             assert values == [record(i)[name] for i in ids]
+
+
+def test_a_thousand_changes_leave_nothing_behind():
+    shared = fm.SharedStream(fm.Csv(SCHEMA))
+    steady = shared.subscribe(["id"], queue=10_000)
+    sequence = 0
+
+    def change(times: int) -> None:
+        nonlocal sequence
+        for k in range(times):
+            with shared.subscribe([NAMES[k % 5 + 1]]):
+                sequence += 1
+                shared.push(buffer_of(sequence), sequence=sequence)
+
+    def projections() -> int:
+        gc.collect()
+        return sum(isinstance(each, Projection) for each in gc.get_objects())
+
+    change(50)
+    before = projections()
+    change(1000)
+    assert projections() <= before + 5
+    shared.finish()
+    assert len(rows(steady)) == 1050 * ROWS_A_BUFFER

@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -101,6 +102,23 @@ def test_only_its_rows_are_delivered_and_equal_filters_share_a_batch():
     assert list(none) == []
     assert all(a is b for a, b in zip(every, plain, strict=True))
     assert shared.stats.values_decoded["d"] == 20  # once for four consumers
+
+
+def test_a_filter_is_what_it_was_when_it_was_given():
+    """Plans are made again with every change: lists may have changed by then, iterators be used up."""
+    many = np.arange(2000)
+    growing = [1]
+    shared = fm.SharedStream(fm.Csv(SCHEMA), filters=[("id", "in", iter(range(3000)))])
+    lists = [
+        shared.subscribe(["id"], filters=[("id", "in", values)], queue=100)
+        for values in (many, many[many != 1000], iter(range(5)), growing)
+    ]
+    growing.append(2)
+    for k in range(3):
+        shared.subscribe([SCHEMA.names[k + 1]]).close()
+        shared.push(lines(range(2500)), sequence=k + 1)
+    shared.finish()
+    assert [len(rows(each)) for each in lists] == [6000, 5997, 15, 3]
 
 
 def test_a_filter_on_a_column_of_json_chooses_rows_of_nested_ones():

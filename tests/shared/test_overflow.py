@@ -167,8 +167,23 @@ def test_a_thread_at_both_ends_is_told_that_it_waits_for_itself():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     first, second = done.stdout.splitlines()
-    assert first.startswith("2 subscription 'consumer-1': its queue is full, and this is the only thread")
+    assert first.startswith("2 subscription 'consumer-1': its queue is full, and this thread is the one that reads it")
     assert second == "[0, 1, 2]"
+
+
+def test_a_thread_that_reads_and_pushes_is_told_so_also_while_others_run():
+    shared = fm.SharedStream(FORMAT, batch=ROW_A_BATCH)
+    subscription = shared.subscribe(["id"], queue=1)
+    stop = threading.Event()
+    other = Threads(lambda: stop.wait(30))
+    push_rows(shared, 1)
+    assert ids([next(subscription)]) == [0]
+    shared.push(lines([1]), sequence=2)
+    with pytest.raises(fm.FlowError, match="it would wait for itself"):
+        shared.push(lines([2]), sequence=3)
+    assert ids(waiting(subscription)) == [1, 2]
+    stop.set()
+    other.join()
 
 
 def test_subscribing_and_leaving_never_wait_for_a_full_queue():

@@ -6,6 +6,7 @@ In: subscriptions that come and go in one thread. Out: what each of them sees. R
 from __future__ import annotations
 
 import pickle
+import struct
 
 import pyarrow as pa
 import pytest
@@ -215,6 +216,31 @@ def test_a_path_is_a_column_of_its_own():
     for path in ("user.age", "user.home", "user.home.street", "items[].sku", "tag"):
         with pytest.raises(fm.SchemaError, match="was not decoded; projection 3 has"):
             batch.column(path)
+
+
+def test_paths_lead_into_framed_documents_too():
+    shared = fm.SharedStream(fm.Framed(NESTED))
+    subscription = shared.subscribe(["user.name"])
+    data = b"".join(struct.pack("<I", len(line)) + line for line in DOCUMENTS.splitlines())
+    for k, begin in enumerate(range(0, len(data), 10)):
+        shared.push(data[begin : begin + 10], sequence=k + 1)
+    shared.finish()
+    assert shared.decoding_columns == ("user.name",)
+    names = [name for batch in subscription for name in batch.column("user.name").to_pylist()]
+    assert names == ["Ada", None, None]
+
+
+def test_packed_rows_are_shared_as_text_is():
+    schema = pa.schema([("a", pa.int64()), ("b", pa.float64()), ("c", pa.int32())])
+    shared = fm.SharedStream(fm.Native(schema))
+    some, other = shared.subscribe(["b"], filters=[("a", ">", 1)]), shared.subscribe([])
+    data = b"".join(struct.pack("<qdi", i, i / 2, i) for i in range(5))
+    for k, begin in enumerate(range(0, len(data), 7)):
+        shared.push(data[begin : begin + 7], sequence=k + 1)
+    shared.finish()
+    assert [row["b"] for row in rows(some)] == [1.0, 1.5, 2.0]
+    assert sum(batch.num_rows for batch in other) == 5
+    assert shared.decoding_columns == ("a", "b")
 
 
 def test_two_members_of_one_struct_needed_by_two_consumers_are_both_there():

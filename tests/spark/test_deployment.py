@@ -60,7 +60,7 @@ def test_an_archive_has_the_built_package_and_no_sources(tmp_path):
 
 
 def test_what_cannot_be_archived_is_refused(tmp_path):
-    with pytest.raises(fm.OptionError, match="ends with .tar.gz"):
+    with pytest.raises(fm.OptionError, match=r"ends with \.tar\.gz"):
         su.archive(tmp_path / "formatter.zip")
     with pytest.raises(fm.OptionError, match="'no_such_package' is no package"):
         su.archive(tmp_path / "formatter.tar.gz", packages=["no_such_package"])

@@ -83,3 +83,23 @@ def test_a_frame_made_otherwise_has_no_rejects(spark, folder):
     df = su.read(spark, folder, FORMAT, on_error="collect")
     with pytest.raises(fm.OptionError, match="before any select"):
         su.rejects(df.select("id"))
+
+
+@pytest.mark.parametrize("stitch", ["origin", "global"])
+def test_chunks_give_rejects_and_counts_as_files_do(spark, folder, stitch):
+    chunks = su.read_chunks(spark, folder, chunk_bytes=3)
+    df = su.parse(chunks, FORMAT, on_error="collect", stitch=stitch)
+    assert sorted(row.id for row in df.collect()) == [1, 1, 3, 3, 5, 5]
+    found = sorted((row.origin.rpartition("/")[2], row.byte_offset, row.code) for row in su.rejects(df).collect())
+    assert found == [(name, *one) for name in ("a.csv", "b.csv") for one in ((4, "invalid"), (12, "too_few_fields"))]
+    measured = su.measure(df).collect()
+    assert sum(row.rows for row in measured) == 6
+    assert sum(row.spanning for row in measured) > 0
+
+
+def test_parsing_chunks_reports_spanning_records(spark, folder):
+    df = su.parse(su.read_chunks(spark, folder, chunk_bytes=3), FORMAT, on_error="skip", stitch="origin")
+    df.collect()
+    rows = [row for row in su.metrics(spark).collect() if "parse csv, stitch origin" in row.plan]
+    assert sum(row.rows for row in rows) >= 6
+    assert sum(row.spanning for row in rows) >= 8

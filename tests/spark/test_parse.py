@@ -185,8 +185,8 @@ def test_a_null_payload_is_an_error_that_names_the_column(spark):
         ({"columns": []}, fm.SchemaError, "at least one"),
         ({"payload": "value"}, fm.SchemaError, "no column 'value'.*payload="),
         ({"keep": ["key"]}, fm.SchemaError, "no column 'key'"),
-        ({"stitch": "global"}, fm.OptionError, "stitch is one of 'auto', 'origin', 'none'"),
-        ({"on_error": "collect"}, fm.OptionError, "on_error is"),
+        ({"stitch": "sideways"}, fm.OptionError, "stitch is one of 'auto', 'origin', 'global', 'none'"),
+        ({"on_error": "ignore"}, fm.OptionError, "on_error is"),
         ({"origin": "payload", "payload": "origin"}, fm.SchemaError, "expected a string or an integer"),
     ],
 )

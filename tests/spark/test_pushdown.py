@@ -43,9 +43,7 @@ def csv_line(n):
     row = {**record(n), "c": "NaN" if n % 13 == 0 else record(n)["c"], "i": "NaN" if n % 17 == 0 else n / 2}
     del row["geo"]
     texts = {True: "true", False: "false", None: ""}
-    values = [
-        texts[value] if isinstance(value, bool) or value is None else str(value) for value in row.values()
-    ]
+    values = [texts[value] if isinstance(value, bool) or value is None else str(value) for value in row.values()]
     return ",".join('"' + value.replace('"', '""') + '"' if '"' in value else value for value in values)
 
 
@@ -280,7 +278,8 @@ def poisoned(pushing):
 )
 def test_bad_records_count_the_same_whatever_is_read_of_them(pushing, poisoned, on_error, query):
     full, pushed = both_ways(
-        pushing, lambda: query(su.parse(poisoned, JSON, payload="value", unit="record", keep=["key"], on_error=on_error))
+        pushing,
+        lambda: query(su.parse(poisoned, JSON, payload="value", unit="record", keep=["key"], on_error=on_error)),
     )
     assert pushed == full
 

@@ -7,6 +7,7 @@ import datetime as dt
 import gzip
 import os
 import random
+import struct
 import sys
 
 import fsspec
@@ -102,6 +103,25 @@ def test_json_lines_are_split_at_any_line(spark, tmp_path, small_splits):
     format = fm.Json(pa.schema([("id", pa.int64()), ("text", pa.string())]))
     df = su.read(spark, path, format, split_bytes=100)
     assert df.collect() == rows_of(fm.read(path, format))
+
+
+def test_binary_rows_are_split_between_rows(spark, tmp_path, small_splits):
+    small_splits(100)
+    format = fm.Native(pa.schema([("a", pa.int64()), ("b", pa.int32())]))
+    path = tmp_path / "a.bin"
+    path.write_bytes(b"".join(struct.pack("<qi", n, -n) for n in range(500)))
+    assert su.read(spark, path, format, split_bytes=100).collect() == [(n, -n) for n in range(500)]
+
+
+def test_framed_records_are_one_part(spark, tmp_path, small_splits):
+    small_splits(50)
+    inner = fm.Json(pa.schema([("id", pa.int64())]))
+    path = tmp_path / "a.bin"
+    records = [b'{"id": %d}' % number for number in range(100)]
+    path.write_bytes(b"".join(struct.pack("<I", len(record)) + record for record in records))
+    df = su.read(spark, path, fm.Framed(inner, length="u32le"), split_bytes=50)
+    assert df.rdd.getNumPartitions() == 1
+    assert df.collect() == [(number,) for number in range(100)]
 
 
 def test_a_field_longer_than_many_splits_is_one_field(spark, tmp_path, small_splits):

@@ -15,27 +15,24 @@ CHUNK_DDL = "origin STRING, sequence BIGINT, payload BINARY"
 SCHEMA = pa.schema([("id", pa.int64()), ("text", pa.string())])
 
 
-def cut(content, chunk_bytes):
-    return [content[at : at + chunk_bytes] for at in range(0, len(content), chunk_bytes)]
-
-
-def chunk_frame(spark, origins, chunk_bytes, partitions=3, seed=0):
-    """Chunks of several origins, shuffled together. `chunk_bytes` may be a list of sizes that take turns."""
-    rows = []
-    for origin, content in origins.items():
-        pieces = cut(content, chunk_bytes) if isinstance(chunk_bytes, int) else cut_unevenly(content, chunk_bytes)
-        rows += [(origin, sequence, bytearray(piece)) for sequence, piece in enumerate(pieces, 1)]
-    random.Random(seed).shuffle(rows)
-    return spark.createDataFrame(spark.sparkContext.parallelize(rows, partitions), CHUNK_DDL)
-
-
-def cut_unevenly(content, sizes):
+def cut(content, sizes):
+    """Pieces of these sizes, which take turns."""
     pieces, at = [], 0
     while at < len(content):
         size = sizes[len(pieces) % len(sizes)]
         pieces.append(content[at : at + size])
         at += size
     return pieces
+
+
+def frame_of(spark, pieces, partitions=3):
+    rows = [(origin, number, bytearray(p)) for origin, mine in pieces.items() for number, p in enumerate(mine, 1)]
+    random.Random(partitions).shuffle(rows)
+    return spark.createDataFrame(spark.sparkContext.parallelize(rows, partitions), CHUNK_DDL)
+
+
+def chunk_frame(spark, origins, sizes):
+    return frame_of(spark, {origin: cut(content, sizes) for origin, content in origins.items()})
 
 
 def whole(origins, format, **options):
@@ -93,9 +90,146 @@ DIALECTS = {
 }  # fmt: skip
 
 
+CHUNKINGS = {"1": [1], "7": [7], "64": [64], "uneven": [5, 300, 1], "whole": [100_000]}
+
+
 @pytest.mark.parametrize("dialect", DIALECTS)
-@pytest.mark.parametrize(("chunk_bytes", "partitions"), [(1, 2), (7, 5), (64, 3), ([5, 0, 300, 1], 4), (100_000, 2)])
-def test_rows_equal_the_whole_files_whatever_the_chunking(spark, dialect, chunk_bytes, partitions):
-    origins, format = DIALECTS[dialect]
-    sizes = [max(1, size) for size in chunk_bytes] if isinstance(chunk_bytes, list) else chunk_bytes
-    assert parsed(chunk_frame(spark, origins, sizes, partitions), format) == whole(origins, format)
+def test_rows_equal_the_whole_files_whatever_the_chunking(spark, dialect):
+    """Every chunking is an origin of its own, so that one query tries them all."""
+    contents, format = DIALECTS[dialect]
+    origins, pieces = {}, {}
+    for name, content in contents.items():
+        for chunking, sizes in CHUNKINGS.items():
+            origins[f"{name} {chunking}"] = content
+            pieces[f"{name} {chunking}"] = cut(content, sizes)
+    assert parsed(frame_of(spark, pieces, partitions=7), format) == whole(origins, format)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("partitions", [2, 40, 200])
+@pytest.mark.parametrize("chunk_bytes", [4 << 10, 256 << 10, 4 << 20])
+def test_large_chunks_over_any_partitioning_give_exact_rows(spark, partitions, chunk_bytes):
+    content = b"".join(quoted(number) for number in range(60_000))
+    frame = frame_of(spark, {"a": cut(content, [chunk_bytes]), "b": cut(content[:-1], [chunk_bytes])}, partitions)
+    table = su.parse(frame, fm.Csv(SCHEMA), stitch="global").toArrow().sort_by([("id", "ascending")])
+    expected = fm.read(content, fm.Csv(SCHEMA))
+    both = pa.concat_tables([expected, expected]).sort_by([("id", "ascending")])
+    assert table.column("id").to_pylist() == both.column("id").to_pylist()
+    assert table.column("text").to_pylist() == both.column("text").to_pylist()
+
+
+def test_filters_and_columns_apply_to_spanning_records_too(spark):
+    options = {"columns": ["text"], "filters": [("id", ">", 100)]}
+    frame = chunk_frame(spark, QUOTED, [13])
+    assert parsed(frame, fm.Csv(SCHEMA), **options) == whole(QUOTED, fm.Csv(SCHEMA), **options)
+
+
+def test_records_come_from_the_chunk_they_end_in_and_keep_its_columns(spark):
+    rows = [("a", 1, bytearray(b"1,x\n2,"), "m"), ("a", 2, bytearray(b"yy"), "n"), ("a", 3, bytearray(b"y\n3,z"), "o")]
+    frame = spark.createDataFrame(rows, f"{CHUNK_DDL}, day STRING")
+    kept = parsed(frame, fm.Csv(SCHEMA), keep=["origin", "sequence", "day"])
+    assert kept == [(1, "x", "a", 1, "m"), (2, "yyy", "a", 3, "o"), (3, "z", "a", 3, "o")]
+
+
+def test_integer_origins_and_other_column_names_work(spark):
+    rows = [(7, 2, bytearray(b"x\n")), (7, 1, bytearray(b"1,"))]
+    frame = spark.createDataFrame(rows, "partition INT, number INT, value BINARY")
+    names = {"origin": "partition", "sequence": "number", "payload": "value"}
+    assert parsed(frame, fm.Csv(SCHEMA), **names) == [(1, "x")]
+
+
+def test_nothing_is_shuffled_but_survey_rows(spark):
+    plan = su.parse(chunk_frame(spark, PLAIN, [50]), fm.Csv(SCHEMA, quote=None), stitch="global")
+    text = plan._jdf.queryExecution().executedPlan().toString()
+    assert "BroadcastHashJoin" in text
+    assert "payload" not in text.partition("BroadcastExchange")[2].partition("MapInArrow PlanTask")[0]
+
+
+@pytest.mark.parametrize(
+    ("format", "found"),
+    [
+        (fm.Native(SCHEMA.remove(1)), "Native"),
+        (fm.Json(SCHEMA, records="array"), "records='array'"),
+        (fm.Csv(SCHEMA, encoding="latin-1"), "encoding="),
+    ],
+)
+def test_formats_that_no_delimiter_ends_are_refused_while_the_query_is_planned(spark, format, found):
+    with pytest.raises(fm.OptionError, match=f"{found}.*; use stitch='origin'"):
+        su.parse(chunk_frame(spark, PLAIN, [50]), format, stitch="global")
+
+
+def test_no_chunks_give_no_rows(spark):
+    assert parsed(chunk_frame(spark, PLAIN, [50]).where("sequence < 0"), fm.Csv(SCHEMA)) == []
+
+
+BAD = b'1,"a\nb"\n22,b\nx3,c\n4,d\n'
+
+
+@pytest.mark.parametrize("chunk_bytes", [1, 4, 100])
+def test_a_bad_value_fails_the_job_with_its_place_in_the_origin(spark, chunk_bytes):
+    with pytest.raises(fm.FormatError) as whole_file:
+        fm.read(BAD, fm.Csv(SCHEMA))
+    frame = chunk_frame(spark, {"orders": BAD}, [chunk_bytes])
+    with pytest.raises(Exception, match=rf"(?s)origin 'orders'.*'id', byte {whole_file.value.byte_offset}: .*x3"):
+        su.parse(frame, fm.Csv(SCHEMA), stitch="global").collect()
+
+
+@pytest.mark.parametrize("on_error", ["null", "skip"])
+def test_a_bad_value_becomes_null_or_its_record_is_skipped_on_request(spark, on_error):
+    frame = chunk_frame(spark, {"orders": BAD}, [3])
+    expected = whole({"orders": BAD}, fm.Csv(SCHEMA), on_error=on_error)
+    assert parsed(frame, fm.Csv(SCHEMA), on_error=on_error) == expected
+
+
+def test_stray_quotes_give_the_rows_of_the_whole_file(spark):
+    content = b'1,a"b\n2,c\n3,"d\n4",e"\n5,f\n' * 3
+    frame = chunk_frame(spark, {"a": content}, [4])
+    options = {"on_error": "skip"}
+    assert parsed(frame, fm.Csv(SCHEMA), **options) == whole({"a": content}, fm.Csv(SCHEMA), **options)
+
+
+def test_bytes_that_are_no_text_never_disturb_the_search_for_record_ends(spark):
+    schema = pa.schema([("id", pa.int64()), ("raw", pa.binary())])
+    content = b"".join(b"%d,\xff\xfe\x80%c\xc3\n" % (n, 128 + n) for n in range(100))
+    format = fm.Csv(schema, quote=None)
+    got = parsed(chunk_frame(spark, {"a": content}, [9]), format)
+    assert got == whole({"a": content}, format)
+
+
+@pytest.mark.parametrize(
+    ("drop", "again", "message"),
+    [(2, None, "origin 'a': chunks 2 never came"), (None, 2, "origin 'a': sequence 2: this chunk came twice")],
+)
+def test_missing_and_repeated_chunks_are_errors_that_name_them(spark, drop, again, message):
+    pieces = cut(PLAIN["a"], [100])
+    rows = [("a", number, bytearray(piece)) for number, piece in enumerate(pieces, 1) if number != drop]
+    rows += [row for row in rows if row[1] == again]
+    with pytest.raises(Exception, match=message):
+        su.parse(spark.createDataFrame(rows, CHUNK_DDL), fm.Csv(SCHEMA), stitch="global").collect()
+
+
+@pytest.mark.parametrize("quote", ['"', None])
+def test_a_null_payload_is_an_error_that_names_the_column(spark, quote):
+    frame = spark.createDataFrame([("a", 1, bytearray(b"1,x\n")), ("a", 2, None)], CHUNK_DDL)
+    with pytest.raises(Exception, match=r"'payload': .*is null; filter such rows out first"):
+        su.parse(frame, fm.Csv(SCHEMA, quote=quote), stitch="global").collect()
+
+
+def test_a_header_without_a_wanted_column_is_an_error(spark):
+    frame = chunk_frame(spark, {"a": b"id,name\n1,x\n"}, [4])
+    with pytest.raises(Exception, match="expected the columns 'text'"):
+        su.parse(frame, fm.Csv(SCHEMA, header=True), stitch="global").collect()
+
+
+def test_auto_moves_nothing_where_each_origin_is_in_one_partition_already(spark):
+    def shuffles(frame):
+        plan = su.parse(frame, fm.Csv(SCHEMA))._jdf.queryExecution().executedPlan().toString()
+        return plan.count("Exchange")
+
+    frame = chunk_frame(spark, PLAIN, [50])
+    assert shuffles(frame) == 1
+    assert shuffles(frame.repartition(3, "origin")) == 1
+    assert shuffles(frame.coalesce(1)) == 0
+    moved = su.parse(frame.repartition(3, "sequence"), fm.Csv(SCHEMA))._jdf.queryExecution().executedPlan().toString()
+    assert "hashpartitioning(origin" in moved
+    assert parsed(frame.repartition(3, "origin"), fm.Csv(SCHEMA)) == whole(PLAIN, fm.Csv(SCHEMA))

@@ -123,7 +123,9 @@ def test_growing_files_parse_as_themselves_across_restarts_of_the_query(spark, t
             file.write(content[begin:end])
         if end == len(content):
             (incoming / "a.csv.done").touch()
-        chunks = spark.readStream.format("formatter_chunks").option("chunkBytes", "64").option("maxBytesPerTrigger", "200")
+        chunks = (
+            spark.readStream.format("formatter_chunks").option("chunkBytes", "64").option("maxBytesPerTrigger", "200")
+        )
         parsed = su.parse_stream(chunks.load(str(incoming)), FORMAT, last_sequence="last_sequence")
         writer = parsed.writeStream.option("checkpointLocation", str(tmp_path / "state")).trigger(availableNow=True)
         assert writer.start(str(tmp_path / "out")).awaitTermination(300)

@@ -23,8 +23,14 @@ namespace {
 
 constexpr uint64_t origins = 3;
 
+struct Rows {
+    uint64_t plan;  // that the decoder was made for
+    std::vector<uint64_t> values;
+};
+
 class LineDecoder : public RecordDecoder {
   public:
+    explicit LineDecoder(uint64_t plan) : plan_(plan) {}
     void place(const Place& at) override { place_ = at, records_ = 0; }
     size_t index(const uint8_t* data, size_t size, uint64_t row_limit) override {
         size_t done = 0;
@@ -53,7 +59,7 @@ class LineDecoder : public RecordDecoder {
     uint64_t records_placed() const override { return records_; }
     uint64_t byte_count() const override { return 8 * values_.size(); }
     void export_batch(ArrowArray* out) override {
-        out->private_data = new std::vector<uint64_t>(std::move(values_));
+        out->private_data = new Rows{plan_, std::move(values_)};
         values_.clear();
     }
 
@@ -62,6 +68,7 @@ class LineDecoder : public RecordDecoder {
         const uint8_t* data;
         size_t size;
     };
+    uint64_t plan_;
     Place place_;
     uint64_t records_ = 0;
     std::vector<Line> waiting_;
@@ -70,10 +77,13 @@ class LineDecoder : public RecordDecoder {
 
 struct Found {
     std::vector<uint64_t> values[origins], sequences[origins];
+    bool one_plan = true;  // each batch is by the decoder of the plan it carries
     void add(PushResult&& result) {
         for (FinishedBatch& batch : result.batches) {
-            std::unique_ptr<std::vector<uint64_t>> rows(static_cast<std::vector<uint64_t>*>(batch.array.private_data));
-            values[batch.origin].insert(values[batch.origin].end(), rows->begin(), rows->end());
+            std::unique_ptr<Rows> rows(static_cast<Rows*>(batch.array.private_data));
+            const std::vector<uint64_t>& more = rows->values;
+            one_plan &= rows->plan == batch.plan->version;
+            values[batch.origin].insert(values[batch.origin].end(), more.begin(), more.end());
             for (const SequenceSpan& span : batch.spans)
                 for (uint64_t s = span.first; s <= span.last; s++) sequences[batch.origin].push_back(s);
         }
@@ -85,7 +95,7 @@ bool drive(FramingKind kind, bool ordered, uint64_t records, unsigned threads) {
     options.format.framing.kind = kind;
     options.format.framing.kernel = &kernel_scalar;
     if (kind == FramingKind::scanned) options.format.framing.csv = std::make_shared<CsvFormat>();
-    options.format.make_decoder = [] { return std::unique_ptr<RecordDecoder>(new LineDecoder); };
+    options.format.make_decoder = [] { return std::unique_ptr<RecordDecoder>(new LineDecoder(1)); };
     options.ordered = ordered;
     options.max_record_bytes = 1 << 20;
     options.max_pending_bytes = 1 << 30;
@@ -109,7 +119,7 @@ bool drive(FramingKind kind, bool ordered, uint64_t records, unsigned threads) {
 
     std::atomic<size_t> next{0};
     std::atomic<bool> fine{true}, done{false};
-    std::vector<Found> found(threads + 1);
+    std::vector<Found> found(threads + 2);
     std::vector<std::thread> running;
     for (unsigned t = 0; t < threads; t++) {
         running.emplace_back([&, t] {
@@ -146,14 +156,28 @@ bool drive(FramingKind kind, bool ordered, uint64_t records, unsigned threads) {
             std::this_thread::yield();
         }
     });
+    std::thread planner([&] {
+        for (uint64_t version = 2; !done; version++) {
+            RecordFormat format = options.format;
+            format.make_decoder = [version] { return std::unique_ptr<RecordDecoder>(new LineDecoder(version)); };
+            PushResult open;
+            const PlanChange change = engine.replan(std::move(format), {}, false, &open);
+            if (change.version != version || change.oldest > version) fine = false;
+            if (version % 4 == 0 && engine.await_older(version, 1000000000) < change.batches) fine = false;
+            found[threads + 1].add(std::move(open));
+            std::this_thread::yield();
+        }
+    });
     for (std::thread& thread : running) thread.join();
     done = true;
     onlooker.join();
+    planner.join();
     for (uint64_t origin = 0; origin < origins; origin++) {
         PushResult result = engine.finish(origin, true, pieces.size());
         if (result.status != PushStatus::ok) fine = false;
         found[threads].add(std::move(result));
     }
+    for (const Found& f : found) fine = fine && f.one_plan;
     for (uint64_t origin = 0; origin < origins; origin++) {
         std::vector<uint64_t> values, sequences;
         for (const Found& f : found) {

@@ -114,6 +114,10 @@ def through(schedule: Schedule, data: bytes, format: Any, on_error: str) -> tupl
     if schedule.ordered and schedule.threads == 1:
         spans = [span for batch in batches for span in batch.spans]
         assert spans == sorted(spans)
+    counts = stream.stats
+    assert (counts.pending_buffers, counts.pending_bytes, counts.open_batches) == (0, 0, 0)
+    assert counts.records == counts.rows + counts.rejects + counts.filtered
+    assert counts.bytes == len(data)
     rejects = reject_rows(stream.rejects()) if on_error == "collect" else []
     return StreamRun(multiset(row_tuples(b.data for b in batches)), rejects, None, batches), len(pieces)
 

@@ -25,10 +25,13 @@ cdef extern from "engine/columns.hpp" namespace "formatter" nogil:
         int8
     cdef enum class BinaryEncoding(uint8_t):
         plain
+    cdef enum class TextLayout(uint8_t):
+        offsets
     cdef cppclass ColumnSpec:
         ColumnType type
         TimeUnit unit
         BinaryEncoding encoding
+        TextLayout layout
         cbool nullable, raw, time_of_day
         uint8_t epoch
         uint32_t byte_width

@@ -84,6 +84,7 @@ cdef ColumnSpec column_spec(dict column):
     spec.type = <ColumnType><uint8_t>column["type"]
     spec.unit = <TimeUnit><uint8_t>column["unit"]
     spec.encoding = <BinaryEncoding><uint8_t>column["encoding"]
+    spec.layout = <TextLayout><uint8_t>column.get("layout", 0)
     spec.nullable = column["nullable"]
     spec.raw = column["raw"]
     spec.time_of_day = column["time_of_day"]

@@ -8,6 +8,7 @@
 
 #include "engine/arrow_abi.hpp"
 #include "engine/buffer_pool.hpp"
+#include "engine/text_dictionary.hpp"
 #include "kernels/kernel.hpp"
 
 namespace formatter {
@@ -35,10 +36,15 @@ enum class ColumnType : uint8_t {
 
 enum class BinaryEncoding : uint8_t { plain, base64, hex };
 
+// How text leaves: with offsets; as string_view, whose views are written when the batch is exported; or as codes into a
+// dictionary, built while parsing.
+enum class TextLayout : uint8_t { offsets, view, dictionary };
+
 struct ColumnSpec {
     ColumnType type = ColumnType::int64;
     TimeUnit unit = TimeUnit::micro;
     BinaryEncoding encoding = BinaryEncoding::plain;
+    TextLayout layout = TextLayout::offsets;
     bool nullable = true;
     bool raw = false;        // keep the field's bytes as they are, quotes and all
     bool time_of_day = false;  // a timestamp column that counts from midnight
@@ -56,12 +62,13 @@ inline bool is_text(ColumnType type) { return type >= ColumnType::string; }
 inline bool has_large_offsets(ColumnType type) {
     return type == ColumnType::large_string || type == ColumnType::large_binary;
 }
+inline bool is_coded(const ColumnSpec& spec) { return spec.layout == TextLayout::dictionary; }
 // Bytes of a fixed-width value; 0 for booleans (bits) and text (offsets).
 uint32_t value_width(ColumnType type);
 
 struct Column {
     PoolBuffer validity;  // one bit a row, always kept; exported only when there are nulls
-    PoolBuffer values;    // fixed-width values, boolean bits, or offsets (int32, int64 when large)
+    PoolBuffer values;    // fixed-width values, boolean bits, offsets (int32, int64 when large), or int32 codes
     PoolBuffer text;
     uint64_t text_bytes = 0;
     uint64_t null_count = 0;
@@ -69,10 +76,13 @@ struct Column {
 
 class ColumnSet {
   public:
-    explicit ColumnSet(const std::vector<ColumnSpec>* specs) : specs_(specs), columns_(specs->size()) {}
+    explicit ColumnSet(const std::vector<ColumnSpec>* specs)
+        : specs_(specs), columns_(specs->size()), dictionaries_(specs->size()) {}
     const std::vector<ColumnSpec>& specs() const { return *specs_; }
     Column& column(size_t i) { return columns_[i]; }
     size_t size() const { return columns_.size(); }
+    // Of a coded column. It outlives the batches, so that codes stay what they were while it is small.
+    TextDictionary& dictionary(size_t i) { return dictionaries_[i]; }
     uint64_t rows() const { return rows_; }
     uint64_t byte_count() const;
 
@@ -89,6 +99,7 @@ class ColumnSet {
   private:
     const std::vector<ColumnSpec>* specs_;
     std::vector<Column> columns_;
+    std::vector<TextDictionary> dictionaries_;
     uint64_t rows_ = 0;
 };
 

@@ -41,6 +41,8 @@ CsvDecoder::CsvDecoder(std::shared_ptr<const CsvFormat> format)
     : format_(std::move(format)),
       kernel_(format_->kernel),
       plain_(format_->plain()),
+      only_empty_is_null_(std::all_of(format_->nulls.begin(), format_->nulls.end(),
+                                      [](const std::string& token) { return token.empty(); })),
       stops_(wanted_stops(*format_)),
       block_(uint32_t(stops_.size()), rows_of_block(stops_.size())),
       columns_(&format_->columns) {
@@ -68,6 +70,7 @@ CsvDecoder::CsvDecoder(std::shared_ptr<const CsvFormat> format)
     values_decoded.assign(format_->columns.size(), 0);
     text_before_.resize(format_->columns.size());
     nulls_before_.resize(format_->columns.size());
+    in_quotes_.assign(format_->columns.size(), 0);
     plan_filter();
 }
 
@@ -145,6 +148,8 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
                 add_irregular(data + at, shape, here());
                 records_++;
                 row_limit--;
+            } else {  // blank lines seldom come alone
+                while (at + shape.size < size && data[at + shape.size] == bytes.record_end) shape.size++;
             }
             offset_ += shape.size;
             at += shape.size;

@@ -57,18 +57,22 @@ class CsvDecoder : public RecordDecoder {
     void plan_filter();
     bool filter_rows();
     void filter_by_step(FilterStep&, uint32_t rows);
-    void filter_by_all_columns(uint32_t rows);
+    void filter_by_alternatives(uint32_t rows);
     void decode_to_test(size_t column, std::vector<uint64_t>* undecided);
-    void test_bytes(const FilterStep&);
+    void test_bytes(uint32_t column, const std::vector<const Predicate*>& predicates);
     bool drop_unkept(uint32_t rows);
 
-    // csv_values.cpp, csv_text.cpp
+    // csv_values.cpp, csv_text.cpp, csv_codes.cpp
     void decode_columns();
     void decode_column(size_t column);
+    FieldView without_quotes(const FieldView&);
+    bool learn_quotes(size_t column, const FieldView&, uint32_t odd_count);
     void decode_fixed(size_t column, const FieldView&);
+    void decode_codes(size_t column, const FieldView&);
     void decode_text(size_t column, const FieldView&);
     void decode_text_exactly(size_t column, const FieldView&);
     void finish_marks(size_t column, const FieldView&);
+    void resolve_odd(size_t column, const FieldView&);
     void resolve(size_t column, uint32_t row, Bytes raw);
     ErrorCode parse_value(size_t column, Bytes content, uint32_t row);
     bool is_null_token(Bytes field) const;
@@ -81,14 +85,19 @@ class CsvDecoder : public RecordDecoder {
     bool drops_carriage_return() const { return format_->accepts_crlf() && (saw_carriage_return_ || !plain_); }
     void begin_attempt();
     void forget_attempt();
+    void forget_column(size_t column);
     void drop_marked(const std::vector<uint64_t>& dropped);
 
     std::shared_ptr<const CsvFormat> format_;
     const Kernel* kernel_;
     bool plain_;
+    bool only_empty_is_null_;  // no other null token
     std::vector<uint32_t> stops_;  // wanted separator ordinals of a record
     std::vector<Access> access_;
     std::vector<FilterStep> steps_;  // most dropped rows for the money first; empty if the filter has alternatives
+    std::vector<uint8_t> in_quotes_;  // numbers of the column have mostly been
+    std::vector<uint32_t> bare_stops_;
+    std::vector<Segment> bare_segments_;
     std::vector<bool> is_decoded_;   // in this attempt
     std::vector<bool> scan_tokens_;
     RowBlock block_;

@@ -14,6 +14,10 @@ namespace {
 constexpr double rows_remembered = 1 << 16;  // after so many, what was learned counts half
 constexpr double kept_worth_a_copy = 0.75;  // of the rows: with more, later columns are read for the dropped ones, too
 
+bool decides_by_bytes(const ColumnSpec& spec) {
+    return is_text(spec.type) && !spec.raw && spec.encoding == BinaryEncoding::plain && !spec.byte_width;
+}
+
 double cost_of(const ColumnSpec& spec, bool by_bytes) {
     if (by_bytes) return 2;
     if (is_text(spec.type)) return 5;
@@ -63,7 +67,7 @@ void CsvDecoder::plan_filter() {
             const ColumnSpec& spec = format_->columns[p.column];
             FilterStep fresh;
             fresh.column = p.column;
-            fresh.by_bytes = is_text(spec.type) && !spec.raw && spec.encoding == BinaryEncoding::plain;
+            fresh.by_bytes = decides_by_bytes(spec);
             fresh.cost = cost_of(spec, fresh.by_bytes);
             steps_.push_back(std::move(fresh));
             step = steps_.end() - 1;
@@ -79,7 +83,7 @@ bool CsvDecoder::filter_rows() {
     const size_t words = (rows + 63) / 64 + 1;
     kept_.assign(words, ~uint64_t(0));
     if (steps_.empty()) {
-        filter_by_all_columns(rows);
+        filter_by_alternatives(rows);
         if (!drop_unkept(rows)) rows = 0;
     }
     for (FilterStep& step : steps_) {
@@ -151,8 +155,8 @@ void CsvDecoder::filter_by_step(FilterStep& step, uint32_t rows) {
     };
     const uint32_t kept_before = count();
     passes_.assign(kept_.size(), ~uint64_t(0));
-    if (step.by_bytes && block_.rewritten.empty()) {
-        test_bytes(step);
+    if (step.by_bytes) {
+        test_bytes(step.column, step.predicates);
     } else {
         std::vector<uint64_t> undecided;
         decode_to_test(step.column, &undecided);
@@ -160,10 +164,7 @@ void CsvDecoder::filter_by_step(FilterStep& step, uint32_t rows) {
             evaluate_predicate(*p, columns_, columns_.rows(), rows, passes_.data());
         if (!undecided.empty())
             for (uint32_t w = 0; w * 64 < rows; w++) passes_[w] |= undecided[w];
-        if (!is_decoded_[step.column]) {
-            columns_.column(step.column).text_bytes = text_before_[step.column];
-            columns_.column(step.column).null_count = nulls_before_[step.column];
-        }
+        if (!is_decoded_[step.column]) forget_column(step.column);
     }
     for (uint32_t w = 0; w * 64 < rows; w++) kept_[w] &= passes_[w];
     if (step.rows > rows_remembered) {
@@ -174,42 +175,48 @@ void CsvDecoder::filter_by_step(FilterStep& step, uint32_t rows) {
     step.dropped += kept_before - count();
 }
 
-// Alternatives share columns and no order is right for all of them.
-void CsvDecoder::filter_by_all_columns(uint32_t rows) {
+// Alternatives share columns and no order is right for all of them: each column is decoded once, for all rows.
+void CsvDecoder::filter_by_alternatives(uint32_t rows) {
+    const uint32_t words = (rows + 63) / 64;
     std::vector<std::vector<uint64_t>> undecided(columns_.size());
-    std::vector<const uint64_t*> pointers(columns_.size(), nullptr);
     std::vector<bool> met(columns_.size(), false);
+    std::vector<uint64_t> any(words, 0), all(words);
     for (const auto& conjunction : format_->filter.any_of) {
+        std::fill(all.begin(), all.end(), ~uint64_t(0));
         for (const Predicate& p : conjunction) {
-            if (met[p.column]) continue;
-            met[p.column] = true;
-            decode_to_test(p.column, &undecided[p.column]);
-            if (!undecided[p.column].empty()) pointers[p.column] = undecided[p.column].data();
+            passes_.assign(kept_.size(), ~uint64_t(0));
+            if (decides_by_bytes(format_->columns[p.column])) {
+                test_bytes(p.column, {&p});
+            } else {
+                if (!met[p.column]) decode_to_test(p.column, &undecided[p.column]);
+                met[p.column] = true;
+                evaluate_predicate(p, columns_, columns_.rows(), rows, passes_.data());
+                if (!undecided[p.column].empty())
+                    for (uint32_t w = 0; w < words; w++) passes_[w] |= undecided[p.column][w];
+            }
+            for (uint32_t w = 0; w < words; w++) all[w] &= passes_[w];
         }
+        for (uint32_t w = 0; w < words; w++) any[w] |= all[w];
     }
-    evaluate_filter(format_->filter, columns_, columns_.rows(), rows, kept_.data(), pointers.data());
-    for (size_t i = 0; i < columns_.size(); i++) {
-        if (!met[i] || is_decoded_[i]) continue;
-        columns_.column(i).text_bytes = text_before_[i];
-        columns_.column(i).null_count = nulls_before_[i];
-    }
+    for (uint32_t w = 0; w < words; w++) kept_[w] &= any[w];
+    for (size_t i = 0; i < columns_.size(); i++)
+        if (met[i] && !is_decoded_[i]) forget_column(i);
 }
 
 // Text compared where it stands. Fields that hold quotes or more than ASCII are looked at with care, one by one.
-void CsvDecoder::test_bytes(const FilterStep& step) {
-    const ColumnSpec& spec = columns_.specs()[step.column];
+// Rows that kept_ lacks are not asked.
+void CsvDecoder::test_bytes(uint32_t column, const std::vector<const Predicate*>& predicates) {
+    const ColumnSpec& spec = columns_.specs()[column];
     const bool must_be_utf8 = spec.type == ColumnType::string || spec.type == ColumnType::large_string;
     const bool plain = plain_ && !format_->trim;
-    const bool only_empty_is_null = std::all_of(format_->nulls.begin(), format_->nulls.end(),
-                                                [](const std::string& token) { return token.empty(); });
     const uint64_t quotes = format_->quoting ? format_->quote * 0x0101010101010101u : ~uint64_t(0);
-    const auto passes = [&step](std::string_view value) {
-        for (const Predicate* p : step.predicates)
+    const auto passes = [&predicates](std::string_view value) {
+        for (const Predicate* p : predicates)
             if (!text_passes(*p, value)) return false;
         return true;
     };
     bool null_row_passes = true;
-    for (const Predicate* p : step.predicates) null_row_passes &= null_passes(*p);
+    for (const Predicate* p : predicates) null_row_passes &= null_passes(*p);
     // An error leaves the row undecided unless it makes a null. So does a null where none may be.
     const bool null_result = null_row_passes || !spec.nullable;
     const bool error_result = format_->on_error == OnError::null ? null_result : true;
@@ -223,13 +230,18 @@ void CsvDecoder::test_bytes(const FilterStep& step) {
         if (must_be_utf8 && !kernel_->valid_utf8(content.data, content.size)) return error_result;
         return passes(std::string_view(reinterpret_cast<const char*>(content.data), content.size));
     };
-    const FieldView v = view(step.column);
+    const FieldView v = view(column);
     uint32_t row = 0;
     for (size_t s = 0; s < v.segment_count; s++) {
         const Segment& segment = v.segments[s];
         const uint32_t* stops = v.stops + segment.first_stop;
         for (uint32_t i = 0; i < segment.rows; i++, row++, stops += v.stride) {
             if (!(kept_[row / 64] >> (row % 64) & 1)) continue;
+            const Rewritten* record = block_.rewritten.empty() ? nullptr : block_.rewritten_at(row);
+            if (record && spec.field >= record->fields) {  // the field is not there
+                if (!null_result) passes_[row / 64] &= ~(uint64_t(1) << (row % 64));
+                continue;
+            }
             const uint8_t* begin = segment.base + uint32_t(stops[v.begin_stop] + v.begin_skip);
             size_t size = size_t(segment.base + stops[v.end_stop] - begin);
             if (v.drop_carriage_return) size = without_carriage_return(*format_, begin, size);
@@ -245,7 +257,7 @@ void CsvDecoder::test_bytes(const FilterStep& step) {
                     const Bytes content = quoted ? Bytes{begin + 1, size - 2} : raw;
                     if (needs_a_closer_look(content.data, content.size, quotes))
                         pass = look_closer(raw);
-                    else if (!only_empty_is_null && is_null_token(raw))
+                    else if (!only_empty_is_null_ && is_null_token(raw))
                         pass = null_result;
                     else
                         pass = passes(std::string_view(reinterpret_cast<const char*>(content.data), content.size));

@@ -72,6 +72,11 @@ Quoting field_content(const CsvFormat& format, Bytes field, std::string* scratch
         if (!format.quoting || !field.size) return Quoting::none;
         if (!quoted) return std::memchr(field.data, format.quote, field.size) ? Quoting::malformed : Quoting::none;
     }
+    if (!format.escaping && field.size >= 2 && field.data[field.size - 1] == format.quote &&
+        !std::memchr(field.data + 1, format.quote, field.size - 2)) {
+        *content = Bytes{field.data + 1, field.size - 2};
+        return Quoting::quoted;
+    }
     const uint8_t* at = field.data + quoted;
     const uint8_t* end = field.data + field.size;
     scratch->clear();

@@ -79,11 +79,13 @@ void CsvDecoder::begin_attempt() {
     }
 }
 
+void CsvDecoder::forget_column(size_t i) {
+    columns_.column(i).text_bytes = text_before_[i];
+    columns_.column(i).null_count = nulls_before_[i];
+}
+
 void CsvDecoder::forget_attempt() {
-    for (size_t i = 0; i < columns_.size(); i++) {
-        columns_.column(i).text_bytes = text_before_[i];
-        columns_.column(i).null_count = nulls_before_[i];
-    }
+    for (size_t i = 0; i < columns_.size(); i++) forget_column(i);
 }
 
 void CsvDecoder::drop_marked(const std::vector<uint64_t>& dropped) {
@@ -151,15 +153,53 @@ void CsvDecoder::decode_column(size_t i) {
     values_decoded[i] += v.rows;
     is_decoded_[i] = true;
     if (!is_text(spec.type)) return decode_fixed(i, v);
+    if (is_coded(spec)) return decode_codes(i, v);
     const bool as_is = !spec.raw && spec.encoding == BinaryEncoding::plain && !spec.byte_width;
     if (plain_ && !format_->trim && as_is) return decode_text(i, v);
     decode_text_exactly(i, v);
 }
 
-void CsvDecoder::decode_fixed(size_t i, const FieldView& v) {
+// The fields of a view without the quotes around them, for columns that were found to have them.
+FieldView CsvDecoder::without_quotes(const FieldView& v) {
+    bare_stops_.resize(2 * size_t(v.rows) + 1);
+    bare_segments_.assign(v.segments, v.segments + v.segment_count);
+    uint32_t* out = bare_stops_.data();
+    for (Segment& segment : bare_segments_) {
+        const uint32_t* stops = v.stops + segment.first_stop;
+        segment.first_stop = size_t(out - bare_stops_.data());
+        for (uint32_t k = 0; k < segment.rows; k++, stops += v.stride, out += 2) {
+            uint32_t begin = stops[v.begin_stop] + v.begin_skip, end = stops[v.end_stop];
+            const uint8_t* base = segment.base;
+            if (v.drop_carriage_return && end != begin) end -= base[end - 1] == '\r';
+            if (uint32_t(end - begin) >= 2 && base[begin] == format_->quote && base[end - 1] == format_->quote) {
+                begin++;
+                end--;
+            }
+            out[0] = begin;
+            out[1] = end;
+        }
+    }
+    return FieldView{bare_segments_.data(), bare_segments_.size(), bare_stops_.data(), 2, 0, 1, 0, v.rows, false};
+}
+
+// Numbers and times mostly in quotes: the kernel is given them without. What is in doubt still goes the exact way.
+bool CsvDecoder::learn_quotes(size_t i, const FieldView& v, uint32_t odd_count) {
+    const ColumnSpec& spec = columns_.specs()[i];
+    if (in_quotes_[i] || !plain_ || !format_->quoting || format_->trim || odd_count <= v.rows / 2) return false;
+    if (spec.type == ColumnType::decimal128 || spec.type == ColumnType::boolean || spec.epoch || spec.time_of_day)
+        return false;
+    uint32_t first = 0;
+    while (!(odd_[first / 64] >> (first % 64) & 1)) first++;
+    const Bytes raw = field(i, first);
+    in_quotes_[i] = raw.size >= 2 && raw.data[0] == format_->quote && raw.data[raw.size - 1] == format_->quote;
+    return in_quotes_[i];
+}
+
+void CsvDecoder::decode_fixed(size_t i, const FieldView& all) {
     const ColumnSpec& spec = columns_.specs()[i];
     Column& c = columns_.column(i);
     const uint64_t at = columns_.rows();
+    const FieldView v = in_quotes_[i] ? without_quotes(all) : all;
     const uint32_t rows = v.rows;
     ValueMarks marks{empty_.data(), odd_.data(), 0, 0};
     switch (spec.type) {
@@ -229,9 +269,10 @@ void CsvDecoder::decode_fixed(size_t i, const FieldView& v) {
             marks.odd_count += more;
         }
     }
+    if (learn_quotes(i, all, marks.odd_count)) return decode_fixed(i, all);
     empty_count_ = marks.empty_count;
     odd_count_ = marks.odd_count;
-    finish_marks(i, v);
+    finish_marks(i, all);
 }
 
 bool CsvDecoder::is_null_token(Bytes field) const {
@@ -276,8 +317,31 @@ void CsvDecoder::finish_marks(size_t i, const FieldView& v) {
             each_bit(empty_, rows, [&](uint32_t row) { value_error(i, row, ErrorCode::invalid, field(i, row)); });
         }
     }
-    if (odd_count_) each_bit(odd_, rows, [&](uint32_t row) { resolve(i, row, field(i, row)); });
+    if (odd_count_) resolve_odd(i, v);
     columns_.write_validity(i, columns_.rows(), valid_.data(), rows);
+}
+
+// What the kernel left undecided. Most often that is a number of many digits, or one in quotes, which reads at once;
+// everything else goes the long way.
+void CsvDecoder::resolve_odd(size_t i, const FieldView& v) {
+    const bool direct = plain_ && !format_->trim && only_empty_is_null_ && !is_text(columns_.specs()[i].type);
+    uint32_t row = 0;
+    for (size_t s = 0; s < v.segment_count; s++) {
+        const Segment& segment = v.segments[s];
+        const uint32_t* stops = v.stops + segment.first_stop;
+        for (uint32_t k = 0; k < segment.rows; k++, row++, stops += v.stride) {
+            if (!(odd_[row / 64] >> (row % 64) & 1)) continue;
+            const uint8_t* begin = segment.base + uint32_t(stops[v.begin_stop] + v.begin_skip);
+            size_t size = size_t(segment.base + stops[v.end_stop] - begin);
+            if (v.drop_carriage_return) size = without_carriage_return(*format_, begin, size);
+            const bool quoted =
+                format_->quoting && size > 2 && begin[0] == format_->quote && begin[size - 1] == format_->quote;
+            // No value that can be read has a quote in it.
+            const Bytes content = quoted ? Bytes{begin + 1, size - 2} : Bytes{begin, size};
+            if (!direct || size == 0 || parse_value(i, content, row) != ErrorCode::none)
+                resolve(i, row, Bytes{begin, size});
+        }
+    }
 }
 
 void CsvDecoder::resolve(size_t i, uint32_t row, Bytes raw) {

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "engine/decimal_floats.hpp"
+
 namespace formatter {
 namespace {
 
@@ -14,6 +16,43 @@ bool equals_ignoring_case(const uint8_t* at, const uint8_t* end, const char* wor
     for (; at < end && *word; at++, word++)
         if (lower(*at) != uint8_t(*word)) return false;
     return at == end && !*word;
+}
+
+// Appends the digits from `at` on to `digits` while nineteen at most count, eight at a time and without a branch for how
+// many there are in the last eight. `first`: the field's first byte; nothing outside the field is read.
+const uint8_t* take_digits(const uint8_t* first, const uint8_t* at, const uint8_t* end, uint64_t* digits, int* count) {
+    static const uint32_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+    while (at < end && *count <= 11) {
+        const size_t left = size_t(end - at);
+        uint64_t word;
+        if (left >= 8) {
+            std::memcpy(&word, at, 8);
+        } else if (end - first >= 8) {
+            std::memcpy(&word, end - 8, 8);
+            word >>= 8 * (8 - left);
+        } else {
+            break;
+        }
+        word ^= 0x3030303030303030;
+        const uint64_t others = ((word + 0x7676767676767676) | word) & 0x8080808080808080;
+        // A byte behind the field is zero here, which is no digit any more.
+        const unsigned run = others ? unsigned(__builtin_ctzll(others)) / 8 : 8;
+        if (run == 0) return at;
+        word <<= 8 * (8 - run);
+        word = word * 10 + (word >> 8);
+        const uint64_t pairs = 0x000000FF000000FF;
+        const uint32_t value =
+            uint32_t(((word & pairs) * 0x000F424000000064 + (word >> 16 & pairs) * 0x0000271000000001) >> 32);
+        *digits = *digits * powers[run] + value;
+        *count += *digits ? int(run) : 0;
+        at += run;
+        if (run < 8) return at;
+    }
+    for (; at < end && is_digit(*at) && *count < 19; at++) {
+        *digits = *digits * 10 + (*at - '0');
+        *count += *digits != 0;
+    }
+    return at;
 }
 
 struct IntegerRange {
@@ -46,11 +85,17 @@ ErrorCode parse_integer(Bytes field, ColumnType type, int64_t* out) {
     bool negative = false;
     if (at < end && (*at == '-' || *at == '+')) negative = *at++ == '-';
     if (at == end) return ErrorCode::invalid;
-    for (const uint8_t* p = at; p < end; p++)
-        if (!is_digit(*p)) return ErrorCode::invalid;
     const IntegerRange range = range_of(type);
     const uint64_t limit = negative ? range.smallest : range.largest;
     uint64_t value = 0;
+    int count = 0;
+    if (take_digits(at, at, end, &value, &count) == end && value <= limit) {
+        *out = int64_t(negative ? 0 - value : value);
+        return ErrorCode::none;
+    }
+    for (const uint8_t* p = at; p < end; p++)
+        if (!is_digit(*p)) return ErrorCode::invalid;
+    value = 0;
     for (; at < end; at++) {
         if (__builtin_mul_overflow(value, uint64_t(10), &value)) return ErrorCode::overflow;
         if (__builtin_add_overflow(value, uint64_t(*at - '0'), &value)) return ErrorCode::overflow;
@@ -60,12 +105,46 @@ ErrorCode parse_integer(Bytes field, ColumnType type, int64_t* out) {
     return ErrorCode::none;
 }
 
+namespace {
+
+// digits[.digits][e[+-]digits] without its sign, if nineteen digits and a small exponent say it all.
+bool parse_usual_float(const uint8_t* at, const uint8_t* end, uint8_t decimal_point, int bits, double* out) {
+    uint64_t digits = 0;
+    int count = 0, exponent = 0;
+    const uint8_t *const begin = at, *const first = at;
+    at = take_digits(first, at, end, &digits, &count);
+    const bool whole = at > begin;
+    if (!whole) return false;
+    if (at < end && *at == decimal_point) {
+        const uint8_t* const fraction = ++at;
+        at = take_digits(first, at, end, &digits, &count);
+        exponent = -int(at - fraction);
+    }
+    if (at < end && lower(*at) == 'e') {
+        at++;
+        const bool negative = at < end && *at == '-';
+        if (at < end && (*at == '-' || *at == '+')) at++;
+        int power = 0;
+        const uint8_t* const power_digits = at;
+        for (; at < end && is_digit(*at) && at - power_digits < 4; at++) power = power * 10 + (*at - '0');
+        if (at == power_digits) return false;
+        exponent += negative ? -power : power;
+    }
+    return at == end && nearest_binary(digits, exponent, bits, out);
+}
+
+}  // namespace
+
 ErrorCode parse_float(Bytes field, ColumnType type, uint8_t decimal_point, double* out) {
     const uint8_t* at = field.data;
     const uint8_t* end = at + field.size;
     bool negative = false;
     if (at < end && (*at == '-' || *at == '+')) negative = *at++ == '-';
     if (at == end) return ErrorCode::invalid;
+    if (parse_usual_float(at, end, decimal_point, type == ColumnType::float32 ? 24 : 53, out)) {
+        if (negative) *out = -*out;
+        return ErrorCode::none;
+    }
     if (equals_ignoring_case(at, end, "inf") || equals_ignoring_case(at, end, "infinity")) {
         *out = negative ? -HUGE_VAL : HUGE_VAL;
         return ErrorCode::none;
@@ -175,7 +254,55 @@ ErrorCode parse_coarse_decimal(Bytes field, uint8_t precision, int dropped, uint
 
 }  // namespace
 
+namespace {
+
+// [+-]digits[.digits] of eighteen digits at most, the places that the scale adds included.
+bool parse_usual_decimal(Bytes field, uint8_t precision, int scale, uint8_t decimal_point, __int128* out) {
+    static const int64_t powers[] = {1,
+                                     10,
+                                     100,
+                                     1000,
+                                     10000,
+                                     100000,
+                                     1000000,
+                                     10000000,
+                                     100000000,
+                                     1000000000,
+                                     10000000000,
+                                     100000000000,
+                                     1000000000000,
+                                     10000000000000,
+                                     100000000000000,
+                                     1000000000000000,
+                                     10000000000000000,
+                                     100000000000000000,
+                                     1000000000000000000};
+    if (field.size == 0 || field.size > 18) return false;
+    const uint8_t* at = field.data;
+    const uint8_t* const end = at + field.size;
+    const bool negative = *at == '-';
+    at += negative;
+    uint64_t digits = 0;
+    int count = 0, places = 0;
+    const uint8_t *const begin = at, *const first = at;
+    at = take_digits(first, at, end, &digits, &count);
+    if (at == begin) return false;
+    if (at < end && *at == decimal_point) {
+        const uint8_t* const fraction = ++at;
+        at = take_digits(first, at, end, &digits, &count);
+        places = int(at - fraction);
+    }
+    if (at != end || places > scale || count + (scale - places) > 18) return false;
+    const int64_t value = int64_t(digits) * powers[scale - places];
+    if (precision < 19 && value >= powers[precision]) return false;
+    *out = negative ? -value : value;
+    return true;
+}
+
+}  // namespace
+
 ErrorCode parse_decimal(Bytes field, uint8_t precision, int scale, uint8_t decimal_point, __int128* out) {
+    if (parse_usual_decimal(field, precision, scale, decimal_point, out)) return ErrorCode::none;
     if (scale < 0) return parse_coarse_decimal(field, precision, -scale, decimal_point, out);
     const uint8_t* at = field.data;
     const uint8_t* end = at + field.size;

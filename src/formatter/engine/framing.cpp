@@ -5,18 +5,11 @@
 namespace formatter {
 namespace {
 
-// The first record end outside quotes, given whether the bytes begin inside. It is near by, in data that is what it
-// seems: so it is found by hops from one record end to the next.
+// The first record end outside quotes, given whether the bytes begin inside.
 uint64_t first_end_outside(const Framing& framing, const uint8_t* data, size_t size, bool inside) {
-    for (size_t from = 0; from < size;) {
-        const void* found = std::memchr(data + from, framing.record_end, size - from);
-        if (!found) break;
-        const size_t end = size_t(static_cast<const uint8_t*>(found) - data);
-        inside ^= framing.kernel->count_byte(data + from, end - from, framing.quote) & 1;
-        if (!inside) return end + 1;
-        from = end + 1;
-    }
-    return FrameEnds::none;
+    const CsvBytes bytes{0, framing.record_end, framing.quote, true};
+    const uint64_t end = framing.kernel->first_record_end(data, size, bytes, inside);
+    return end == QuoteSummary::none ? FrameEnds::none : end + 1;
 }
 
 // The last one, given whether the bytes end inside.

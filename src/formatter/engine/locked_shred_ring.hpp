@@ -5,6 +5,7 @@
 
 #include <mutex>
 
+#include "engine/patient_lock.hpp"
 #include "engine/shred_block.hpp"
 #include "engine/shred_ring.hpp"
 
@@ -42,7 +43,8 @@ class LockedShredRing {
                 if (gathered) share = more;
                 far_apart = !gathered;
             }
-            const std::lock_guard<std::mutex> guard(mutex_);
+            std::unique_lock<std::mutex> guard(mutex_, std::defer_lock);
+            take_soon(guard);
             if (gathered && ring.merge(block, spans, span_count)) {
                 taken += share;
                 continue;

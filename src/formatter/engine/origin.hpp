@@ -69,6 +69,7 @@ struct Fragments {
     OwnedBytes tail;
     bool has_head = false;
     bool has_tail = false;
+    bool head_spans = false;  // `head` has bytes of several buffers
     bool from_start = false;  // `tail` begins with the stream's first byte
     bool lost = false;        // the buffer will never come: records over it cannot be read
     bool reported = false;    // `tail` belongs to a record that was found to be too long, and rejected, already

@@ -11,7 +11,8 @@ namespace {
 size_t find_record(const RecordFormat& format, const RangeRequest& request) {
     const Framing& framing = format.framing;
     const uint8_t* data = request.data + request.begin;
-    const size_t size = request.size - request.begin;
+    // Records that start behind the range are not its own: a long one is not followed by every range it covers.
+    const size_t size = std::min(request.size, request.end) - request.begin;
     if (framing.scanner) {  // records of one size
         const uint64_t width = framing.scanner->fixed_size();
         const uint64_t at = uint64_t(request.byte_offset) + request.begin;

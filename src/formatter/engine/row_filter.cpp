@@ -14,6 +14,8 @@ struct ColumnView {
     const uint8_t* validity;  // null: every value is valid
     const uint8_t* values;
     const char* text;
+    const int32_t* codes = nullptr;  // of a dictionary column: `values` and `text` are the dictionary's
+    bool views = false;              // `values` holds sixteen bytes a text
 };
 
 ColumnView view_of(ColumnSet& columns, uint32_t i) {
@@ -95,8 +97,24 @@ void test_text(const Predicate& p, const ColumnView& c, uint64_t first, uint32_t
     const Offset* offsets = reinterpret_cast<const Offset*>(c.values);
     const char* text = c.text;
     const std::vector<std::string_view> wanted(p.texts.begin(), p.texts.end());
-    test_rows<std::string_view>(p, wanted, c, first, count, keep, [offsets, text](uint64_t row) {
+    const auto value_at = [offsets, text](uint64_t row) {
         return std::string_view(text + offsets[row], size_t(offsets[row + 1] - offsets[row]));
+    };
+    const int32_t* codes = c.codes;
+    if (codes)
+        return test_rows<std::string_view>(p, wanted, c, first, count, keep,
+                                           [&](uint64_t row) { return value_at(uint64_t(codes[row])); });
+    test_rows<std::string_view>(p, wanted, c, first, count, keep, value_at);
+}
+
+void test_views(const Predicate& p, const ColumnView& c, uint64_t first, uint32_t count, uint64_t* keep) {
+    const std::vector<std::string_view> wanted(p.texts.begin(), p.texts.end());
+    test_rows<std::string_view>(p, wanted, c, first, count, keep, [&c](uint64_t row) {
+        const uint8_t* view = c.values + 16 * row;
+        uint32_t words[4];
+        std::memcpy(words, view, 16);
+        const char* begin = words[0] > 12 ? c.text + words[3] : reinterpret_cast<const char*>(view) + 4;
+        return std::string_view(begin, words[0]);
     });
 }
 
@@ -111,6 +129,7 @@ void test_nulls(const Predicate& p, const ColumnView& c, uint64_t first, uint32_
 
 void test_predicate(const Predicate& p, const ColumnView& c, uint64_t first, uint32_t count, uint64_t* keep) {
     if (p.compare == Compare::is_null || p.compare == Compare::is_not_null) return test_nulls(p, c, first, count, keep);
+    if (c.views) return test_views(p, c, first, count, keep);
     switch (c.type) {
         case ColumnType::int8: return test_fixed<int8_t>(p, p.integers, c, first, count, keep);
         case ColumnType::int16: return test_fixed<int16_t>(p, p.integers, c, first, count, keep);
@@ -150,18 +169,12 @@ void test_predicate(const Predicate& p, const ColumnView& c, uint64_t first, uin
 }
 
 template <typename ViewOf>
-void test_filter(const RowFilter& filter, uint64_t first_row, uint32_t count, uint64_t* keep,
-                 const uint64_t* const* undecided, ViewOf view) {
+void test_filter(const RowFilter& filter, uint64_t first_row, uint32_t count, uint64_t* keep, ViewOf view) {
     const uint32_t words = (count + 63) / 64;
-    std::vector<uint64_t> any(words, 0), all(words), one(words);
+    std::vector<uint64_t> any(words, 0), all(words);
     for (const auto& conjunction : filter.any_of) {
         std::fill(all.begin(), all.end(), ~uint64_t(0));
-        for (const Predicate& p : conjunction) {
-            const uint64_t* unread = undecided ? undecided[p.column] : nullptr;
-            std::fill(one.begin(), one.end(), ~uint64_t(0));
-            test_predicate(p, view(p.column), first_row, count, one.data());
-            for (uint32_t w = 0; w < words; w++) all[w] &= unread ? one[w] | unread[w] : one[w];
-        }
+        for (const Predicate& p : conjunction) test_predicate(p, view(p.column), first_row, count, all.data());
         for (uint32_t w = 0; w < words; w++) any[w] |= all[w];
     }
     for (uint32_t w = 0; w < words; w++) keep[w] &= any[w];
@@ -174,19 +187,24 @@ void evaluate_predicate(const Predicate& p, ColumnSet& columns, uint64_t first_r
     test_predicate(p, view_of(columns, p.column), first_row, count, keep);
 }
 
-void evaluate_filter(const RowFilter& filter, ColumnSet& columns, uint64_t first_row, uint32_t count, uint64_t* keep,
-                     const uint64_t* const* undecided) {
-    test_filter(filter, first_row, count, keep, undecided, [&](uint32_t i) { return view_of(columns, i); });
+void evaluate_filter(const RowFilter& filter, ColumnSet& columns, uint64_t first_row, uint32_t count, uint64_t* keep) {
+    test_filter(filter, first_row, count, keep, [&](uint32_t i) { return view_of(columns, i); });
 }
 
 void evaluate_filter(const RowFilter& filter, const ArrowArray& batch, const std::vector<ColumnType>& types,
                      uint64_t* keep) {
-    test_filter(filter, 0, uint32_t(batch.length), keep, nullptr, [&](uint32_t i) {
+    test_filter(filter, 0, uint32_t(batch.length), keep, [&](uint32_t i) {
         const ArrowArray& c = *batch.children[i];
         const auto buffer = [&c](int64_t number) {
             return number < c.n_buffers ? static_cast<const uint8_t*>(c.buffers[number]) : nullptr;
         };
-        return ColumnView{types[i], buffer(0), buffer(1), reinterpret_cast<const char*>(buffer(2))};
+        if (c.dictionary) {
+            const void* const* texts = c.dictionary->buffers;
+            return ColumnView{types[i], buffer(0), static_cast<const uint8_t*>(texts[1]),
+                              static_cast<const char*>(texts[2]), reinterpret_cast<const int32_t*>(buffer(1))};
+        }
+        const bool views = is_text(types[i]) && c.n_buffers > 3;
+        return ColumnView{types[i], buffer(0), buffer(1), reinterpret_cast<const char*>(buffer(2)), nullptr, views};
     });
 }
 

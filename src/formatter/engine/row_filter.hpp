@@ -41,10 +41,8 @@ struct RowFilter {
 };
 
 // ANDs into `keep` (bitmap, one bit a row) the rows [first_row, first_row + count) of `columns` that pass.
-// Column i of the filter is column i of the set. `undecided`, if given, has a bitmap for each column, maybe null: rows
-// whose value could not be read, which say no to nothing.
-void evaluate_filter(const RowFilter&, ColumnSet& columns, uint64_t first_row, uint32_t count, uint64_t* keep,
-                     const uint64_t* const* undecided = nullptr);
+// Column i of the filter is column i of the set.
+void evaluate_filter(const RowFilter&, ColumnSet& columns, uint64_t first_row, uint32_t count, uint64_t* keep);
 // The same for a batch that was exported, whose children are of these types: `keep` has a bit for each of its rows.
 void evaluate_filter(const RowFilter&, const ArrowArray& batch, const std::vector<ColumnType>& types, uint64_t* keep);
 // The same for one predicate on columns under construction.

@@ -36,6 +36,7 @@ struct StreamEngine::Run {
     uint64_t prefix_before = 0;
     bool lost = false;
     bool delimited = false;
+    bool open = false;  // there are bytes behind the last record end
     size_t first_delimited = 0, last_delimited = 0;  // buffers, counted from `first`
     uint64_t head_end = 0;     // behind the first record end, in its buffer
     uint64_t tail_begin = 0;   // behind the last record end, in its buffer
@@ -53,6 +54,7 @@ struct StreamEngine::Job {
     uint64_t run_last = 0;
     uint64_t position = 0;       // spanning: the buffer its record ends in
     bool spanning = false;
+    bool spans = false;          // bytes of several buffers, not only their edges
     bool merged = false;         // the spanning record that ends in the run is at the front of `pieces`
     bool stream_start = false;
     bool lost = false;

@@ -84,7 +84,7 @@ void write_outstanding(ImageWriter& out, const Outstanding& work) {
         const Fragments& f = entry.second;
         out.number(entry.first);
         out.number(uint64_t(f.has_head) | uint64_t(f.has_tail) << 1 | uint64_t(f.from_start) << 2 |
-                   uint64_t(f.lost) << 3 | uint64_t(f.reported) << 4);
+                   uint64_t(f.lost) << 3 | uint64_t(f.reported) << 4 | uint64_t(f.head_spans) << 5);
         out.number(f.let_go);
         write_owned(out, f.head);
         write_owned(out, f.tail);
@@ -120,6 +120,7 @@ uint64_t read_outstanding(ImageReader& in, Outstanding& work, const Framing& fra
         f.from_start = flags >> 2 & 1;
         f.lost = flags >> 3 & 1;
         f.reported = flags >> 4 & 1;
+        f.head_spans = flags >> 5 & 1;
         f.let_go = in.number();
         f.head = read_owned(in);
         f.tail = read_owned(in);
@@ -148,7 +149,7 @@ std::string StreamEngine::checkpoint(PushResult* result) {
     quiet_.wait(guard, [this] { return !closed_gate_; });  // one checkpoint at a time
     closed_gate_ = true;
     quiet_.wait(guard, [this] { return in_flight_ == 0; });
-    flush_idle(true, result);
+    flush_idle(Flush::all, result);
     number_batches(result);
     ImageWriter out(stream_magic);
     const DecodeCounters& d = counts_.decode;

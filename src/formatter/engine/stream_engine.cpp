@@ -48,18 +48,12 @@ StreamEngine::~StreamEngine() {
 }
 
 PushResult StreamEngine::push(const PushedBuffer* buffers, size_t count, bool append) {
-    std::vector<uint32_t> order(count);
-    for (size_t i = 0; i < count; i++) order[i] = uint32_t(i);
-    const auto before = [buffers](uint32_t a, uint32_t b) {
-        return buffers[a].origin != buffers[b].origin ? buffers[a].origin < buffers[b].origin
-                                                      : buffers[a].sequence < buffers[b].sequence;
-    };
-    if (!std::is_sorted(order.begin(), order.end(), before)) std::stable_sort(order.begin(), order.end(), before);
+    const std::vector<uint32_t> order = in_stream_order(buffers, count);
     PushResult result;
     Call call;
     uint64_t total = 0;
     for (size_t i = 0; i < count; i++) total += buffers[i].size;
-    if (total >= bulk_bytes) call.expected_bytes = std::min(4 * total, options_.max_batch_bytes);
+    if (total >= bulk_bytes) call.expected_bytes = total;
     std::unique_lock<std::mutex> guard(lock_, std::defer_lock);
     for (size_t begin = 0; begin < count && result.status == PushStatus::ok;) {
         size_t end = begin, bytes = 0;
@@ -98,6 +92,12 @@ PushResult StreamEngine::push(const PushedBuffer* buffers, size_t count, bool ap
             }
         }
         run(call, guard, &result);
+        // Not between rounds: rows leave when the call returns in any case, and a batch that this call goes on filling
+        // would be cut short.
+        if (end == count || result.status != PushStatus::ok) {
+            flush_idle(Flush::late, &result);
+            number_batches(&result);
+        }
         guard.unlock();
         begin = end;
     }
@@ -117,6 +117,8 @@ PushResult StreamEngine::lost(uint64_t id, uint64_t sequence) {
         result.status =
             admit(Arrived{{id, sequence, nullptr, 0}, 0, {}}, position_of(origin_of(id), sequence), true, call);
     run(call, guard, &result);
+    flush_idle(Flush::late, &result);
+    number_batches(&result);
     return result;
 }
 
@@ -156,7 +158,7 @@ void StreamEngine::run(Call& call, std::unique_lock<std::mutex>& guard, PushResu
     call.decoding.clear();
     for (Origin* origin : call.origins) counts_.pending_buffers -= origin->fold();
     call.origins.clear();
-    flush_idle(false, result);
+    flush_idle(Flush::surplus, result);
     number_batches(result);
     quiet_.notify_all();
 }
@@ -270,11 +272,18 @@ Builder* StreamEngine::builder_for(Origin& origin, Call& call) {
     builder->large = idle_builders_.size() < large_builders_most;
     if (builder->covered.empty() && builder->decoder->rows() == 0) {
         builder->bytes = 0;
-        if (builder->large) builder->decoder->expect(std::max(typical_bytes_, call.expected_bytes));
+        if (builder->large) builder->decoder->expect(expected_bytes(call));
     }
     builder->plan->held++;
     call.builders.emplace_back(&origin, builder);
     return builder;
+}
+
+// What a batch that is opened now will probably hold: as much as the last one, and what this call brings. Of the first
+// one nothing is known but that who brings so much at once will bring more.
+uint64_t StreamEngine::expected_bytes(const Call& call) const {
+    if (typical_bytes_) return std::max(typical_bytes_, std::min(call.expected_bytes, options_.max_batch_bytes));
+    return std::min(4 * call.expected_bytes, options_.max_batch_bytes);
 }
 
 bool StreamEngine::is_full(const Builder& builder) const {
@@ -331,12 +340,13 @@ void StreamEngine::export_builder(Builder& builder, std::vector<FinishedBatch>* 
     out->push_back(std::move(batch));
 }
 
-void StreamEngine::flush_idle(bool all, PushResult* result) {
-    const int64_t now = options_.max_latency_ns >= 0 || all ? now_ns() : 0;
+void StreamEngine::flush_idle(Flush which, PushResult* result) {
+    const bool timed = options_.max_latency_ns >= 0 && which != Flush::surplus;
+    const int64_t now = timed ? now_ns() : 0;
     for (auto it = idle_builders_.begin(); it != idle_builders_.end();) {
         Builder* builder = *it;
-        const bool late = options_.max_latency_ns >= 0 && now - builder->opened_ns >= options_.max_latency_ns;
-        if (!all && !late && idle_builders_.size() <= open_builders_most) {
+        const bool late = timed && now - builder->opened_ns >= options_.max_latency_ns;
+        if (which != Flush::all && !late && idle_builders_.size() <= open_builders_most) {
             ++it;
             continue;
         }
@@ -347,6 +357,7 @@ void StreamEngine::flush_idle(bool all, PushResult* result) {
                 break;
             }
         it = idle_builders_.erase(it);
+        if (builder->large) typical_bytes_ = builder->bytes;
         export_builder(*builder, &result->batches);
         retire_builder(builder);
     }
@@ -360,7 +371,7 @@ void StreamEngine::number_batches(PushResult* result) {
 PushResult StreamEngine::flush(bool all) {
     PushResult result;
     std::unique_lock<std::mutex> guard(lock_);
-    flush_idle(all, &result);
+    flush_idle(all ? Flush::all : Flush::late, &result);
     number_batches(&result);
     return result;
 }
@@ -421,6 +432,7 @@ PushResult StreamEngine::finish(uint64_t id, bool use_last, uint64_t last_sequen
         builder = next;
     }
     origin.builder = nullptr;
+    flush_idle(Flush::late, &result);
     number_batches(&result);
     return result;
 }

@@ -17,6 +17,7 @@
 
 #include "engine/arrow_abi.hpp"
 #include "engine/origin.hpp"
+#include "engine/slab_allocator.hpp"
 
 namespace formatter {
 
@@ -152,6 +153,7 @@ class StreamEngine {
 
     // arrival, without the lock (stream_arrival.cpp)
     struct Arrived;
+    static std::vector<uint32_t> in_stream_order(const PushedBuffer* buffers, size_t count);
     void take_in(const PushedBuffer* buffers, const uint32_t* order, size_t count, Call&) const;
 
     // admission, under the lock (stream_admission.cpp)
@@ -204,8 +206,10 @@ class StreamEngine {
     void return_builder(Origin&, Builder*, PushResult*);
     void export_builder(Builder&, std::vector<FinishedBatch>*) const;
     void retire_builder(Builder*);
+    uint64_t expected_bytes(const Call&) const;
     bool is_full(const Builder&) const;
-    void flush_idle(bool all, PushResult*);
+    enum class Flush { surplus, late, all };  // more than may be open; those whose deadline has passed, too; or all
+    void flush_idle(Flush, PushResult*);
     void number_batches(PushResult*);
 
     StreamOptions options_;
@@ -215,7 +219,9 @@ class StreamEngine {
     std::condition_variable quiet_;
     uint64_t in_flight_ = 0;
     bool closed_gate_ = false;  // a checkpoint waits for quiet
-    std::unordered_map<uint64_t, Origin> origins_;
+    std::unordered_map<uint64_t, Origin, std::hash<uint64_t>, std::equal_to<uint64_t>,
+                       SlabAllocator<std::pair<const uint64_t, Origin>>>
+        origins_;  // none ever leaves: a finished one is remembered
     std::map<std::string, std::shared_ptr<const RecordFormat>> formats_;  // by header
     std::list<Builder*> idle_builders_;  // oldest first
     std::vector<Builder*> spare_builders_;

@@ -26,7 +26,7 @@ PlanChange StreamEngine::replan(RecordFormat format, std::vector<uint32_t> colum
         formats[header] = std::move(preamble.format);
     }
     if (!change.missing.empty() && !force) return change;
-    flush_idle(true, result);
+    flush_idle(Flush::all, result);
     number_batches(result);
     change.batches = counts_.batches;
     change.parsing = in_flight_ != 0;

@@ -44,9 +44,21 @@ void StreamEngine::extend_run(Origin& origin, uint64_t position, Piece buffer, c
     call.admitted_bytes += buffer.size;
     Claims claims{};
     origin.ring.process(position, delimited, claims);  // admission has excluded every refusal
-    counts_.spanning += claims.count;
-    for (uint32_t i = 0; i < claims.count; i++)
-        if (claims.spans[i].first < run.first || claims.spans[i].last > run.last) run.claims.push_back(claims.spans[i]);
+    // Of those within the run the record ends here; it spans if something was open. The others are looked at when the
+    // run is closed.
+    for (uint32_t i = 0; i < claims.count; i++) {
+        const bool within = claims.spans[i].first >= run.first && claims.spans[i].last <= run.last;
+        if (within)
+            counts_.spanning += run.open;
+        else
+            run.claims.push_back(claims.spans[i]);
+    }
+    if (!delimited)
+        run.open |= buffer.size > 0;
+    else if (ends.last == FrameEnds::later)
+        run.open = run.inside_after || buffer.data[buffer.size - 1] != options_.format.framing.record_end;
+    else
+        run.open = ends.any() && ends.last != buffer.size;
 }
 
 void StreamEngine::close_run(Call& call) {
@@ -78,6 +90,7 @@ void StreamEngine::close_run(Call& call) {
         Job job;
         const bool is_head = span.last <= run.last;
         claim(origin, span, &run, false, call, &job);
+        counts_.spanning += job.spans;
         if (!is_head) {
             tail_claimed = true;
             behind = std::move(job);
@@ -134,7 +147,7 @@ void StreamEngine::close_run(Call& call) {
     keep_fragments(origin, run, !head_claimed, !tail_claimed);
     follow_open_record(origin, run);
     run.origin = nullptr;
-    run.delimited = run.lost = false;
+    run.delimited = run.lost = run.open = false;
     run.bytes = 0;
     run.buffers.clear();
     run.claims.clear();
@@ -177,6 +190,7 @@ void StreamEngine::claim(Origin& origin, const SequenceSpan& span, const Run* ru
         const size_t stop = !ends_behind && index == run->first_delimited ? run->head_end : buffer.size;
         add(buffer.data + begin, stop - begin, begin ? 0 : buffer.before);
     }
+    job->spans |= ends_behind ? job->bytes > 0 : job->lost || job->bytes + job->let_go > run->head_end;
     if (ends_behind) take_fragments(origin, run->last + 1, span.last, true, job, call);
 }
 
@@ -193,7 +207,9 @@ void StreamEngine::take_fragments(Origin& origin, uint64_t from, uint64_t to, bo
             job->run_first = (--tally)->first;
             job->run_last = tally->second.last;
             job->offset = -int64_t(job->bytes + job->let_go);
+            job->spans |= f.head_spans;
         } else {
+            job->spans |= bytes.size + f.let_go > 0;
             job->let_go += f.let_go;
             job->reported |= f.reported;
             job->stream_start |= f.from_start;
@@ -232,6 +248,7 @@ void StreamEngine::keep_fragments(Origin& origin, const Run& run, bool head, boo
         if (!run.lost) {
             for (size_t i = 0; i < run.first_delimited; i++) kept.head.append(run.buffers[i].data, run.buffers[i].size);
             kept.head.append(run.buffers[run.first_delimited].data, run.head_end);
+            kept.head_spans = kept.head.size > run.head_end;
         }
         counts_.pending_bytes += kept.head.size;
     }

@@ -49,9 +49,10 @@ class _Feed:
         self.source = source
         self.items: Any = source.items
         self.lease: Any = None  # on a shared stream: taken before the run begins, given back with its end
-        if callable(getattr(self.items, "subscribe", None)):
-            name = None if source.name in self.items.subscriptions else source.name
-            self.lease = self.items = self.items.subscribe(source.schema().names, name=name)
+        subscribe = getattr(source.items, "subscribe", None)
+        if callable(subscribe):
+            taken = source.name in getattr(source.items, "subscriptions", ())
+            self.lease = self.items = subscribe(source.schema().names, name=None if taken else source.name)
         self.requests: deque[int] = deque()
         self.position = 0
         self.states: dict[int | None, SourceState] = {}  # by epoch; None: as it ended

@@ -23,10 +23,13 @@ static bool record_ends(const uint8_t* data, size_t size, size_t offset, const C
     return false;
 }
 
+constexpr size_t few_in_a_block = 4;  // separators, on average
+
 enum class IndexWay { all_stops, then_pick, skipping };
 
-// Writing all costs the same for every block, skipping costs about a missed branch for every wanted stop: what counts
-// is how many bytes there are to each. A look at the first few records tells; the rest is taken to be like them.
+// Writing all costs about the same for every block that is full of separators, less for one with a few; skipping costs
+// about a missed branch for every wanted stop: what counts is how many bytes there are to each. A look at the first few
+// records tells; the rest is taken to be like them.
 template <bool quoting>
 static IndexWay choose_way(const uint8_t* data, size_t size, const CsvBytes& bytes, const StopPlan& plan) {
     if (plan.stop_count == plan.fields) return IndexWay::all_stops;
@@ -35,9 +38,15 @@ static IndexWay choose_way(const uint8_t* data, size_t size, const CsvBytes& byt
     const size_t look = size / 16 < settle_bytes ? size / 16 : settle_bytes;
     const size_t enough_records = 8;
     SeparatorBlocks<quoting> blocks(data, look, bytes);
-    size_t offset = 0, records = 0;
-    for (; offset < look && records < enough_records; offset += 64) records += popcount(blocks.at(offset).ends);
-    return offset >= records * plan.stop_count * skip_from_bytes_per_stop ? IndexWay::skipping : IndexWay::then_pick;
+    size_t offset = 0, records = 0, separators = 0;
+    for (; offset < look && records < enough_records; offset += 64) {
+        const SeparatorMasks masks = blocks.at(offset);
+        records += popcount(masks.ends);
+        separators += popcount(masks.separators);
+    }
+    const bool sparse = separators * 64 <= offset * few_in_a_block;
+    const size_t enough_bytes = sparse ? skip_from_bytes_per_stop_if_sparse : skip_from_bytes_per_stop;
+    return offset >= records * plan.stop_count * enough_bytes ? IndexWay::skipping : IndexWay::then_pick;
 }
 
 template <bool quoting>

@@ -111,6 +111,8 @@ struct Kernel {
     void (*index_csv)(const uint8_t* data, size_t size, const CsvBytes&, const StopPlan&, CsvIndex&);
     void (*summarize_quotes)(const uint8_t* data, size_t size, const CsvBytes&, QuoteSummary&);
     uint64_t (*count_byte)(const uint8_t* data, size_t size, uint8_t byte);
+    // The position of the first record end outside quotes, for bytes that begin inside or outside, or `none`.
+    uint64_t (*first_record_end)(const uint8_t* data, size_t size, const CsvBytes&, bool inside);
     // Copies and counts; `next` is where the caller will read then, or null.
     uint64_t (*copy_counting)(uint8_t* to, const uint8_t* from, size_t size, uint8_t byte, const uint8_t* next,
                               size_t next_size);

@@ -97,6 +97,17 @@ static uint64_t count_byte(const uint8_t* data, size_t size, uint8_t byte) {
     return count + popcount(equal_mask(block, wanted) & valid);
 }
 
+// Near by, in data that is what it seems: so it stops there.
+static uint64_t first_record_end(const uint8_t* data, size_t size, const CsvBytes& bytes, bool inside) {
+    QuoteBlocks blocks(data, size, bytes);
+    for (size_t offset = 0; offset < size; offset += 64) {
+        const QuoteBlocks::Masks masks = blocks.at(offset);
+        const uint64_t ends = inside ? masks.ends_inside : masks.ends_outside;
+        if (ends != 0) return offset + trailing_zeros(ends);
+    }
+    return QuoteSummary::none;
+}
+
 // memcpy that counts, and asks for the bytes at `next` meanwhile: buffers come from anywhere in memory, and neither
 // copying nor counting has enough to do to hide the way there.
 static uint64_t copy_counting(uint8_t* to, const uint8_t* from, size_t size, uint8_t byte, const uint8_t* next,

@@ -18,6 +18,7 @@ from typing import Any
 from formatter.batch import Batch
 from formatter.errors import BackpressureError, FlowError
 from formatter.shared.needs import Needs
+from formatter.shared.row_filters import RowFilter
 
 OVERFLOW = ("wait", "drop", "fail")
 LOOK_AROUND_S = 0.05  # how soon a waiting call notices a consumer that nobody could announce the end of
@@ -37,12 +38,12 @@ class Put(Enum):
 
 class Consumer:
     def __init__(
-        self, name: str, needs: Needs, required: tuple[str, ...], filters: list[Any], capacity: int, overflow: str
+        self, name: str, needs: Needs, required: tuple[str, ...], rows: RowFilter, capacity: int, overflow: str
     ) -> None:
         self.name = name
         self.needs = needs  # those of its filters too
         self.required = required  # as it was asked for
-        self.filters = filters
+        self.rows = rows  # which of them it wants
         self.capacity = capacity
         self.overflow = overflow
         self.version = 0  # of the first projection that covers it
@@ -58,7 +59,7 @@ class Consumer:
         self._closed = self._ended = False
         self._error: BaseException | None = None
         self._maker = weakref.ref(threading.current_thread())
-        self._readers: dict[int, weakref.ref[threading.Thread]] = {}
+        self._readers: dict[int | None, weakref.ref[threading.Thread]] = {}
 
     # ------------------------------------------------------------------------------------------- the stream's side
 
@@ -93,17 +94,21 @@ class Consumer:
             while len(self._items) > self.capacity and not self._closed and not self.orphaned:
                 if self._room.wait(LOOK_AROUND_S):
                     patience = GRACE_S
-                elif self._is_abandoned():
+                elif self._is_abandoned() or self._waits_for_itself():
                     patience -= LOOK_AROUND_S
+                    if patience <= 0 and self._waits_for_itself():
+                        raise FlowError(
+                            f"subscription {self.name!r}: its queue is full, and this thread is the one that reads it: "
+                            "it would wait for itself (its buffers were taken); read in another thread, or make the "
+                            "queue larger"
+                        )
                     if patience <= 0:
                         return False
-                elif threading.active_count() == 1:
-                    raise FlowError(
-                        f"subscription {self.name!r}: its queue is full, and this is the only thread: nobody could read "
-                        "it while this call waits (its buffers were taken); read in another thread, or make the queue "
-                        "larger"
-                    )
         return True
+
+    def _waits_for_itself(self) -> bool:
+        readers = [known() for known in self._readers.values()]
+        return threading.active_count() == 1 or readers == [threading.current_thread()]
 
     def _is_abandoned(self) -> bool:
         threads = [known() for known in self._readers.values()] or [self._maker()]
@@ -129,8 +134,9 @@ class Consumer:
     def take(self, timeout: float | None) -> Any:
         """A batch, END, or None: none came in time, or another thread was quicker."""
         with self._lock:
-            me = threading.get_ident()
-            if me not in self._readers:
+            me = threading.current_thread()
+            known = self._readers.get(me.ident)
+            if known is None or known() is not me:  # numbers of threads that ended come back
                 self._note_reader(me)
             if not self._items and not (self._closed or self._ended) and (timeout is None or timeout > 0):
                 self._sleeping += 1
@@ -148,11 +154,11 @@ class Consumer:
                 raise self._error
             return END if self._closed or self._ended else None
 
-    def _note_reader(self, me: int) -> None:
+    def _note_reader(self, me: threading.Thread) -> None:
         gone = [ident for ident, known in self._readers.items() if (t := known()) is None or not t.is_alive()]
         for ident in gone:
             del self._readers[ident]
-        self._readers[me] = weakref.ref(threading.current_thread())
+        self._readers[me.ident] = weakref.ref(me)
 
     @property
     def closed(self) -> bool:

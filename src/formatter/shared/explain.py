@@ -25,7 +25,7 @@ def explained(format: Format, projection: Projection, consumers: Sequence[Consum
     for number, consumer in enumerate(consumers):
         branch = "└" if number == len(consumers) - 1 else "├"
         lines.append(
-            f"{branch}─ Consumer {consumer.name} needs=[{', '.join(consumer.required)}]{filters_text(consumer.filters)} "
+            f"{branch}─ Consumer {consumer.name} needs=[{', '.join(consumer.required)}]{filters_text(consumer.rows.clauses)} "
             f"version={consumer.version} queue={consumer.capacity} overflow={consumer.overflow} lag={consumer.lag} "
             f"drops={consumer.dropped}"
         )

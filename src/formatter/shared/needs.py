@@ -12,7 +12,9 @@ import pyarrow as pa
 
 from formatter.errors import OptionError, SchemaError
 from formatter.json_format import Json
+from formatter.native_format import Framed
 from formatter.json_plans import Wanted, is_list, united, wanted_columns
+from formatter.native_format import Framed
 from formatter.plans import Format, projected_names
 
 # Per column of the schema: all of it (None), or some of its members. A column that is not needed is not in it.
@@ -41,7 +43,7 @@ def needs_of(columns: Sequence[str] | _All, format: Format) -> Needs:
     if isinstance(columns, str):
         raise OptionError(f"subscribe: columns: expected a list of names, found {columns!r}; write [{columns!r}]")
     names = list(columns)
-    if isinstance(format, Json):
+    if isinstance(format.inner if isinstance(format, Framed) else format, Json):
         return in_order([wanted_columns(names, schema)], schema)
     for name in names:
         if not isinstance(name, str):

@@ -7,7 +7,6 @@ projection changes, queues.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +20,9 @@ from formatter.shared.batches import SharedBatch
 from formatter.shared.consumer import Consumer
 from formatter.shared.layout import Layout
 from formatter.shared.needs import Needs, in_order, paths
+from formatter.shared.row_filters import RowFilter, kept
 
+PREDICATES_KEPT = 256
 PLANS_KEPT = 64  # a plan of a hundred columns takes a tenth of a millisecond to make; consumers come and go
 
 
@@ -31,6 +32,7 @@ class Decode:
     def __init__(self, format: Format, needs: Needs, filters: Filters, on_error: str, nulls: NullColumns) -> None:
         schema = format.schema
         self.filters = normalized(filters)  # the stream's own, for everybody
+        self._predicates: dict[str, _core.RowPredicate] = {}
         self.plan: DecodePlan = make_plan(
             format, columns=list(paths(needs, schema)), filters_wanted=filters, on_error=on_error
         )
@@ -44,10 +46,17 @@ class Decode:
         codes = [types.type_code(field.type) for field in self.plan.storage]
         self._codes = [0 if code is None else code for code in codes]
 
-    def predicate(self, filters: list[Any]) -> _core.RowPredicate:
+    def predicate(self, rows: RowFilter) -> _core.RowPredicate:
+        made = self._predicates.pop(rows.key, None) or self._predicate(rows)
+        self._predicates[rows.key] = made
+        while len(self._predicates) > PREDICATES_KEPT:
+            del self._predicates[next(iter(self._predicates))]
+        return made
+
+    def _predicate(self, rows: RowFilter) -> _core.RowPredicate:
         fields = self.plan.storage
         columns = [{"name": field.name, "type": code} for field, code in zip(fields, self._codes, strict=True)]
-        return _core.RowPredicate(described(filters, columns, self.plan.format.schema), self._codes)
+        return _core.RowPredicate(described(rows.clauses, columns, self.plan.format.schema), self._codes)
 
 
 class Projection:
@@ -58,12 +67,12 @@ class Projection:
         self.needs = needs
         self.decode = decode
         self.idle = not consumers
-        self.everything = tuple(c for c in consumers if not c.filters)
-        chosen: dict[str, tuple[list[Any], list[Consumer]]] = {}  # equal filters are evaluated once
+        self.everything = tuple(c for c in consumers if not c.rows.clauses)
+        chosen: dict[str, list[Consumer]] = {}  # equal filters are evaluated once
         for consumer in consumers:
-            if consumer.filters:
-                chosen.setdefault(repr(consumer.filters), (consumer.filters, []))[1].append(consumer)
-        self.chosen = tuple((decode.predicate(filters), tuple(group)) for filters, group in chosen.values())
+            if consumer.rows.clauses:
+                chosen.setdefault(consumer.rows.key, []).append(consumer)
+        self.chosen = tuple((decode.predicate(group[0].rows), tuple(group)) for group in chosen.values())
 
     def batches(
         self, capsule: object, origin: int | str, spans: tuple[tuple[int, int], ...]
@@ -88,7 +97,7 @@ class Decodes:
 
     def __init__(self, format: Format, filters: Filters, on_error: str) -> None:
         self._format = format
-        self._filters = filters
+        self._filters = kept(filters) or None
         self._on_error = on_error
         self._nulls = NullColumns()
         self._made: dict[tuple[str, ...], Decode] = {}

@@ -22,14 +22,15 @@ from formatter import _core
 from formatter.batch import Batch
 from formatter.buffer_arguments import Origin, checked_sequence, refusal
 from formatter.errors import FlowError, OptionError, SchemaError, SequenceError
-from formatter.filters import Filters, check_columns, columns_of, described, normalized
+from formatter.filters import Filters
 from formatter.flow.policy import BatchPolicy
-from formatter.plans import Format, filterable
+from formatter.plans import Format
 from formatter.shared.consumer import LOOK_AROUND_S, OVERFLOW, Consumer, abandoned
 from formatter.shared.delivery import Delivery
 from formatter.shared.explain import explained
 from formatter.shared.needs import ALL, Needs, _All, in_order, needs_of, paths
 from formatter.shared.projection import Decodes, Projection
+from formatter.shared.row_filters import RowFilter, kept, row_filter
 from formatter.shared.subscription import Subscription
 from formatter.stream import MAX_PENDING_BYTES, MAX_RECORD_BYTES, Stream, StreamStats, native_options
 
@@ -92,7 +93,7 @@ class SharedStream(Stream):
         self._delivery = Delivery(ordered, self._origin, self._orphans.append)
         self._clock = threading.Lock()  # held by the waiting consumer that looks after deadlines
         super().__init__(
-            format, columns=[], filters=filters, on_error=on_error, ordered=ordered, layout=layout, batch=batch,
+            format, columns=[], filters=kept(filters) or None, on_error=on_error, ordered=ordered, layout=layout, batch=batch,
             max_record_bytes=max_record_bytes, max_pending_bytes=max_pending_bytes, on_duplicate=on_duplicate,
             max_sequence=max_sequence,
         )  # fmt: skip
@@ -133,9 +134,8 @@ class SharedStream(Stream):
         format = self.format
         needs = needs_of(columns, format)
         required = paths(needs, format.schema)
-        clauses = normalized(filters)
-        if clauses:
-            needs = in_order([needs, self._checked_filter(clauses)], format.schema)
+        rows = row_filter(filters, format.schema)
+        needs = in_order([needs, dict.fromkeys(rows.columns)], format.schema)
         if isinstance(queue, bool) or not isinstance(queue, int) or queue < 1:
             raise OptionError(f"subscribe: queue: expected a whole number of batches from 1, found {queue!r}")
         if overflow not in OVERFLOW:
@@ -143,11 +143,11 @@ class SharedStream(Stream):
         if name is not None and (not isinstance(name, str) or not name):
             raise OptionError(f"subscribe: name: expected a str that is not empty, found {name!r}")
         self._reap()
-        consumer = self._admitted(name, needs, required, clauses, queue, overflow)
+        consumer = self._admitted(name, needs, required, rows, queue, overflow)
         return Subscription(self, consumer)
 
     def _admitted(
-        self, name: str | None, needs: Needs, required: tuple[str, ...], clauses: list[Any], queue: int, overflow: str
+        self, name: str | None, needs: Needs, required: tuple[str, ...], rows: RowFilter, queue: int, overflow: str
     ) -> Consumer:
         with self._control:
             if self._finished:
@@ -160,19 +160,11 @@ class SharedStream(Stream):
                 raise FlowError(
                     f"subscribe: the name {name!r} belongs to a live subscription; close that one or choose another name"
                 )
-            consumer = Consumer(name, needs, required, clauses, queue, overflow)
+            consumer = Consumer(name, needs, required, rows, queue, overflow)
             flushed = self._replan([*self._live.values(), consumer], consumer)
             self._live[name] = consumer
         self._hand_out(flushed)
         return consumer
-
-    def _checked_filter(self, clauses: list[Any]) -> Needs:
-        schema = self.format.schema
-        names = columns_of(clauses)
-        check_columns(names, schema, "filters")
-        fields = [schema.field(name) for name in names]
-        described(clauses, filterable(fields, names), schema)  # values that cannot be compared are told of now
-        return dict.fromkeys(names)
 
     def _leave(self, consumer: Consumer) -> None:
         """What was pushed before is delivered first: open batches, and those that other calls are about to hand out."""

@@ -100,7 +100,7 @@ class Subscription:
     @property
     def filters(self) -> list[Any]:
         """As an OR of ANDs; empty: every row."""
-        return [list(conjunction) for conjunction in self._consumer.filters]
+        return [list(conjunction) for conjunction in self._consumer.rows.clauses]
 
     @property
     def queue(self) -> int:

@@ -22,7 +22,8 @@ __attribute__((target("no-avx,no-bmi,no-bmi2"))) static bool supported() {
 }
 
 // Bytes to a wanted stop from which skipping beats writing all positions (bench/native/csv_index_bench.cpp).
-constexpr size_t skip_from_bytes_per_stop = 48;
+constexpr size_t skip_from_bytes_per_stop = 64;
+constexpr size_t skip_from_bytes_per_stop_if_sparse = 192;
 
 struct Block {
     __m256i low, high;
@@ -58,9 +59,13 @@ static inline unsigned select_bit(uint64_t mask, unsigned rank) {
     return trailing_zeros(_pdep_u64(uint64_t(1) << rank, mask));
 }
 
-// base + position of each set bit; may write up to 64 entries. A byte of the mask at a time, whatever it
-// holds: no branch to miss.
+// base + position of each set bit; may write up to 64 entries. A byte of the mask at a time, whatever it holds: no
+// branch to miss. Blocks of long fields have so few that one by one is faster.
 static inline void write_positions(uint64_t mask, uint32_t base, uint32_t* out) {
+    if (popcount(mask) <= 4) {
+        for (unsigned i = 0; i < 4; i++, mask &= mask - 1) out[i] = base + trailing_zeros(mask);
+        return;
+    }
     __m256i bases = _mm256_set1_epi32(int(base));
     for (unsigned i = 0; i < 8; i++) {
         const uint8_t byte = uint8_t(mask >> (8 * i));

@@ -36,6 +36,7 @@ __attribute__((target("no-avx,no-bmi,no-bmi2"))) static bool supported() {
 // Bytes to a wanted stop from which skipping beats writing all positions (bench/native/csv_index_bench.cpp):
 // here never.
 constexpr size_t skip_from_bytes_per_stop = SIZE_MAX;
+constexpr size_t skip_from_bytes_per_stop_if_sparse = SIZE_MAX;
 
 struct Block {
     __m512i bytes;

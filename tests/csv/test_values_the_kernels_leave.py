@@ -1,0 +1,121 @@
+"""Numbers of many digits, exponents, quotes and decimals: what the fast loops decline is read at once, and still exactly."""
+
+import random
+import struct
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+
+import formatter as fm
+from formatter import FormatError
+
+COUNT = 20_000
+
+
+def column(texts: list[str], kind: pa.DataType, **options) -> list:
+    return fm.read("\n".join(texts).encode() + b"\n", fm.Csv(pa.schema([("x", kind)]), **options))["x"].to_pylist()
+
+
+def random_double(rng: random.Random) -> float:
+    while True:
+        value = struct.unpack("<d", rng.randbytes(8))[0]
+        if value == value and abs(value) != float("inf"):
+            return value
+
+
+@pytest.mark.parametrize("places", range(15, 20))
+def test_floats_of_many_digits_are_rounded_as_python_rounds_them(places):
+    rng = random.Random(places)
+    texts = [f"{rng.uniform(-1, 1) * 10.0 ** rng.randint(-60, 60):.{places}e}" for _ in range(COUNT)]
+    texts += [f"{rng.uniform(-1e6, 1e6):.{places - 6}f}" for _ in range(COUNT)]
+    texts += [repr(random_double(rng)) for _ in range(COUNT)]
+    texts += [f"{rng.getrandbits(64)}e{rng.randint(-60, 60)}" for _ in range(COUNT)]
+    assert column(texts, pa.float64()) == [float(text) for text in texts]
+
+
+def test_floats_half_way_between_two_doubles_are_decided_by_all_their_digits():
+    texts = []
+    for exponent in range(-1000, 1000, 7):
+        low = 2.0**exponent
+        exact = Decimal(low) + (Decimal(low * (1 + 2.0**-52)) - Decimal(low)) / 2
+        texts += [f"{exact:e}", f"{exact:.18e}", f"{exact:.17e}"]
+    texts += ["9007199254740993", "9007199254740992.5", "9007199254740993.0000000000001", "1.00000005960464477539062"]
+    assert column(texts, pa.float64()) == [float(text) for text in texts]
+
+
+def test_float32_is_rounded_once():
+    rng = random.Random(1)
+    texts = [f"{rng.uniform(-1, 1) * 10.0 ** rng.randint(-44, 37):.{rng.randint(5, 18)}e}" for _ in range(COUNT)]
+    texts += [
+        "16777217",
+        "16777217.0000000001",
+        "1.00000005960464477539",
+        "1.00000005960464477540",
+        "3.4028235e38",
+        "1e-45",
+    ]
+    expected = [pa.scalar(Decimal(text)).as_py() for text in texts]
+    for text, value in zip(expected, column(texts, pa.float32()), strict=True):
+        gap = [abs(Decimal(near) - text) for near in neighbours(value)]
+        assert abs(Decimal(value) - text) <= min(gap), text
+
+
+def neighbours(value: float) -> list[float]:
+    bits = struct.unpack("<I", struct.pack("<f", value))[0]
+    near = [bits - 1 if bits & 0x7FFFFFFF else 0x80000001, bits + 1]
+    values = [struct.unpack("<f", struct.pack("<I", n))[0] for n in near]
+    return [v for v in values if abs(v) != float("inf")] or [value]
+
+
+def test_numbers_in_quotes_are_those_without():
+    rng = random.Random(2)
+    values = [rng.choice([rng.randint(-9, 9), rng.randint(-(10**12), 10**12)]) for _ in range(COUNT)]
+    for ending in ("\n", "\r\n"):
+        data = ending.join(f'"{v}","{v}.25","2024-01-{v % 28 + 1:02d}"' for v in values).encode() + ending.encode()
+        schema = pa.schema([("i", pa.int64()), ("f", pa.float64()), ("d", pa.date32())])
+        bare = fm.read(data.replace(b'"', b""), fm.Csv(schema))
+        assert fm.read(data, fm.Csv(schema)).equals(bare)
+        assert bare["i"].to_pylist() == values
+
+
+def test_a_column_that_stops_being_quoted_or_well_formed_is_still_read_by_the_rules():
+    good = ['"1"'] * 5_000 + ["2"] * 5_000 + ['"3"'] * 5_000
+    assert column(good, pa.int64()) == [1] * 5_000 + [2] * 5_000 + [3] * 5_000
+    bad = ['"1"'] * 5_000 + ['"1"2"', '""', '"', '" 1"', '"1', '1"'] + ['"4"'] * 10
+    data = "\n".join(bad).encode() + b'"\n' + b"5\n"
+    rejects: list[pa.Table] = []
+    table = fm.read(data, fm.Csv(pa.schema([("x", pa.int64())])), on_error="collect", rejects=rejects)
+    outcome = (table["x"].to_pylist(), [(r["record"], r["code"]) for r in rejects[0].to_pylist()])
+    rejects = []
+    exact = fm.Csv(pa.schema([("x", pa.int64())]), trim=False, nulls=("", "no such token"))
+    again = fm.read(data, exact, on_error="collect", rejects=rejects)
+    assert outcome == (again["x"].to_pylist(), [(r["record"], r["code"]) for r in rejects[0].to_pylist()])
+    assert outcome[0][:5_000] == [1] * 5_000
+    assert "stray_quote" in {code for _, code in outcome[1]}
+
+
+def test_a_null_token_that_reads_as_a_number_stays_null():
+    assert column(["1.5", "nan", "1e300", "inf", '"nan"'] * 100, pa.float64(), nulls=("nan", "1e300"))[:4] == [
+        1.5,
+        None,
+        None,
+        float("inf"),
+    ]
+
+
+@pytest.mark.parametrize(("precision", "scale"), [(5, 2), (18, 2), (18, 0), (19, 3), (38, 10), (3, 3)])
+def test_decimals_of_every_size_are_exact(precision, scale):
+    rng = random.Random(precision)
+    values = [Decimal(f"{rng.randint(-(10**precision) + 1, 10**precision - 1)}e-{scale}") for _ in range(3_000)]
+    values += [Decimal(f"{10**precision - 1}e-{scale}"), Decimal(f"{-(10**precision) + 1}e-{scale}"), Decimal(0)]
+    assert column([f"{v:f}" for v in values], pa.decimal128(precision, scale)) == values
+    assert column(["+1.0", "0.", "00000000000000000000.1"] if scale else ["+1", "0.", "0.0"], pa.decimal128(38, 10))
+    for text, code in [
+        (f"1{'0' * (precision - scale)}", "overflow"),
+        (f"0.{'0' * scale}1", "precision"),
+        ("1e1", "invalid"),
+    ]:
+        with pytest.raises(FormatError) as raised:
+            column([text], pa.decimal128(precision, scale))
+        assert raised.value.code == code
