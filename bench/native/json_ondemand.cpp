@@ -154,7 +154,8 @@ void run_stage1(const padded_string& data) {
         const auto start = cpu_now();
         for (size_t at = 0; at + step <= data.size(); at += step) {
             const auto* bytes = reinterpret_cast<const uint8_t*>(data.data()) + at;
-            if (parser->stage1(bytes, step, stage1_mode::streaming_partial)) continue;  // begins inside a string perhaps
+            if (parser->stage1(bytes, step, stage1_mode::streaming_partial))
+                continue;  // begins inside a string perhaps
         }
         best = std::min(best, cpu_now() - start);
     }
