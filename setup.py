@@ -46,17 +46,6 @@ COMMON_FLAGS = ["-std=c++17", "-O3", "-ffp-contract=off", "-fvisibility=hidden",
 NATIVE_FLAGS = ["-fno-exceptions", "-fno-rtti", "-Wextra", "-Wno-missing-field-initializers"]  # not for generated code
 
 
-def simdjson_directory() -> str:
-    """simdjson's amalgamated header and source ship inside pysimdjson; nothing of it is copied here."""
-    try:
-        import simdjson
-    except ImportError:
-        sys.exit(
-            "formatter: pysimdjson is needed to build (its package carries simdjson); run: pip install 'pysimdjson>=7'"
-        )
-    return str(Path(simdjson.__file__).parent)
-
-
 def switches() -> tuple[list[str], list[str]]:
     compile_flags: list[str] = []
     link_flags: list[str] = []
@@ -82,7 +71,6 @@ class BuildExtension(build_ext):
         jobs = [(f"{PACKAGE}/kernels/kernel_{name}.cpp", NATIVE_FLAGS + flags) for name, flags in KERNEL_FLAGS.items()]
         portable = [*sorted(glob(f"{PACKAGE}/engine/*.cpp")), f"{PACKAGE}/kernels/dispatch.cpp"]
         jobs += [(source, NATIVE_FLAGS) for source in portable]
-        jobs += [(os.path.join(simdjson_directory(), "simdjson.cpp"), [])] if USE_SIMDJSON else []
         with ThreadPoolExecutor(int(os.environ.get("FORMATTER_JOBS", os.cpu_count() or 1))) as pool:
             ext.extra_objects = list(pool.map(lambda job: self._object(ext, *job, newest_header), jobs))
         ext.depends = [*ext.depends, *ext.extra_objects]
@@ -106,7 +94,6 @@ class BuildExtension(build_ext):
             sys.exit(f"formatter: no C++ compiler ('{compiler}' not found); run: apt-get install g++  (or set CXX)")
 
 
-USE_SIMDJSON = bool(glob(f"{PACKAGE}/engine/json_*.cpp"))
 debug_flags, link_flags = switches()
 core = Extension(
     "formatter._core",
@@ -116,7 +103,7 @@ core = Extension(
         *glob(f"{PACKAGE}/kernels/**/*.hpp", recursive=True),
         *glob(f"{PACKAGE}/engine/**/*.hpp", recursive=True),
     ],
-    include_dirs=[PACKAGE, *([simdjson_directory()] if USE_SIMDJSON else [])],
+    include_dirs=[PACKAGE],
     extra_compile_args=[*COMMON_FLAGS, *debug_flags],
     extra_link_args=[*link_flags, "-pthread"],
     language="c++",

@@ -8,11 +8,13 @@ readers are compared with ours before anything is timed. Refuses to know: how an
 from __future__ import annotations
 
 import io
+import os
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -20,6 +22,7 @@ import pyarrow as pa
 import formatter as fm
 from bench.json_workloads import WORKLOADS, JsonWorkload
 
+os.environ.setdefault("POLARS_MAX_THREADS", "1")  # read when polars is imported
 HERE = Path(__file__).parent
 ROUNDS = 7
 
@@ -35,14 +38,32 @@ def cpu_seconds(read: Reader) -> float:
     return best
 
 
+def wall_seconds(read: Reader) -> float:
+    best = float("inf")
+    for _ in range(ROUNDS):
+        start = time.perf_counter()
+        read()
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
 def readers(workload: JsonWorkload, data: bytes, path: Path) -> Iterator[tuple[str, Reader]]:
-    flat = workload.name != "tweets"
     json = fm.Json(workload.schema)
     few = list(workload.few)
     yield "formatter all", lambda: fm.read(data, json, threads=1)
     yield "formatter few", lambda: fm.read(data, json, columns=few, threads=1)
     strict = fm.Json(workload.schema, validate="full")
+    yield "formatter all, full validation", lambda: fm.read(data, strict, threads=1)
     yield "formatter few, full validation", lambda: fm.read(data, strict, columns=few, threads=1)
+    yield from peers(workload, data, path)
+
+
+def peers(workload: JsonWorkload, data: bytes, path: Path) -> Iterator[tuple[str, Reader]]:
+    """Each told the schema, as we are; "few" where a reader can be asked for parts of nested columns."""
+    flat = workload.name != "tweets"
+    few = list(workload.few)
+    selected = ", ".join('"' + name.replace(".", '"."') + '"' for name in few)
+    schema_of_few = pa.schema([workload.schema.field(name) for name in few]) if flat else None
 
     from pyarrow import json as arrow_json
 
@@ -51,26 +72,45 @@ def readers(workload: JsonWorkload, data: bytes, path: Path) -> Iterator[tuple[s
         return arrow_json.read_json(io.BytesIO(data), arrow_json.ReadOptions(use_threads=False), options)
 
     yield "pyarrow all", lambda: by_pyarrow(workload.schema)
-    if flat:
-        schema_of_few = pa.schema([workload.schema.field(name) for name in few])
+    if schema_of_few:
         yield "pyarrow few", lambda: by_pyarrow(schema_of_few)
 
     import duckdb
 
     connection = duckdb.connect()
     connection.execute("SET threads TO 1")
+    named = ", ".join(f"{field.name}: '{_sql_type(field.type)}'" for field in workload.schema)
+    source = f"read_json('{path}', format='newline_delimited', columns={{{named}}})"
+    yield "duckdb all", lambda: connection.sql(f"SELECT * FROM {source}").to_arrow_table()
+    yield "duckdb few", lambda: connection.sql(f"SELECT {selected} FROM {source}").to_arrow_table()
+
+    import polars
+
+    typed = polars.from_arrow(workload.schema.empty_table())
+    assert isinstance(typed, polars.DataFrame)
+    scan = polars.scan_ndjson(path, schema=typed.schema)
+    yield "polars all", lambda: scan.collect().to_arrow()
     if flat:
-        kinds = {
-            pa.int64(): "BIGINT", pa.int32(): "INTEGER", pa.float64(): "DOUBLE", pa.string(): "VARCHAR", pa.bool_(): "BOOLEAN",
-            pa.timestamp("us"): "TIMESTAMP",
-        }  # fmt: skip
-        named = ", ".join(f"{field.name}: '{kinds[field.type]}'" for field in workload.schema)
-        source = f"read_json('{path}', format='newline_delimited', columns={{{named}}})"
-        yield "duckdb all", lambda: connection.sql(f"SELECT * FROM {source}").to_arrow_table()
-        yield "duckdb few", lambda: connection.sql(f"SELECT {', '.join(few)} FROM {source}").to_arrow_table()
-    else:
-        source = f"read_json('{path}', format='newline_delimited')"
-        yield "duckdb all", lambda: connection.sql(f"SELECT * FROM {source}").to_arrow_table()
+        yield "polars few", lambda: scan.select(few).collect().to_arrow()
+
+    import datafusion
+
+    context = datafusion.SessionContext(datafusion.SessionConfig().with_target_partitions(1))
+    context.register_json("lines", str(path), schema=workload.schema, file_extension=".ndjson")
+    yield "datafusion all", lambda: context.sql("SELECT * FROM lines").to_arrow_table()
+    if flat:
+        yield "datafusion few", lambda: context.sql(f"SELECT {selected} FROM lines").to_arrow_table()
+
+
+def _sql_type(kind: pa.DataType) -> str:
+    if pa.types.is_struct(kind):
+        return "STRUCT(" + ", ".join(f'"{member.name}" {_sql_type(member.type)}' for member in kind) + ")"
+    if pa.types.is_list(kind):
+        return _sql_type(kind.value_type) + "[]"
+    return {
+        pa.int64(): "BIGINT", pa.int32(): "INTEGER", pa.float64(): "DOUBLE", pa.string(): "VARCHAR", pa.bool_(): "BOOLEAN",
+        pa.timestamp("us"): "TIMESTAMP",
+    }[kind]  # fmt: skip
 
 
 def on_demand(binary: Path, workload: JsonWorkload, path: Path) -> Iterator[tuple[str, float, int]]:
@@ -111,9 +151,12 @@ def main(megabytes: int) -> None:
             print(f"{workload.name}: {len(data) >> 20} MiB, {len(data) // rows} bytes a record")
             ours = fm.read(data, fm.Json(workload.schema))
             for contestant, gigabytes, records in on_demand(binary, workload, path):
-                if records != rows:
+                if records not in (rows, 0):
                     sys.exit(f"{contestant}: expected {rows} records, found {records}")
                 print(f"  {contestant:32} {gigabytes:6.2f} GB/s")
+            json = fm.Json(workload.schema)
+            one, two = (wall_seconds(partial(fm.read, data, json, threads=n)) for n in (1, 2))
+            print(f"  {'formatter all, two threads':32} {one / two:6.2f} times one, by the clock")
             for contestant, read in readers(workload, data, path):
                 _check(contestant, read(), workload, rows, ours)
                 print(f"  {contestant:32} {len(data) / cpu_seconds(read) / 1e9:6.2f} GB/s")

@@ -2,7 +2,8 @@
 // One decoder belongs to one thread at a time; the format it reads is shared and never written.
 //
 // Two halves: json_lines.cpp and json_decoder.cpp note where the wanted values of each record stand, json_values.cpp reads
-// them a column at a time. The stops of a row, relative to its segment: begin and end of each column's value, then those of the record.
+// them a column at a time, nested ones from the spaces of the walk. The stops of a row, relative to its segment: begin and
+// end of each column's value, then those of the record.
 // A value in quotes has its stops inside them if its column expects a string. A missing value has both stops at the line
 // end, where no value can stand.
 #pragma once
@@ -82,6 +83,7 @@ class JsonDecoder : public RecordDecoder {
     void read_block(uint32_t rows);
     void decode_columns(bool filter_columns, bool other_columns);
     void decode_flat(size_t column);
+    void decode_rest(size_t column);
     void decode_text(size_t column);
     void decode_text_exactly(size_t column);
     void decode_nested(size_t column);

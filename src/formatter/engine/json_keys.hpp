@@ -21,8 +21,14 @@ class JsonKeys {
     // `before`: the entry of the key before it, null for an object's first. What followed it last is looked at first.
     const Entry* find(const uint8_t* begin, const uint8_t* end, const Entry* before);
 
-    // Whether keys have come in the same order of late.
+    // Whether keys have come in the same order of late. If not, look_up finds them without a guess; who uses it tells
+    // how often, so that order is tried again some time.
     bool in_order() const { return guessing_; }
+    const Entry* look_up(const uint8_t* begin, const uint8_t* end) const;
+    void looked_up(unsigned count) {
+        if (left_ <= count) turn();
+        left_ -= guessing_ ? 0 : count;
+    }
 
     // An entry more that stands for `node`, 0 for none. Beyond a limit it is not found again.
     const Entry* add(const uint8_t* begin, const uint8_t* end, uint32_t node);
@@ -87,20 +93,22 @@ class JsonKeys {
     unsigned left_ = 1;
 };
 
+inline const JsonKeys::Entry* JsonKeys::look_up(const uint8_t* begin, const uint8_t* end) const {
+    const size_t size = size_t(end - begin);
+    const Pair tail = tail_of(end, size);
+    for (size_t slot = slot_of(tail, size);; slot = (slot + 1) & mask_) {
+        const Entry* const entry = slots_[slot];
+        if (__builtin_expect(entry == nullptr || is(*entry, tail, begin, size), 1)) return entry;
+    }
+}
+
 inline const JsonKeys::Entry* JsonKeys::find(const uint8_t* begin, const uint8_t* end, const Entry* before) {
     if (guessing_) {
         const Entry* const likely = (before ? before : &start_)->next;
         if (__builtin_expect(likely && is_likely(*likely, begin, end), 1)) return likely;
     }
-    const size_t size = size_t(end - begin);
-    const Pair tail = tail_of(end, size);
-    const Entry* entry;
-    size_t slot = slot_of(tail, size);
-    for (;; slot = (slot + 1) & mask_) {
-        entry = slots_[slot];
-        if (__builtin_expect(entry == nullptr, 0)) return nullptr;
-        if (__builtin_expect(is(*entry, tail, begin, size), 1)) break;
-    }
+    const Entry* const entry = look_up(begin, end);
+    if (__builtin_expect(entry == nullptr, 0)) return nullptr;
     // Where keys come in any order, a guess that fails costs more than the look-up.
     if (--left_ == 0) turn();
     if (guessing_) (before ? before : &start_)->next = entry;

@@ -10,7 +10,7 @@ namespace {
 constexpr size_t shapes_most = 4;  // alternating shapes that are remembered
 constexpr uint32_t patience = 32;  // misses in a row before learning becomes rare
 constexpr uint32_t now_and_then = 16;  // where keys stand anew in every record, shapes are asked seldom
-constexpr uint32_t rarely = 256;
+constexpr uint32_t rarely = 1024;
 constexpr size_t piece_bytes = 32 << 10;  // indexed, then read while bytes and positions are in the first cache
 constexpr size_t doubtful_bytes = 1 << 10;  // where a line was not in order, the next may not be either
 constexpr size_t longest_indexed = 16 << 20;  // a longer slice is one line: its positions are not worth their memory

@@ -135,12 +135,33 @@ void JsonDecoder::decode_flat(size_t i) {
         const bool leading_zeros = leading_zeros_[i] || walk_.leading_zeros(i);
         loops_.decode(format_->columns[i].node, block_.view(int32_t(2 * i), int32_t(2 * i + 1), 0, false),
                       leading_zeros, columns_.column(layout_[i].position).values.data(), columns_.rows(), &marks);
-        if (marks.empty_count + marks.odd_count != 0)
-            for (uint32_t w = 0; w * 64 < rows; w++)
-                for (uint64_t word = odd_[w] | empty_[w]; word; word &= word - 1)
-                    read_exactly(i, w * 64 + uint32_t(__builtin_ctzll(word)));
+        if (marks.empty_count + marks.odd_count != 0) decode_rest(i);
     }
     columns_.write_validity(layout_[i].position, columns_.rows(), valid_.data(), rows);
+}
+
+// The rows that the loop over the column left: what is absent or null here, all else one by one.
+void JsonDecoder::decode_rest(size_t i) {
+    static const JsonScalar zero;
+    uint8_t* const values = columns_.column(layout_[i].position).values.data();
+    const bool nullable = spec(i).nullable;
+    uint32_t row = 0;
+    const FieldView view = block_.view(int32_t(2 * i), int32_t(2 * i + 1), 0, false);
+    for (size_t s = 0; s < view.segment_count; s++) {
+        const Segment& segment = view.segments[s];
+        const uint32_t* stops = view.stops + segment.first_stop + view.begin_stop;
+        for (const uint32_t end = row + segment.rows; row < end; row++, stops += view.stride) {
+            if (((odd_[row / 64] | empty_[row / 64]) >> row % 64 & 1) == 0) continue;
+            const uint8_t* const value = segment.base + stops[0];
+            const bool null = stops[1] - stops[0] == 4 && value[-1] != '"' && std::memcmp(value, "null", 4) == 0;
+            if (nullable && (null || *value == '\n')) {
+                store_json_scalar(spec(i), zero, values, columns_.rows() + row);
+                clear_bit(valid_, row);
+            } else {
+                read_exactly(i, row);
+            }
+        }
+    }
 }
 
 void JsonDecoder::decode_text(size_t i) {

@@ -8,6 +8,12 @@ namespace {
 
 bool is_nested(uint8_t kind) { return kind == '{' || kind == '['; }
 
+// No JSON number begins with a zero that another digit follows; the loops over digits do not mind one.
+inline bool has_leading_zero(const uint8_t* number) {
+    const uint8_t* const digit = number + (*number == '-');
+    return (digit[0] == '0') & (uint8_t(digit[1] - '0') <= 9);
+}
+
 Bytes bytes_of(const std::string& text) { return Bytes{reinterpret_cast<const uint8_t*>(text.data()), text.size()}; }
 
 }  // namespace
@@ -166,9 +172,45 @@ size_t JsonWalk::read(const JsonParts& parts, size_t first, uint32_t* stops) {
     uint32_t* row = nullptr;
     for (size_t i = 1; i < spaces_.size(); i++) rows_before_[i] = spaces_[i].rows();
     if (has_spaces()) row = spaces_[1].add_row(line_end_, spaces_);
+    JsonKeys& keys = objects_[1].keys;
+    const uint8_t* const begin = parts.base + parts.positions[first];
+    if (!keys.in_order() && !has_spaces() && begin - readable_begin_ >= ptrdiff_t(JsonKeys::reach)) {
+        if (read_unordered(keys, first) == line_end - 1) return line_end;
+        for (size_t i = 0; i < 2 * column_nodes_.size(); i++) stops[i] = line_end_;
+    }
     if (read_object(1, first, row) == line_end - 1) return line_end;
     forget();
     return 0;
+}
+
+// A record whose keys come in any order and whose values are plain: nothing here is decided by a branch that could go
+// either way. 0 if something is not as usual; the stops are then to be written anew.
+size_t JsonWalk::read_unordered(JsonKeys& keys, size_t at) {
+    const uint8_t* const base = parts_.base;
+    const uint8_t* const kinds = parts_.kinds;
+    uint32_t* const outside[] = {nowhere_, stops_};
+    const size_t first_part = at;
+    const uint32_t line_end = line_end_, to_segment = uint32_t(base - segment_base_);
+    for (;; at += 2) {
+        const uint32_t colon = parts_.positions[at + 1], behind = parts_.positions[at + 2];
+        const uint8_t kind = kinds[at + 2], first = base[colon + 1], last = base[behind - 1];
+        if (kinds[at + 1] != ':' || !((kind == ',') | (kind == '}')) || !((first > ' ') & (last > ' '))) return 0;
+        const JsonKeys::Entry* const entry = keys.look_up(base + parts_.positions[at] + 1, base + colon);
+        if (!entry) return 0;
+        Node& node = nodes_[entry->node];
+        const uint32_t size = behind - colon - 1;
+        const uint32_t quotes = uint32_t(node.quoted) & (first == '"') & (last == '"') & (size >= 2);
+        const bool leading_zero = !node.quoted & has_leading_zero(base + colon + 1);
+        uint32_t* const out = outside[node.place == Node::record_stops] + node.entry;
+        nowhere_[0] = line_end;
+        if ((node.kind > Node::leaf) | (size == 0) | (out[0] != line_end)) return 0;
+        out[0] = to_segment + colon + 1 + quotes;
+        out[1] = to_segment + behind - quotes;
+        node.leading_zeros |= leading_zero;
+        if (kind != ',') break;
+    }
+    keys.looked_up(unsigned(at + 2 - first_part) / 2);
+    return at + 2;
 }
 
 size_t JsonWalk::read_object(uint32_t node, size_t at, uint32_t* row) {
@@ -234,9 +276,7 @@ inline bool JsonWalk::write_leaf(Node& node, uint32_t* row, const uint8_t* begin
     nowhere_[0] = line_end_;
     uint32_t* const out = (node.place == Node::row ? row : outside_[node.place]) + node.entry;
     const bool quotes = node.quoted & (*begin == '"') & (end[-1] == '"') & (end - begin >= 2);
-    // No JSON number begins with a zero that another digit follows; the loops over digits do not mind one.
-    const uint8_t* const digit = begin + (*begin == '-');
-    node.leading_zeros |= !node.quoted & (digit[0] == '0') & (uint8_t(digit[1] - '0') <= 9);
+    node.leading_zeros |= !node.quoted & has_leading_zero(begin);
     const bool again = out[0] != line_end_;
     out[0] = uint32_t(begin - segment_base_) + quotes;
     out[1] = uint32_t(end - segment_base_) - quotes;

@@ -88,6 +88,7 @@ class JsonWalk {
 
     // Each from the part an opening bracket is to the one that closes it, or 0.
     size_t read_object(uint32_t node, size_t at, uint32_t* row);
+    size_t read_unordered(JsonKeys&, size_t at);
     size_t read_list(Node&, size_t at, uint32_t* row);
     // A value between two parts; false if it is not in order here.
     bool read_plain(uint32_t node, size_t before, uint32_t* row);

@@ -32,9 +32,33 @@ static inline uint64_t extract_bits(uint64_t word, uint64_t mask) {
 #endif
 }
 
+// The depths of up to 64 parts, of which `opening` and `closing` are brackets; `depth` is that before the first and becomes
+// that behind the last. False if one is too deep to be told, or closes what is not open.
+#ifdef __AVX512BW__
+// Sums by doubling: within quarters of the register, then over those.
+static inline bool write_depths(const uint8_t*, uint64_t opening, uint64_t closing, uint8_t* depths, size_t,
+                                uint64_t& depth) {
+    const __m512i steps =
+        _mm512_mask_set1_epi8(_mm512_maskz_set1_epi8(_cvtu64_mask64(opening), 1), _cvtu64_mask64(closing), -1);
+    __m512i sums = _mm512_add_epi8(steps, _mm512_bslli_epi128(steps, 1));
+    sums = _mm512_add_epi8(sums, _mm512_bslli_epi128(sums, 2));
+    sums = _mm512_add_epi8(sums, _mm512_bslli_epi128(sums, 4));
+    sums = _mm512_add_epi8(sums, _mm512_bslli_epi128(sums, 8));
+    const __m512i quarters = _mm512_shuffle_epi8(sums, _mm512_set1_epi8(15));
+    __m512i before = _mm512_maskz_shuffle_i64x2(0xFC, quarters, quarters, _MM_SHUFFLE(2, 1, 0, 0));
+    before = _mm512_add_epi8(before, _mm512_maskz_shuffle_i64x2(0xFC, before, before, _MM_SHUFFLE(2, 1, 0, 0)));
+    before = _mm512_add_epi8(before, _mm512_maskz_shuffle_i64x2(0xF0, before, before, _MM_SHUFFLE(1, 0, 1, 0)));
+    sums = _mm512_add_epi8(_mm512_add_epi8(sums, before), _mm512_set1_epi8(char(depth)));
+    const __m512i all = _mm512_mask_add_epi8(sums, _cvtu64_mask64(closing), sums, _mm512_set1_epi8(1));
+    _mm512_storeu_si512(depths, all);
+    depth = uint8_t(_mm_extract_epi8(_mm512_extracti32x4_epi32(sums, 3), 15));
+    return _cvtmask64_u64(_mm512_movepi8_mask(all)) == 0 && depth < 128;
+}
+#else
 // Of eight kinds at once: brackets have bit 6, those that open bit 1, those that close bit 2. The depth behind the last is
-// the top byte less what it closes. False if it gets too deep to be told.
-static inline bool write_depths(const uint8_t* kinds, uint8_t* depths, size_t count, uint64_t& depth) {
+// the top byte less what it closes.
+static inline bool write_depths(const uint8_t* kinds, uint64_t, uint64_t, uint8_t* depths, size_t count,
+                                uint64_t& depth) {
     constexpr uint64_t ones = 0x0101010101010101;
     uint64_t too_deep = 0;
     for (size_t i = 0; i < count; i += 8) {
@@ -58,6 +82,7 @@ static inline bool write_depths(const uint8_t* kinds, uint8_t* depths, size_t co
     }
     return (too_deep & ones << 7) == 0;
 }
+#endif
 
 struct JsonKinds {  // of 64 parts, a bit each
     uint64_t open_object, open_array, close_object, close_array, colon, comma, line_end;
@@ -101,16 +126,18 @@ static void level_json_as(JsonLevels& levels) {
     for (size_t at = 0; at < levels.count; at += 64) {
         const size_t size = levels.count - at < 64 ? levels.count - at : 64;
         const uint64_t present = size == 64 ? ~uint64_t(0) : (uint64_t(1) << size) - 1;
-        const bool shallow = write_depths(kinds + at, levels.depths + at, size, depth);
-        const Block block = load_block(kinds + at), depths = load_block(levels.depths + at);
+        const Block block = load_block(kinds + at);
         JsonKinds is{};
         is.open_object = bits_of(equal_mask(block, open_object)) & present;
         is.close_object = bits_of(equal_mask(block, close_object)) & present;
         is.open_array = bits_of(equal_mask(block, open_array)) & present;
         is.close_array = bits_of(equal_mask(block, close_array)) & present;
         is.line_end = bits_of(equal_mask(block, line_end)) & present;
-        bool wrong = !shallow || (bits_of(equal_mask(depths, none)) & present) != is.line_end;
         const uint64_t opening = is.open_object | is.open_array;
+        const bool shallow =
+            write_depths(kinds + at, opening, is.close_object | is.close_array, levels.depths + at, size, depth);
+        const Block depths = load_block(levels.depths + at);
+        bool wrong = !shallow || (bits_of(equal_mask(depths, none)) & present) != is.line_end;
         uint64_t left = opening | is.close_object | is.close_array;
         uint64_t of_object = is.open_object | is.close_object;
         if (strict) {
