@@ -5,9 +5,9 @@
 
 In: a path, a schema and options. Out: rows. `kind` is csv or json; `splitBytes` is about how much of a file one task reads;
 `fileSchema` (what StructType.json() gives) says what a CSV file holds where `schema` names only some of it; all other
-options are those of Spark's reader for the kind. What the engine lets a Python data source do is less than su.read with pushdown: it is told of
-filters (where spark.sql.python.filterPushdown.enabled is set), never of the columns a query reads, so every column of the
-schema is parsed. The filters it is told of drop rows here and are evaluated by Spark once more.
+options are those of Spark's reader for the kind. What the engine lets a Python data source do is less than su.read with
+pushdown: it is told of filters (where spark.sql.python.filterPushdown.enabled is set), never of the columns a query reads,
+so every column of the schema is parsed. The filters it is told of drop rows here and are evaluated by Spark once more.
 """
 
 from __future__ import annotations

@@ -114,3 +114,10 @@ def test_no_columns_and_no_values_are_fine():
 def test_every_text_type_and_slice_is_read_in_place(type):
     array = pa.array(["0,a,0", "1,b,1", None, "3,d,3"], pa.string()).cast(type)
     assert fm.parse_records(array.slice(1), CSV, columns=["a"]).to_pydict() == {"a": [1, None, 3]}
+
+
+def test_binary_records_keep_a_last_byte_that_looks_like_a_line_end():
+    format = fm.Native(pa.schema([pa.field("n", pa.int32(), nullable=False)]))
+    numbers = [7, 0x0A000000, 10, -1]
+    values = [number.to_bytes(4, "little", signed=True) for number in numbers]
+    assert fm.parse_records(values, format).column("n").to_pylist() == numbers

@@ -84,7 +84,8 @@ def test_columns_are_a_projection_in_their_order_and_filters_drop_rows(payloads)
 
 
 POISON = [
-    '{"a":1,"b":"fine"}', '{"a":"bad","b":"kept"}', '{"a":3', "[1,2]", "", None, "   ", '{"a":7} tail', '{"a":99999999999999999999}',
+    '{"a":1,"b":"fine"}', '{"a":"bad","b":"kept"}', '{"a":3', "[1,2]", "", None, "   ", '{"a":7} tail',
+    '{"a":99999999999999999999}',
 ]  # fmt: skip
 
 
@@ -151,7 +152,8 @@ AWKWARD = [
 ]  # fmt: skip
 IN_JVM_ONLY = [
     "make_interval(1, 2, 3) cal", "interval '1-2' year to month ym", "interval '3 04' day to hour dt", "null void",
-    "parse_json('{\"x\": [1]}') variant", "n `dotted.name`", "array(interval '1-1' year to month) list", "'é' collate unicode_ci word",
+    "parse_json('{\"x\": [1]}') variant", "n `dotted.name`", "array(interval '1-1' year to month) list",
+    "'é' collate unicode_ci word",
 ]  # fmt: skip
 
 
