@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, get_args
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import IntegralType, StringType, StructType
@@ -47,11 +47,14 @@ def parse(
     "auto" is "origin", without the shuffle where the plan shows that each origin is in one partition already.
     keep: other columns of df that go along; under "origin" each must be constant for an origin, under "global" a record
     has those of the chunk it ends in, origin and sequence included.
-    on_error: "raise" unless said otherwise, or "collect" (then su.rejects(df) has the rejected records); for records "null", where the column `error` says what was wrong.
+    on_error: "raise" unless said otherwise, or "collect" (then su.rejects(df) has the rejected records); for records
+    "null", where the column `error` says what was wrong.
     """
     if unit == "record":
         if stitch != "auto":
-            raise fm.OptionError(f"spark: stitch={stitch!r} is for chunks; with unit='record' nothing is to be stitched")
+            raise fm.OptionError(
+                f"spark: stitch={stitch!r} is for chunks; with unit='record' nothing is to be stitched"
+            )
         return parse_records(
             df,
             format,
@@ -102,5 +105,8 @@ def _comes_by_origin(df: DataFrame, origin: str) -> bool:
         return False
     partitioning = plan.queryExecution().sparkPlan().outputPartitioning().toString()
     return partitioning == "SinglePartition" or bool(
-        re.fullmatch(rf"(hash|range)partitioning\({re.escape(origin)}#\d+L?( ASC NULLS \w+| DESC NULLS \w+)?, \d+\)", partitioning)
+        re.fullmatch(
+            rf"(hash|range)partitioning\({re.escape(origin)}#\d+L?( ASC NULLS \w+| DESC NULLS \w+)?, \d+\)",
+            partitioning,
+        )
     )

@@ -31,7 +31,9 @@ from spark_udfs.read_task import ReadTask, Unit
 from spark_udfs.siblings import with_siblings
 from spark_udfs.split_starts import GRID_BYTES, split_starts
 
-LARGEST_SPLIT_BYTES = 256 << 20  # a task costs as much as parsing 100 MB; more than this would be lost with one that fails
+LARGEST_SPLIT_BYTES = (
+    256 << 20
+)  # a task costs as much as parsing 100 MB; more than this would be lost with one that fails
 FILE_COST_BYTES = 256 << 10  # to open a file takes as long as to read this much of it
 HEADER_BYTES = 64 << 10
 

@@ -114,7 +114,11 @@ def test_a_glob_of_names_and_recursion_without_folders_are_taken(spark, tmp_path
 
 
 REFUSED = [
-    ("csv", {"encoding": "windows-1252"}, "option encoding='windows-1252' is not taken: bytes are UTF-8, ISO-8859-1 or UTF-16"),
+    (
+        "csv",
+        {"encoding": "windows-1252"},
+        "option encoding='windows-1252' is not taken: bytes are UTF-8, ISO-8859-1 or UTF-16",
+    ),
     ("json", {"encoding": "ISO-8859-1"}, "bytes are UTF-8; convert the files"),
     ("csv", {"ignoreLeadingWhiteSpace": True}, "give the other one too"),
     ("csv", {"timestampFormat": "EEE dd"}, "'EEE', which has no like here"),

@@ -1,5 +1,5 @@
-# In: a plan and chunks by address. Out: how each chunk can run, as plain arrays; and, once that is settled, the batches of
-# the records that end in them. The GIL is released for both.
+# In: a plan and chunks by address. Out: how each chunk can run, as plain arrays; and, once that is settled, the batches
+# of the records that end in them. The GIL is released for both.
 from libc.string cimport memcpy
 
 COURSE_TYPE = np.dtype([("start", np.uint16), ("end", np.uint16), ("last_end", np.uint32)])

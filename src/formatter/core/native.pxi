@@ -227,7 +227,8 @@ cdef extern from "engine/stream_engine.hpp" namespace "formatter" nogil:
         uint64_t version, oldest, buffers, bytes, batches
         vector[string] missing
     cdef cppclass StreamCounts:
-        uint64_t batches, finished, buffers, bytes, spanning, duplicates, lost, pending_buffers, pending_bytes, origins, open_batches
+        uint64_t batches, finished, buffers, bytes, spanning, duplicates, lost
+        uint64_t pending_buffers, pending_bytes, origins, open_batches
         DecodeCounters decode
         vector[uint64_t] values_decoded
     cdef cppclass StreamEngine:

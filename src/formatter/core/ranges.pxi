@@ -1,5 +1,5 @@
-# In: a plan and windows of contiguous bytes. Out: the batches of their ranges, in order. The GIL is released while ranges
-# are read; the engine's threads never ask for it.
+# In: a plan and windows of contiguous bytes. Out: the batches of their ranges, in order. The GIL is released while
+# ranges are read; the engine's threads never ask for it.
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 
 
@@ -18,7 +18,7 @@ cdef class RangeReader:
         self.crew.reset(new RangeCrew(plan.format, threads, max_rows, max_batch_bytes))
 
     def begin(self, data, size_t first_record, size_t range_bytes, *, bint input_ends, int64_t byte_offset):
-        """A new window, whose first record starts at `first_record`; `data` stays where it is until it is read or left."""
+        """A new window, whose first record starts at `first_record`; `data` stays in place until it is read or left."""
         cdef CrewWindow window
         self.leave()
         PyObject_GetBuffer(data, &self.view, PyBUF_SIMPLE)

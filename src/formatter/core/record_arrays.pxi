@@ -4,8 +4,9 @@ import numpy as np
 
 def parse_record_array(Plan plan, const uint64_t[::1] addresses, const uint64_t[::1] sizes, const uint8_t[::1] valid,
                        bytes record_end):
-    """(array capsule, row of each value or -1 or -2 if filtered, or None where row i is value i, [(value, error tuple)],
-    values decoded per column)"""
+    """(array capsule, rows, [(value, error tuple)], values decoded per column)
+
+    rows: of each value, -1 for none and -2 if filtered; None where row i is value i."""
     cdef vector[RecordValue] values
     cdef Py_ssize_t i, count = addresses.shape[0]
     cdef RecordArrayResult result

@@ -116,9 +116,10 @@ cdef class NativeStream:
         return push_result(&result, self.markers)
 
     def replan(self, Plan plan, const uint32_t[::1] columns, object marker, bint force):
-        """(the plan's version, 0 if it was not applied, result, counts before it, columns that headers lack). Batches of rows decoded from
-        here on carry `marker`. `columns`: what each of the plan's is in counts and errors. Counts: buffers and bytes
-        admitted, batches that have left, whether calls are still decoding by older plans."""
+        """(the plan's version, 0 if it was not applied, result, counts before it, columns that headers lack).
+
+        Batches of rows decoded from here on carry `marker`. `columns`: what each of the plan's is in counts and errors.
+        Counts: buffers and bytes admitted, batches that have left, whether calls still decode by older plans."""
         cdef PushResult result
         cdef PlanChange change
         cdef vector[uint32_t] called
@@ -139,7 +140,7 @@ cdef class NativeStream:
         return change.version, done, (change.buffers, change.bytes, change.batches, change.parsing), missing
 
     def await_older(self, uint64_t version, double seconds):
-        """Waits, so long at most, for calls that decode by plans before this one. Returns how many batches have left."""
+        """Waits, so long at most, for calls that decode by older plans. Returns how many batches have left."""
         cdef int64_t nanoseconds = <int64_t>(seconds * 1e9)
         cdef uint64_t batches
         with nogil:

@@ -102,7 +102,8 @@ class RecordArrayReader {
         if (!format_.line_ends_inside || !value.size) return data;
         // The decoder takes a line for a record. A '\r' is space where a '\n' is, and an error where that is one.
         uint8_t* const end = data + value.size;
-        for (uint8_t* at = data; (at = static_cast<uint8_t*>(std::memchr(at, '\n', size_t(end - at)))); at++) *at = '\r';
+        for (uint8_t* at = data; (at = static_cast<uint8_t*>(std::memchr(at, '\n', size_t(end - at)))); at++)
+            *at = '\r';
         return data;
     }
 
