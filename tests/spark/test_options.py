@@ -190,7 +190,7 @@ CONFLICTS = {
     "give one": {"format": "csv", "schema": SCHEMA, "options": {"mode": "FAILFAST"}, "on_error": "skip"},
     "an fm format has its own": {"format": fm.Csv(SCHEMA), "options": {"header": True}},
     "format is fm.Csv": {"format": 7},
-    "is filled in mode PERMISSIVE only": {"format": "csv", "schema": "a INT, _corrupt_record STRING",
+    "is filled in mode PERMISSIVE only": {"format": "csv", "schema": pa.schema([("a", pa.int32()), ("_corrupt_record", pa.string())]),
                                           "on_error": "skip"},
 }  # fmt: skip
 

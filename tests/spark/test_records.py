@@ -129,7 +129,8 @@ def test_skip_drops_bad_records_and_keeps_null_and_blank_ones(poisoned):
 
 
 def test_raise_fails_the_job_with_the_column_and_place(poisoned):
-    parsed = su.parse(poisoned, JSON, payload="value", unit="record", on_error="raise")
+    one_bad = poisoned.where("n < 2")
+    parsed = su.parse(one_bad, JSON, payload="value", unit="record", on_error="raise")
     with pytest.raises(Exception, match=r"FormatError: json: value \d+, field 0 'a', byte 5: expected int64"):
         parsed.where("b = 'kept'").collect()
 
