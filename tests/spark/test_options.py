@@ -185,12 +185,13 @@ def test_a_translated_pattern_reads_what_java_reads(spark, tmp_path):
     assert expected == [(dt.datetime(2024, 3, 5, 15, 7),)]
 
 
+WITH_CORRUPT = pa.schema([("a", pa.int32()), ("_corrupt_record", pa.string())])
 CONFLICTS = {
     "schema= is needed": {"format": "csv"},
     "give one": {"format": "csv", "schema": SCHEMA, "options": {"mode": "FAILFAST"}, "on_error": "skip"},
     "an fm format has its own": {"format": fm.Csv(SCHEMA), "options": {"header": True}},
     "format is fm.Csv": {"format": 7},
-    "is filled in mode PERMISSIVE only": {"format": "csv", "schema": pa.schema([("a", pa.int32()), ("_corrupt_record", pa.string())]),
+    "is filled in mode PERMISSIVE only": {"format": "csv", "schema": WITH_CORRUPT,
                                           "on_error": "skip"},
 }  # fmt: skip
 
