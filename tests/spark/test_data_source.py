@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
@@ -86,10 +87,13 @@ def test_filters_drop_exactly_what_spark_would(known, csv, where, pushing):
 def test_filters_it_is_told_of_drop_rows_in_the_reader():
     from pyspark.sql.datasource import EqualTo, GreaterThan, In, IsNotNull, Not, StringContains
 
-    from spark_udfs.arrow_schema import arrow_schema
     from spark_udfs.data_source import clause_of
 
-    fields = {field.name: field for field in arrow_schema(StructType.fromDDL("id BIGINT, price DOUBLE, day DATE"))}
+    fields = {
+        "id": pa.field("id", pa.int64()),
+        "price": pa.field("price", pa.float64()),
+        "day": pa.field("day", pa.date32()),
+    }
     day = datetime.date(2024, 1, 1)
     assert clause_of(EqualTo(("id",), 5), fields) == ("id", "==", 5)
     assert clause_of(Not(EqualTo(("day",), day)), fields) == ("day", "!=", day)

@@ -63,7 +63,7 @@ def main(folder: Path, seed: int, kind: str) -> None:
                 saved = folder / "saved"
                 saved.write_bytes(pickle.dumps((at, rows.tell(), stream.checkpoint())))
                 saved.replace(state_path)
-                time.sleep(0.02)
+                time.sleep(0.06)  # on any machine it lives long enough to be killed
         pickle.dump(row_tuples(b.data for b in stream.finish(last_sequence=len(pieces))), rows)
     (folder / "done").touch()
 
