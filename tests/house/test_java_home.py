@@ -62,3 +62,9 @@ def test_the_packaged_java_starts_though_spark_asks_for_a_module_it_lacks(monkey
     assert home == str(tmp_path / "java-home")
     java = [f"{home}/bin/java", "--add-modules=jdk.incubator.vector", "-version"]
     assert subprocess.run(java, env={"PATH": "/usr/bin:/bin"}, capture_output=True).returncode == 0
+
+
+def test_a_process_whose_parent_chose_the_packaged_java_starts_it_the_same_way(monkeypatch, tmp_path):
+    wrapped = java_home.packaged_java_home(tmp_path)
+    monkeypatch.setenv("JAVA_HOME", str(wrapped))  # its java.home says where the bare runtime is
+    assert java_home.find_java_home(tmp_path) == str(wrapped)
