@@ -1,16 +1,15 @@
 // The value half of the CSV decoder: a block of stops to columns, bad records taken out.
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "engine/csv_decoder.hpp"
+#include "engine/narrowing.hpp"
 
 namespace formatter {
 namespace {
 
 constexpr uint64_t rows_ahead_most = 256 << 10;
 
-bool bit(const std::vector<uint64_t>& bits, uint32_t i) { return bits[i / 64] >> (i % 64) & 1; }
 void set_bit(std::vector<uint64_t>& bits, uint32_t i) { bits[i / 64] |= uint64_t(1) << (i % 64); }
 void clear_bit(std::vector<uint64_t>& bits, uint32_t i) { bits[i / 64] &= ~(uint64_t(1) << (i % 64)); }
 
@@ -18,39 +17,6 @@ template <typename Visit>
 void each_bit(const std::vector<uint64_t>& bits, uint32_t count, Visit visit) {
     for (uint32_t w = 0; w * 64 < count; w++)
         for (uint64_t word = bits[w]; word; word &= word - 1) visit(w * 64 + uint32_t(__builtin_ctzll(word)));
-}
-
-// Copies what fits and marks what does not.
-template <typename T>
-uint32_t narrow(const int64_t* from, T* to, uint32_t rows, uint64_t* odd) {
-    uint32_t marked = 0;
-    for (uint32_t i = 0; i < rows; i++) {
-        to[i] = T(from[i]);
-        const bool fits = int64_t(to[i]) == from[i];
-        const uint64_t mark = uint64_t(!fits) << (i % 64);
-        marked += !fits && !(odd[i / 64] & mark);
-        odd[i / 64] |= mark;
-        if (!fits) to[i] = 0;
-    }
-    return marked;
-}
-
-// A double rounds to the right float unless it lies exactly between two floats (it may have been rounded onto that
-// point) or the float is subnormal: those are decided from the text.
-uint32_t narrow_floats(const double* from, float* to, uint32_t rows, uint64_t* odd) {
-    uint32_t marked = 0;
-    for (uint32_t i = 0; i < rows; i++) {
-        uint64_t image;
-        std::memcpy(&image, &from[i], 8);
-        to[i] = float(from[i]);
-        const bool halfway = (image & 0x1FFFFFFF) == 0x10000000;
-        const bool small = from[i] != 0 && std::fabs(to[i]) < 1.1754944e-38f;
-        const bool unsure = halfway || small || std::isinf(to[i]);
-        const uint64_t mark = uint64_t(unsure) << (i % 64);
-        marked += unsure && !(odd[i / 64] & mark);
-        odd[i / 64] |= mark;
-    }
-    return marked;
 }
 
 }  // namespace
@@ -229,7 +195,7 @@ void CsvDecoder::decode_fixed(size_t i, const FieldView& all) {
         case ColumnType::float32: {
             double* wide = reinterpret_cast<double*>(wide_.data());
             kernel_->decode_float64(v, format_->decimal_point, wide, marks);
-            marks.odd_count += narrow_floats(wide, c.values.as<float>() + at, rows, marks.odd);
+            narrow_floats(wide, c.values.as<float>() + at, rows, &marks);
             break;
         }
         case ColumnType::decimal128:
@@ -244,34 +210,9 @@ void CsvDecoder::decode_fixed(size_t i, const FieldView& all) {
                 (empty ? marks.empty_count : marks.odd_count)++;
             }
             break;
-        default: {
+        default:
             kernel_->decode_int64(v, wide_.data(), marks);
-            uint32_t more = 0;
-            switch (spec.type) {
-                case ColumnType::int8: more = narrow(wide_.data(), c.values.as<int8_t>() + at, rows, marks.odd); break;
-                case ColumnType::int16:
-                    more = narrow(wide_.data(), c.values.as<int16_t>() + at, rows, marks.odd);
-                    break;
-                case ColumnType::int32:
-                    more = narrow(wide_.data(), c.values.as<int32_t>() + at, rows, marks.odd);
-                    break;
-                case ColumnType::uint8:
-                    more = narrow(wide_.data(), c.values.as<uint8_t>() + at, rows, marks.odd);
-                    break;
-                case ColumnType::uint16:
-                    more = narrow(wide_.data(), c.values.as<uint16_t>() + at, rows, marks.odd);
-                    break;
-                case ColumnType::uint32:
-                    more = narrow(wide_.data(), c.values.as<uint32_t>() + at, rows, marks.odd);
-                    break;
-                default:
-                    for (uint32_t r = 0; r < rows; r++) {
-                        c.values.as<int64_t>()[at + r] = wide_[r];
-                        if (wide_[r] < 0 && !bit(odd_, r)) set_bit(odd_, r), more++;
-                    }
-            }
-            marks.odd_count += more;
-        }
+            narrow_integers(spec.type, wide_.data(), c.values.data() + at * value_width(spec.type), rows, &marks);
     }
     if (learn_quotes(i, all, marks.odd_count)) return decode_fixed(i, all);
     empty_count_ = marks.empty_count;

@@ -1,38 +1,10 @@
 #include "engine/json_loops.hpp"
 
-#include <cmath>
-#include <cstring>
-
 #include "engine/json_text.hpp"
+#include "engine/narrowing.hpp"
 
 namespace formatter {
 namespace {
-
-// Copies what fits and marks what does not.
-template <typename T>
-void narrow(const int64_t* from, T* to, uint32_t rows, ValueMarks* marks) {
-    for (uint32_t i = 0; i < rows; i++) {
-        to[i] = T(from[i]);
-        const bool fits = sizeof(T) < 8 ? int64_t(to[i]) == from[i] : from[i] >= 0;
-        marks->odd[i / 64] |= uint64_t(!fits) << (i % 64);
-        marks->odd_count += !fits;
-    }
-}
-
-// A double rounds to the right float unless it lies exactly between two floats (it may have been rounded onto that
-// point) or the float is subnormal: those are decided from the text.
-void narrow_floats(const double* from, float* to, uint32_t rows, ValueMarks* marks) {
-    for (uint32_t i = 0; i < rows; i++) {
-        uint64_t image;
-        std::memcpy(&image, &from[i], 8);
-        to[i] = float(from[i]);
-        const bool halfway = (image & 0x1FFFFFFF) == 0x10000000;
-        const bool small = from[i] != 0 && std::fabs(to[i]) < 1.1754944e-38f;
-        const bool unsure = halfway || small || std::isinf(to[i]);
-        marks->odd[i / 64] |= uint64_t(unsure) << (i % 64);
-        marks->odd_count += unsure;
-    }
-}
 
 // What an epoch number is multiplied with, or 0 if it must be divided.
 int64_t epoch_factor(const JsonNodeSpec& node) {
@@ -103,13 +75,16 @@ void JsonLoops::decode(const JsonNodeSpec& node, const FieldView& v, bool leadin
             }
             return;
         }
-        case ColumnType::int8: return integers(), narrow(wide_.data(), to(int8_t()), rows, marks);
-        case ColumnType::int16: return integers(), narrow(wide_.data(), to(int16_t()), rows, marks);
-        case ColumnType::int32: return integers(), narrow(wide_.data(), to(int32_t()), rows, marks);
-        case ColumnType::uint8: return integers(), narrow(wide_.data(), to(uint8_t()), rows, marks);
-        case ColumnType::uint16: return integers(), narrow(wide_.data(), to(uint16_t()), rows, marks);
-        case ColumnType::uint32: return integers(), narrow(wide_.data(), to(uint32_t()), rows, marks);
-        case ColumnType::uint64: return integers(), narrow(wide_.data(), to(uint64_t()), rows, marks);
+        case ColumnType::int8:
+        case ColumnType::int16:
+        case ColumnType::int32:
+        case ColumnType::uint8:
+        case ColumnType::uint16:
+        case ColumnType::uint32:
+        case ColumnType::uint64:
+            integers();
+            return narrow_integers(node.scalar.type, wide_.data(), values + at * value_width(node.scalar.type), rows,
+                                   marks);
         default: break;
     }
     // Each value exactly: digits decide, there is no approximation to start from.
