@@ -290,18 +290,25 @@ def _sender(producer: Producer) -> Push:
     """Into a bridge. Pushes come one at a time, from whichever thread's turn it is: ownership goes back after each."""
 
     def send(item: Any) -> None:
-        if item is END:
-            producer.close()
-            return
-        if isinstance(item, Watermark):
-            producer.watermark(item.ts)
-        elif isinstance(item, Checkpoint):
-            producer.checkpoint(item.epoch)
-        else:
+        if not _send_control(producer, item):
             producer.send(item)
-        producer.release()
+        if item is not END:
+            producer.release()
 
     return send
+
+
+def _send_control(target: Producer | FanOut, item: Any) -> bool:
+    """Whether the item was a control message; if so it is sent."""
+    if item is END:
+        target.close()
+    elif isinstance(item, Watermark):
+        target.watermark(item.ts)
+    elif isinstance(item, Checkpoint):
+        target.checkpoint(item.epoch)
+    else:
+        return False
+    return True
 
 
 def _branching(leaves: list[tuple[list[Callable[[Any], Any]], Producer]]) -> Push:
@@ -310,14 +317,7 @@ def _branching(leaves: list[tuple[list[Callable[[Any], Any]], Producer]]) -> Pus
     fan_out = FanOut(producers)
 
     def send(item: Any) -> None:
-        if item is END:
-            fan_out.close()
-            return
-        if isinstance(item, Watermark):
-            fan_out.watermark(item.ts)
-        elif isinstance(item, Checkpoint):
-            fan_out.checkpoint(item.epoch)
-        else:
+        if not _send_control(fan_out, item):
             for producer in producers:
                 producer._wait_until_accepting(item)
             for operators, producer in leaves:
@@ -325,7 +325,8 @@ def _branching(leaves: list[tuple[list[Callable[[Any], Any]], Producer]]) -> Pus
                 for change in operators:
                     batch = change(batch)
                 producer.send(batch)
-        for producer in producers:
-            producer.release()
+        if item is not END:
+            for producer in producers:
+                producer.release()
 
     return send
