@@ -20,7 +20,6 @@ from pyspark.sql.types import BooleanType, IntegralType, StructType
 import formatter as fm
 from spark_udfs.chunk_plans import PREFIX
 from spark_udfs.chunk_rows import ChunkColumns
-from spark_udfs.hand_over import ROWS_PER_BATCH
 from spark_udfs.origin_state import OriginState, Policies
 from spark_udfs.parse_task import OnError, ParseTask
 
@@ -181,8 +180,7 @@ class StitchBatches:
     def _messages(self, batches: list[fm.Batch], riding: bytes | None) -> Iterator[bytes]:
         row = None if riding is None else pa.ipc.open_stream(riding).read_next_batch()
         for batch in batches:
-            for start in range(0, batch.data.num_rows, ROWS_PER_BATCH):
-                part = self.task.converted(batch.data.slice(start, ROWS_PER_BATCH))
+            for part in self.task.parts(batch.data):
                 beside = [] if row is None else [pa.repeat(column[0], part.num_rows) for column in row.columns]
                 yield _message([self.task.beside(part, beside)])
 

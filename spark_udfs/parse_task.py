@@ -165,17 +165,17 @@ class ParseTask:
 
     def _output_of(self, parsed: Iterable[fm.Batch], riding: RidingColumns) -> Iterator[pa.RecordBatch]:
         for batch in parsed:
-            for start in range(0, batch.data.num_rows, ROWS_PER_BATCH):
-                part = self.converted(batch.data.slice(start, ROWS_PER_BATCH))
+            for part in self.parts(batch.data):
                 yield self.beside(part, riding.arrays(batch.origin, part.num_rows))
 
     @property
     def schema_of_output(self) -> pa.Schema:
         return self._output
 
-    def converted(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """Parsed rows in the types that were declared to Spark."""
-        return self._parsed.convert(rows)
+    def parts(self, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        """Parsed rows in the types that were declared to Spark, in batches of a size that suits it."""
+        for start in range(0, rows.num_rows, ROWS_PER_BATCH):
+            yield self._parsed.convert(rows.slice(start, ROWS_PER_BATCH))
 
     def beside(self, rows: pa.RecordBatch, riding: list[pa.Array]) -> pa.RecordBatch:
         """Converted rows with the columns of keep= beside them."""

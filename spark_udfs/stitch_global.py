@@ -23,7 +23,7 @@ from formatter.buffers import addresses_of
 from formatter.plans import DecodePlan, make_plan
 from spark_udfs.chunk_plans import KIND_ASK, KIND_PLAN, KIND_SURVEY, PREFIX, PlanTask
 from spark_udfs.chunk_survey import SurveyTask, has_header, is_stateless, survey
-from spark_udfs.hand_over import ROWS_PER_BATCH, handed_over
+from spark_udfs.hand_over import handed_over
 from spark_udfs.parse_task import ParseTask
 
 MAX_ROWS = 65_536
@@ -133,9 +133,7 @@ class _Reader:
                 raise self._described(error, origins[error[2]].as_py(), sequences[error[2]].as_py())
         riding = _Riding(rows, self.task.keep, rows_through)
         for array in arrays:
-            whole = self.plan.batch(array)
-            for start in range(0, whole.num_rows, ROWS_PER_BATCH):
-                part = self.task.converted(whole.slice(start, ROWS_PER_BATCH))
+            for part in self.task.parts(self.plan.batch(array)):
                 yield self.task.beside(part, riding.take(part.num_rows))
 
     def _described(self, error: Any, origin: int | str, sequence: int) -> fm.FormatError:

@@ -51,9 +51,6 @@ def main(master: str, stitch: str, way: str) -> None:
     builder = SparkSession.builder.master(master).config("spark.ui.enabled", "false").config("spark.log.level", "OFF")
     builder = builder.config("spark.sql.shuffle.partitions", "4").config("spark.ui.showConsoleProgress", "false")
     builder = builder.config("spark.sql.adaptive.coalescePartitions.enabled", "false")
-    builder = builder.config("spark.speculation", str(way == "slow").lower()).config(
-        "spark.speculation.quantile", "0.5"
-    )
     spark = su.configure(builder).getOrCreate()
     content = {
         name: b"".join(b'%d,"text\n%d"\n' % (n, n) for n in range(at, at + 900)) for name, at in (("a", 0), ("b", 900))
