@@ -14,6 +14,12 @@ def shorten(raw: bytes | str, limit: int = FOUND_LIMIT) -> str:
     return quoted if len(quoted) <= limit else f"{quoted[: limit - 3]}...'"
 
 
+def shown(value: object, limit: int = FOUND_LIMIT) -> str:
+    """An argument as it may stand in a message."""
+    text = repr(value)
+    return text if len(text) <= limit else f"{text[: limit - 3]}..."
+
+
 class FormatterError(Exception):
     """Base of all errors of this package."""
 
