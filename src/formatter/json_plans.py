@@ -128,9 +128,9 @@ def node(field: pa.Field, full: pa.DataType, where: str) -> dict[str, Any]:
         described["list_size"] = kind.list_size if fixed else 0
         described["children"] = [node(kind.value_field, full.value_type, f"{where}[]")]
     elif pa.types.is_map(kind):
-        if types.storage_type(kind.key_type) not in (pa.string(), pa.large_string()):
+        if pa.types.is_nested(kind.key_type) or pa.types.is_null(kind.key_type):
             raise SchemaError(
-                f"Json: column {where!r}: keys of an object are strings, found {kind}; use map<string, ...>"
+                f"Json: column {where!r}: the text of a key is one value, found {kind}; use map<string, ...>"
             )
         described["kind"] = MAP
         described["children"] = [

@@ -174,6 +174,7 @@ void CsvDecoder::decode_fixed(size_t i, const FieldView& all) {
     ValueMarks marks{empty_.data(), odd_.data(), 0, 0};
     switch (spec.type) {
         case ColumnType::int64: kernel_->decode_int64(v, c.values.as<int64_t>() + at, marks); break;
+        case ColumnType::uint64: kernel_->decode_uint64(v, c.values.as<uint64_t>() + at, marks); break;
         case ColumnType::float64:
             kernel_->decode_float64(v, format_->decimal_point, c.values.as<double>() + at, marks);
             break;

@@ -28,7 +28,9 @@ class JsonNestedReader {
 
   private:
     struct Member {
-        std::string key;
+        JsonScalar key;
+        ErrorCode code;  // of the key
+        const uint8_t* key_at;
         const uint8_t* value;
     };
 

@@ -30,6 +30,7 @@ const Kernel FORMATTER_JOIN(kernel_, FORMATTER_ISA) = {
     .first_record_end = FORMATTER_ISA::first_record_end,
     .copy_counting = FORMATTER_ISA::copy_counting,
     .decode_int64 = FORMATTER_ISA::decode_int64,
+    .decode_uint64 = FORMATTER_ISA::decode_uint64,
     .decode_float64 = FORMATTER_ISA::decode_float64,
     .decode_timestamp = FORMATTER_ISA::decode_timestamp,
     .decode_date32 = FORMATTER_ISA::decode_date32,

@@ -58,6 +58,10 @@ FORMATTER_INLINE Words last_bytes_before_eight(Words count) {
     const __m512i shift = _mm512_subs_epu16(_mm512_set1_epi64(128), _mm512_slli_epi64(__m512i(count), 3));
     return Words(_mm512_sllv_epi64(_mm512_set1_epi64(-1), shift));
 }
+FORMATTER_INLINE Words last_bytes_before_sixteen(Words count) {
+    const __m512i shift = _mm512_subs_epu16(_mm512_set1_epi64(192), _mm512_slli_epi64(__m512i(count), 3));
+    return Words(_mm512_sllv_epi64(_mm512_set1_epi64(-1), shift));
+}
 
 FORMATTER_INLINE Words equal_bytes(Words a, Words b) {
     return Words(_mm512_movm_epi8(_mm512_cmpeq_epi8_mask(__m512i(a), __m512i(b))));
@@ -81,6 +85,7 @@ FORMATTER_INLINE Words eight_digits(Words digits) {
 }
 
 FORMATTER_INLINE __m512i full_bytes(Words mask) { return _mm512_srli_epi64(_mm512_popcnt_epi64(__m512i(mask)), 3); }
+FORMATTER_INLINE Words count_full_bytes(Words mask) { return Words(full_bytes(mask)); }
 FORMATTER_INLINE Words quotient8(Words mantissa, Words through_point) {
     const __m512d powers = _mm512_setr_pd(1, 1e7, 1e6, 1e5, 1e4, 1e3, 1e2, 1e1);
     const __m512d power = _mm512_permutexvar_pd(full_bytes(through_point), powers);
