@@ -66,10 +66,11 @@ def main(folder: Path) -> None:
 
     import formatter as fm
     import spark_udfs as su
-    from spark_udfs import read, split_starts
+    from spark_udfs import split_starts
 
-    read.GRID_BYTES = split_starts.GRID_BYTES = 2_000  # so that small files have many splits
-    read.FILE_COST_BYTES = 0
+    planning = sys.modules["spark_udfs.read"]
+    planning.GRID_BYTES = split_starts.GRID_BYTES = 2_000  # so that small files have many splits
+    planning.FILE_COST_BYTES = 0
     expected = write_input(folder)
     (folder / "events").mkdir()
     format = fm.Csv(pa.schema([("id", pa.int64()), ("text", pa.string())]))
