@@ -8,7 +8,7 @@
 namespace formatter {
 namespace {
 
-constexpr uint64_t rows_ahead_most = 256 << 10;
+constexpr uint64_t rows_ahead_most = 64 << 10;  // the rows of a large batch
 
 void set_bit(std::vector<uint64_t>& bits, uint32_t i) { bits[i / 64] |= uint64_t(1) << (i % 64); }
 void clear_bit(std::vector<uint64_t>& bits, uint32_t i) { bits[i / 64] &= ~(uint64_t(1) << (i % 64)); }
