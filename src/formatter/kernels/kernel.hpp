@@ -130,8 +130,9 @@ struct Kernel {
     // (0 to 38): times 10^scale, as 16 bytes a value, below 10^precision. Most such are decided, everything else is odd.
     void (*decode_decimal128)(const FieldView&, uint8_t decimal_point, uint32_t precision, uint32_t scale, uint8_t* out,
                               ValueMarks&);
-    // YYYY-MM-DD, and in timestamps also YYYY-MM-DD[T ]HH:MM:SS and ...SS.f{1,9}, each with an optional Z. Valid calendar
-    // dates of years 0001 to 9999 only; else odd. More fraction digits than the unit holds: odd unless they are zeros.
+    // YYYY-MM-DD, and in timestamps also YYYY-MM-DD[T ]HH:MM[:SS[.f{1,9}]], each of those with an optional zone: Z, or + or -
+    // and HH, HHMM or HH:MM. Valid calendar dates of years 0001 to 9999 only; else odd. More fraction digits than the unit
+    // holds: odd unless they are zeros.
     void (*decode_timestamp)(const FieldView&, TimeUnit, int64_t* out, ValueMarks&);
     void (*decode_date32)(const FieldView&, int32_t* out, ValueMarks&);
     // One bit a row into `out` (a bitmap like the marks). Fields equal to a token decide; others are odd (or empty).
