@@ -102,6 +102,16 @@ struct StringSums {
     bool any_non_ascii;  // out of gather_strings: some byte >= 0x80 was copied
 };
 
+struct JsonStrings {  // where the strings of a column go
+    uint8_t* text;
+    uint64_t bytes;  // in and out: of it that are written; 64 more than `room` may be overwritten
+    uint64_t room;
+    uint8_t* ends;  // one a row: int32, or int64 if `wide`
+    bool wide;
+    bool nullable;  // if not, a null is not decided here
+    uint64_t* valid;  // a bitmap whose bits are set: those of nulls are cleared
+};
+
 struct Kernel {
     const char* name;
     bool (*supported)();
@@ -157,6 +167,12 @@ struct Kernel {
     // The text a JSON string's content stands for; the bytes written, or -1 if no string has such content. 64 bytes more
     // than `size` are read and may be written.
     ptrdiff_t (*copy_json_string)(const uint8_t* from, size_t size, uint8_t* to);
+    // The same for rows `from` and on of one segment, the strings behind each other; `stops` are those of row `from`, a
+    // string's lie inside its quotes, and row 0 of the segment has bit `bit` in the bitmap. What is neither a string nor
+    // null nor missing (a line end), what there is no room for, and what stands so near to the end of what can be read
+    // that whole blocks cannot, ends it. Returns the row behind the last one decided.
+    uint32_t (*gather_json_strings)(const Segment&, const uint32_t* stops, size_t stride, uint32_t from, uint64_t bit,
+                                    JsonStrings&);
 };
 
 // Kernels compiled in and supported by this CPU, best first; the last is scalar.
