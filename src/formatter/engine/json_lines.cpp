@@ -65,7 +65,7 @@ const uint8_t* JsonDecoder::read_lines(const Slice& slice, uint64_t* row_limit) 
         leveled_end_ = at;
         Slice indexed = slice;
         indexed.begin = base;
-        indexed.utf8_known = index.ascii || (at < end && kernel_->valid_utf8(base, size_t(end[-1]) + 1));
+        indexed.utf8_known = index.utf8_known || (at < end && kernel_->valid_utf8(base, size_t(end[-1]) + 1));
         bool doubtful = index.stopped;
         while (at < end && *row_limit > 0) {
             const uint32_t* next = read_known_line(indexed, line, at, end);

@@ -20,18 +20,6 @@
 namespace formatter {
 namespace FORMATTER_ISA {
 
-// The bits of `word` where `mask` has ones, side by side.
-static inline uint64_t extract_bits(uint64_t word, uint64_t mask) {
-#ifdef __BMI2__
-    return _pext_u64(word, mask);
-#else
-    uint64_t bits = 0;
-    for (uint64_t at = 1; mask != 0; mask &= mask - 1, at <<= 1)
-        if (word & mask & (0 - mask)) bits |= at;
-    return bits;
-#endif
-}
-
 // The depths of up to 64 parts, of which `opening` and `closing` are brackets; `depth` is that before the first and becomes
 // that behind the last. False if one is too deep to be told, or closes what is not open.
 #ifdef __AVX512BW__
@@ -147,7 +135,7 @@ static void level_json_as(JsonLevels& levels) {
             wrong |= (parts_in_order(is, is.shifted(before), valued.values) & present) != present;
             // Only strings are keys. That a value has something before it is known by now.
             wrong |= (is.colon & valued.others) != 0;
-            if (!wrong) wrong = !scalars_in_order(levels, at, valued.others & present);
+            if (!wrong && !json_scalars_indexed) wrong = !scalars_in_order(levels, at, valued.others & present);
             const uint64_t before_colon = is.colon >> 1 | uint64_t(size == 64 && kinds[at + 64] == ':') << 63;
             of_object |= is.colon | (is.comma & before_colon);
             left |= is.colon | is.comma;

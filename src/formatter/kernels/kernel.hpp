@@ -66,7 +66,7 @@ struct JsonIndex {
     // out
     bool checked;  // `valued` is there, and strings and what stands between values are in order by the JSON grammar
     size_t count;  // positions of whole lines: the last is a line end
-    bool ascii;  // no byte up to the last position is 0x80 or more (may be false too often)
+    bool utf8_known;  // all bytes up to the last position are UTF-8 (may be false too often)
     bool stopped;  // the line behind the last position has no strings in order: not written, nor those after it
 };
 
