@@ -77,6 +77,8 @@ struct JsonLevels {
     const uint32_t* positions;
     size_t count;
     uint8_t* depths;  // out: room for `count` + 64
+    uint32_t* line_ends;  // out: which kinds are line ends, as far as `whole`, from `first` on; room for `count` + 64
+    size_t first;
     size_t whole;  // out: kinds of the lines, from the first, that are in order; may stop early, never late
 };
 
