@@ -18,9 +18,9 @@ import pyarrow.compute as pc
 from pyarrow import fs
 
 import formatter as fm
+from formatter import snappy_stream
 from formatter.filters import columns_of
 from formatter.splits import Part, SplitReader
-from spark_udfs import snappy_file
 from spark_udfs.file_listing import Storage
 from spark_udfs.metrics import Measure, Reports, metrics_batch
 from spark_udfs.options import Reading
@@ -202,9 +202,9 @@ def _clause_expression(clause: Any) -> pc.Expression:
 @contextmanager
 def opened(storage: Storage, path: str, codec: str | None) -> Iterator[Any]:
     filesystem, inner = storage.resolve(path)
-    if codec == snappy_file.CODEC:
-        with filesystem.open_input_file(inner) as file:
-            yield snappy_file.decompressed(file.read(), path)
+    if codec == snappy_stream.CODEC:
+        with filesystem.open_input_stream(inner, compression=None) as file:
+            yield snappy_stream.SnappyStream(file, path)
     elif codec is not None:
         with filesystem.open_input_stream(inner, compression=codec) as stream:
             yield stream

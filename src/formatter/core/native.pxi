@@ -32,7 +32,7 @@ cdef extern from "engine/columns.hpp" namespace "formatter" nogil:
         TimeUnit unit
         BinaryEncoding encoding
         TextLayout layout
-        cbool nullable, raw, time_of_day
+        cbool nullable, raw, any_value, time_of_day
         uint8_t epoch
         uint32_t byte_width
         uint8_t precision

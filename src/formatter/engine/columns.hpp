@@ -47,6 +47,7 @@ struct ColumnSpec {
     TextLayout layout = TextLayout::offsets;
     bool nullable = true;
     bool raw = false;        // keep the field's bytes as they are, quotes and all
+    bool any_value = false;  // JSON text: what is no string is kept as it is written
     bool time_of_day = false;  // a timestamp column that counts from midnight
     uint8_t epoch = 0;         // unit of numbers in a time column: 1 days, 2 s, 3 ms, 4 us, 5 ns; 0: there are none
     uint32_t byte_width = 0;   // that a binary value must have; 0: any

@@ -119,11 +119,19 @@ struct Kernel {
     uint64_t (*copy_counting)(uint8_t* to, const uint8_t* from, size_t size, uint8_t byte, const uint8_t* next,
                               size_t next_size);
 
-    // -?digits, 1 to 18 digits. Anything else (signs '+', spaces, quotes, longer, overflow) is odd.
+    // -?digits, 1 to 18 digits, and most of 19 where a column has many of them. Anything else (signs '+', spaces, quotes,
+    // longer, overflow) is odd.
     void (*decode_int64)(const FieldView&, int64_t* out, ValueMarks&);
-    // -?digits[.digits] with at most 15 digits in all and at least one on each side of a point that is there: correctly
+    // The same without signs, up to 20 digits.
+    void (*decode_uint64)(const FieldView&, uint64_t* out, ValueMarks&);
+    // -?digits[.digits] with at most 15 digits in all and at least one on each side of a point that is there, and where a
+    // column has many such, most of 20 digits and with an exponent behind (e or E, a sign or none, one to four digits): correctly
     // rounded. Everything else is odd. `decimal_point` is '.' or ','.
     void (*decode_float64)(const FieldView&, uint8_t decimal_point, double* out, ValueMarks&);
+    // -?digits[.digits] with at least one digit on each side of a point that is there, and no more behind it than `scale`
+    // (0 to 38): times 10^scale, as 16 bytes a value, below 10^precision. Most such are decided, everything else is odd.
+    void (*decode_decimal128)(const FieldView&, uint8_t decimal_point, uint32_t precision, uint32_t scale, uint8_t* out,
+                              ValueMarks&);
     // YYYY-MM-DD, and in timestamps also YYYY-MM-DD[T ]HH:MM:SS and ...SS.f{1,9}, each with an optional Z. Valid calendar
     // dates of years 0001 to 9999 only; else odd. More fraction digits than the unit holds: odd unless they are zeros.
     void (*decode_timestamp)(const FieldView&, TimeUnit, int64_t* out, ValueMarks&);
