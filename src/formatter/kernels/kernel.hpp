@@ -66,7 +66,7 @@ struct JsonIndex {
     // out
     bool checked;  // `valued` is there, and strings and what stands between values are in order by the JSON grammar
     size_t count;  // positions of whole lines: the last is a line end
-    bool ascii;  // no byte up to the last position is 0x80 or more (may be false too often)
+    bool utf8_known;  // all bytes up to the last position are UTF-8 (may be false too often)
     bool stopped;  // the line behind the last position has no strings in order: not written, nor those after it
 };
 
@@ -77,6 +77,8 @@ struct JsonLevels {
     const uint32_t* positions;
     size_t count;
     uint8_t* depths;  // out: room for `count` + 64
+    uint32_t* line_ends;  // out: which kinds are line ends, as far as `whole`, from `first` on; room for `count` + 64
+    size_t first;
     size_t whole;  // out: kinds of the lines, from the first, that are in order; may stop early, never late
 };
 
