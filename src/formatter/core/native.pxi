@@ -169,6 +169,7 @@ cdef extern from "engine/chunk_reader.hpp" namespace "formatter" nogil:
     cdef cppclass ChunkRows:
         RangeResult result
         vector[uint64_t] rows_through
+        uint64_t spanning
     void read_chunks(const RecordFormat&, RecordDecoder&, const PlacedChunk*, size_t, const ChunkLimits&, ChunkRows*)
 
 cdef extern from "engine/record_array.hpp" namespace "formatter" nogil:
