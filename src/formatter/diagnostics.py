@@ -58,9 +58,11 @@ def describe(
     *,
     origin: int | str | None = None,
     record_base: int | None = 0,
+    place: str | None = None,
 ) -> FormatError:
     """A FormatError with its position; `names` are the plan's columns, which the error counts by.
 
+    `place`: which file, or buffer of which origin, as the message names it.
     `record_base`: records before those the error counts, or None if nobody has counted them.
     """
     code, column, sequence, byte_offset, counted, found_fields, found_bytes, _raw = error
@@ -85,6 +87,8 @@ def describe(
     remedy = _remedy(code, found_bytes, field, format)
     if remedy:
         message += f"; {remedy}"
+    if place:
+        message = f"{place}: {message}"
     return FormatError(
         message, code=code, origin=origin, sequence=sequence or None, byte_offset=byte_offset, record=record, column=name,
         expected=expected, found=found,

@@ -21,6 +21,8 @@ CODECS = {"zstd": "zstd", "gzip": "gzip", "lz4": "lz4", "snappy": "snappy", "bz2
 _SUFFIXES = {".zst": "zstd", ".zstd": "zstd", ".gz": "gzip", ".gzip": "gzip", ".lz4": "lz4", ".snappy": "snappy", ".bz2": "bz2",
              ".br": "brotli"}  # fmt: skip
 
+NO_NAME = "the input"
+
 Source = Any  # bytes-like, str, os.PathLike, a sequence of paths, or a binary file object
 
 
@@ -52,7 +54,7 @@ def inputs(source: Source, codec: str | None) -> Iterator[Input]:
 class Input:
     """One input; `windows` yields (bytes so far unread, whether they are the last)."""
 
-    name = "<input>"
+    name: str | None = None  # as errors call it
     codec: str | None = None
     contiguous = False
 
@@ -83,7 +85,7 @@ class Input:
             if self.codec is None:
                 raise
             raise OSError(
-                f"{self.name}: expected {self.codec}, found other or missing bytes ({error}); name the codec it was "
+                f"{self.name or NO_NAME}: expected {self.codec}, found other or missing bytes ({error}); name the codec it was "
                 "written with in codec=, or bring the whole file"
             ) from error
 
@@ -118,7 +120,7 @@ class Memory(Input):
             self.contiguous = False
 
     def open(self) -> Any:
-        return _decompressed(pa.BufferReader(pa.py_buffer(self.data)), str(self.codec), self.name)
+        return _decompressed(pa.BufferReader(pa.py_buffer(self.data)), str(self.codec), NO_NAME)
 
 
 class File(Input):
@@ -129,20 +131,21 @@ class File(Input):
 
     def open(self) -> Any:
         raw = open(self.path, "rb", buffering=0)  # noqa: SIM115  (windows() closes it)
-        return _decompressed(raw, self.codec, self.name) if self.codec else raw
+        return _decompressed(raw, self.codec, self.name or NO_NAME) if self.codec else raw
 
 
 class Readable(Input):
     """The caller's file object, which stays the caller's to close."""
 
     def __init__(self, stream: Any, codec: str | None) -> None:
-        self.name = str(getattr(stream, "name", "<stream>"))
+        name = getattr(stream, "name", None)  # a number where a pipe or socket was opened by its handle
+        self.name = name if isinstance(name, str) else None
         self.stream = stream
         self.codec = codec
 
     def open(self) -> Any:
         raw = _Unclosed(self.stream)
-        return _decompressed(raw, self.codec, self.name) if self.codec else raw
+        return _decompressed(raw, self.codec, self.name or NO_NAME) if self.codec else raw
 
 
 def _decompressed(raw: Any, codec: str, name: str) -> Any:

@@ -97,3 +97,18 @@ def test_an_empty_compressed_input_has_no_rows(codec, tmp_path):
     path = tmp_path / f"empty.csv{SUFFIXES[codec]}"
     path.write_bytes(b"" if codec == "snappy" else dict(WRITERS)[codec](b""))
     assert fm.read(path, FORMAT).num_rows == 0
+
+
+def test_an_error_names_the_file_it_is_in(tmp_path):
+    good, bad = tmp_path / "good.csv", tmp_path / "bad.csv.gz"
+    good.write_bytes(b"1,x\n")
+    bad.write_bytes(gzip.compress(b"2,y\nthree,z\n"))
+    where = r"bad\.csv\.gz: csv: record 1, field 0 'id', byte 4: expected int64, found 'three'"
+    with pytest.raises(fm.FormatError, match=where) as caught:
+        fm.read([good, bad], FORMAT)
+    assert caught.value.origin == str(bad)
+    rejects: list[pa.Table] = []
+    assert fm.read([good, bad], FORMAT, on_error="collect", rejects=rejects)["id"].to_pylist() == [1, 2]
+    assert [origin for table in rejects for origin in table["origin"].to_pylist()] == [str(bad)]
+    with pytest.warns(fm.RejectsWarning, match=r"^1 records rejected, the first: .*bad\.csv\.gz: csv: record 1"):
+        fm.read(bad, FORMAT, on_error="collect")

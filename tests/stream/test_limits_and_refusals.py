@@ -298,3 +298,13 @@ def test_origins_of_every_kind_are_kept_apart():
     batches = stream.push_many(buffers, sequences=sequences, origins=names) + stream.finish_all()
     found = {b.origin: rows_of([b]) for b in batches}
     assert found == {origin: [(i, "a"), (i, "b")] for i, origin in enumerate(origins)}
+
+
+def test_a_record_that_cannot_be_read_is_told_with_its_origin_and_sequence():
+    stream = fm.Stream(fm.Csv(pa.schema([("a", pa.int64())])))
+    stream.push(b"1\n2", sequence=1, origin="feed")
+    with pytest.raises(
+        fm.FormatError, match=r"^origin 'feed', sequence 2: csv: record 1, field 0 'a', byte 2: "
+    ) as caught:
+        stream.push(b"x\n", sequence=2, origin="feed")
+    assert (caught.value.origin, caught.value.sequence, caught.value.record) == ("feed", 2, 1)

@@ -156,8 +156,7 @@ FieldView CsvDecoder::without_quotes(const FieldView& v) {
 bool CsvDecoder::learn_quotes(size_t i, const FieldView& v, uint32_t odd_count) {
     const ColumnSpec& spec = columns_.specs()[i];
     if (in_quotes_[i] || !plain_ || !format_->quoting || format_->trim || odd_count <= v.rows / 2) return false;
-    if (spec.type == ColumnType::decimal128 || spec.type == ColumnType::boolean || spec.epoch || spec.time_of_day)
-        return false;
+    if (spec.epoch || spec.time_of_day) return false;
     uint32_t first = 0;
     while (!(odd_[first / 64] >> (first % 64) & 1)) first++;
     const Bytes raw = field(i, first);
@@ -200,6 +199,10 @@ void CsvDecoder::decode_fixed(size_t i, const FieldView& all) {
             break;
         }
         case ColumnType::decimal128:
+            if (spec.scale < 0 || spec.scale > 38) goto exactly;
+            kernel_->decode_decimal128(v, format_->decimal_point, spec.precision, uint32_t(spec.scale),
+                                       c.values.data() + 16 * at, marks);
+            break;
         exactly:
             // Each value exactly: digits decide, there is no approximation to start from.
             std::fill(empty_.begin(), empty_.end(), 0);

@@ -33,9 +33,15 @@ struct DigitChunk {
     uint32_t rows;
 };
 
+FORMATTER_INLINE void add_long_field(DigitChunk& chunk, const WordChunk::LongField& field) {
+    chunk.sizes[field.row] = 0;
+    chunk.long_fields[chunk.long_count++] = field;
+}
+
 struct DigitShape {  // what the next chunk is taken for, learned from the one before
     uint32_t word_count = 1;
     bool exponents = false;
+    uint32_t shorter = 0;  // chunks in a row for which fewer words would have done
 };
 
 // e[+-]digits at the end of a field whose last bytes are `word`: its size, or 0. At most four digits, and one byte must
@@ -59,55 +65,68 @@ FORMATTER_INLINE uint32_t cut_exponent(uint64_t word, uint32_t size, int16_t& ex
     return behind + 1;
 }
 
-// `end` is behind the field, whose first byte is `begin` bytes before; 32 bytes before `end` can be read.
+// `end` is behind the field, of which `size` bytes before it, and 32 bytes there can be read in any case. Returns the size
+// without sign and exponent.
 template <uint32_t words, bool exponents>
-FORMATTER_INLINE void cut_digits(const uint8_t* end, uint32_t size, const uint8_t* whole, DigitChunk& chunk,
-                                 uint32_t at) {
-    const uint32_t whole_size = size;
+FORMATTER_INLINE uint32_t cut_digits(const uint8_t* end, uint32_t size, DigitChunk& chunk, uint32_t at,
+                                     uint32_t& exponent_count) {
     const uint32_t negative = (end[-ptrdiff_t(size - 1 < 32 ? size : 1)] == '-') & (size > 1);  // of long ones no matter
     size -= negative;
     if (exponents) {
         const uint32_t cut = cut_exponent(load_word(end - 8), size, chunk.exponents[at]);
-        chunk.exponent_count += cut != 0;
+        exponent_count += cut != 0;
         end -= cut;
         size -= cut;
     }
-    chunk.words[0][at] = load_word(end - 8);
-    if (words > 1) chunk.words[1][at] = load_word(end - 16);
-    if (words > 2) chunk.words[2][at] = load_word(end - 24);
+    const uint64_t last = load_word(end - 8);
+    const uint64_t middle = words > 1 ? load_word(end - 16) : 0, front = words > 2 ? load_word(end - 24) : 0;
+    chunk.words[0][at] = last;
+    if (words > 1) chunk.words[1][at] = middle;
+    if (words > 2) chunk.words[2][at] = front;
     chunk.signs[at] = uint8_t(negative);
-    if (__builtin_expect(size > most_digit_bytes, false)) {
-        chunk.long_fields[chunk.long_count++] = {whole, whole_size, at};
-        size = 0;
-    }
-    chunk.longest = size > chunk.longest ? size : chunk.longest;
     chunk.sizes[at] = uint8_t(size);
+    return size;
 }
 
-template <uint32_t words, bool exponents>
-__attribute__((noinline)) static void cut_digit_run(const FieldRun& run, DigitChunk& chunk) {
+struct DigitSums {
+    uint32_t longest = 0, exponent_count = 0;
+};
+
+// A function of its own, so that the loop's few values stay in registers.
+template <uint32_t words, bool exponents, bool drop_carriage_return>
+__attribute__((noinline)) static DigitSums cut_digit_run(const FieldRun& run, DigitChunk& chunk) {
     constexpr ptrdiff_t reach = 32;  // 24 bytes before an exponent of at most 6, and one for a '\r'
     const uint8_t* const base = run.base;
     const uint32_t* ends = run.ends;
     const ptrdiff_t to_begin = run.begins - run.ends, stride = ptrdiff_t(run.stride);
     const uint32_t skip = run.skip, past = chunk.rows + run.rows;
     uint32_t at = chunk.rows;
+    DigitSums sums;
     // Ends ascend: only the first rows of a segment can be too near to the begin of what may be read.
     for (; at < past && base + *ends - run.readable_begin <= reach; at++, ends += stride) {
         const uint32_t begin = ends[to_begin] + skip;
         uint32_t size = *ends - begin;
-        if (run.drop_carriage_return && size != 0) size -= base[*ends - 1] == '\r';
+        if (drop_carriage_return && size != 0) size -= base[*ends - 1] == '\r';
         uint8_t copy[reach] = {};
         for (uint32_t i = 0; i < size; i++) copy[reach - size + i] = base[begin + i];
-        cut_digits<words, exponents>(copy + reach, size, base + begin, chunk, at);
+        const uint32_t left = cut_digits<words, exponents>(copy + reach, size, chunk, at, sums.exponent_count);
+        if (left > most_digit_bytes) add_long_field(chunk, {base + begin, size, at});
+        sums.longest = left > sums.longest ? left : sums.longest;
     }
     for (; at < past; at++, ends += stride) {
         const uint32_t begin = ends[to_begin] + skip;
         const uint8_t* end = base + *ends;
         uint32_t size = *ends - begin;
-        const bool carriage_return = run.drop_carriage_return & (size != 0) & (end[-1] == '\r');
-        cut_digits<words, exponents>(end - carriage_return, size - carriage_return, base + begin, chunk, at);
+        if (drop_carriage_return) {
+            const bool carriage_return = (size != 0) & (end[-1] == '\r');
+            end -= carriage_return;
+            size -= carriage_return;
+        }
+        const uint32_t left = cut_digits<words, exponents>(end, size, chunk, at, sums.exponent_count);
+        if (__builtin_expect(left > most_digit_bytes, false)) add_long_field(chunk, {base + begin, size, at});
+        sums.longest = left > sums.longest ? left : sums.longest;
     }
+    return sums;
 }
 
 template <uint32_t words, bool exponents>
@@ -115,7 +134,10 @@ FORMATTER_INLINE void cut_digit_chunk(RunWalk& walk, DigitChunk& chunk) {
     FieldRun run;
     chunk.rows = chunk.longest = chunk.long_count = chunk.exponent_count = 0;
     while (chunk.rows < chunk_rows && walk.next(chunk_rows - chunk.rows, run)) {
-        cut_digit_run<words, exponents>(run, chunk);
+        const DigitSums sums = run.drop_carriage_return ? cut_digit_run<words, exponents, true>(run, chunk)
+                                                        : cut_digit_run<words, exponents, false>(run, chunk);
+        chunk.longest = sums.longest > chunk.longest ? sums.longest : chunk.longest;
+        chunk.exponent_count += sums.exponent_count;
         chunk.rows += run.rows;
     }
     for (uint32_t i = chunk.rows; i % 64 != 0; i++) {  // the loops take 64 rows at a time
@@ -127,6 +149,7 @@ FORMATTER_INLINE void cut_digit_chunk(RunWalk& walk, DigitChunk& chunk) {
 
 // Fills the next chunk; false at the end of the view. Afterwards `word_count` words of it are enough.
 FORMATTER_INLINE bool next_digit_chunk(RunWalk& walk, DigitChunk& chunk, DigitShape& shape) {
+    constexpr uint32_t steady = 16;  // chunks of shorter fields until fewer words are tried
     const size_t segment = walk.segment;
     const uint32_t row = walk.row;
     for (;;) {
@@ -143,9 +166,14 @@ FORMATTER_INLINE bool next_digit_chunk(RunWalk& walk, DigitChunk& chunk, DigitSh
             else
                 cut_digit_chunk<3, false>(walk, chunk);
         }
-        const uint32_t cut = shape.word_count;
-        shape.word_count = chunk.longest <= 8 ? 1 : chunk.longest <= 16 ? 2 : 3;
-        if (shape.word_count <= cut || (shape.exponents && cut != 1)) return chunk.rows != 0;
+        const uint32_t there = shape.exponents && shape.word_count > 1 ? 3 : shape.word_count;
+        const uint32_t enough = chunk.longest <= 8 ? 1 : chunk.longest <= 16 ? 2 : 3;
+        if (enough <= there) {
+            shape.shorter = enough < shape.word_count ? shape.shorter + 1 : 0;
+            if (shape.shorter > steady || enough > shape.word_count) shape.word_count = enough;
+            return chunk.rows != 0;
+        }
+        shape.word_count = enough;
         walk.segment = segment;
         walk.row = row;
     }

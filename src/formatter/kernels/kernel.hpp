@@ -126,6 +126,10 @@ struct Kernel {
     // column has many such, most of 20 digits and with an exponent behind (e or E, a sign or none, one to four digits): correctly
     // rounded. Everything else is odd. `decimal_point` is '.' or ','.
     void (*decode_float64)(const FieldView&, uint8_t decimal_point, double* out, ValueMarks&);
+    // -?digits[.digits] with at least one digit on each side of a point that is there, and no more behind it than `scale`
+    // (0 to 38): times 10^scale, as 16 bytes a value, below 10^precision. Most such are decided, everything else is odd.
+    void (*decode_decimal128)(const FieldView&, uint8_t decimal_point, uint32_t precision, uint32_t scale, uint8_t* out,
+                              ValueMarks&);
     // YYYY-MM-DD, and in timestamps also YYYY-MM-DD[T ]HH:MM:SS and ...SS.f{1,9}, each with an optional Z. Valid calendar
     // dates of years 0001 to 9999 only; else odd. More fraction digits than the unit holds: odd unless they are zeros.
     void (*decode_timestamp)(const FieldView&, TimeUnit, int64_t* out, ValueMarks&);

@@ -6,7 +6,7 @@
 
 #include "kernels/digit_chunks.inl.hpp"
 #include "kernels/kernel.hpp"
-#include "kernels/nearest_double.hpp"
+#include "kernels/nearest_doubles.inl.hpp"
 
 namespace formatter {
 namespace FORMATTER_ISA {
@@ -66,7 +66,7 @@ FORMATTER_INLINE bool may_be_number(const WordChunk& chunk, const uint64_t* odd)
 // undecided the other: that is how it was in the chunk before, and a chunk that was taken for the wrong kind is done again.
 template <class Convert>
 FORMATTER_INLINE void decode_words(const FieldView& view, const Convert& convert, uint64_t* out, ValueMarks& marks) {
-    constexpr uint32_t patience = 32;  // chunks until exponents are looked for again where there were none
+    constexpr uint32_t patience = 16;  // chunks until another way is tried again
     RunWalk walk(view);
     WordChunk chunk;
     DigitChunk digits;
@@ -103,7 +103,7 @@ FORMATTER_INLINE void decode_words(const FieldView& view, const Convert& convert
                 again(true);
                 continue;
             }
-            long_digits = shape.exponents || digits.longest > 16;
+            long_digits = shape.exponents || digits.longest > 16 || shape.shorter < patience;
             done += digits.rows;
         } else {
             if (!next_chunk(walk, chunk, beyond_eight)) return;
@@ -338,15 +338,9 @@ struct ConvertFraction {
 
     uint64_t digits(const DigitChunk& chunk, uint32_t row, const DigitShape& shape, uint64_t* out) const {
         alignas(64) uint64_t places[64];
-        uint64_t good = numbers_of<true>(chunk, row, shape.word_count, decimal_point, front_of_uint64, out, places);
-        for (uint32_t i = 0; i < 64; i++) {
-            const int exponent = shape.exponents ? chunk.exponents[row + i] : 0;
-            uint64_t image;
-            const uint64_t fits = nearest_double(out[i], exponent - int(places[i]), image) & (good >> i);
-            out[i] = (image | uint64_t(chunk.signs[row + i]) << 63) & (0 - fits);
-            good &= ~((fits ^ 1) << i);
-        }
-        return good;
+        const uint64_t good = numbers_of<true>(chunk, row, shape.word_count, decimal_point, front_of_uint64, out, places);
+        const int16_t* const exponents = shape.exponents ? chunk.exponents + row : nullptr;
+        return nearest_doubles(out, places, exponents, chunk.signs + row, good);
     }
 
     // Only a sign, fifteen digits and a point reach beyond sixteen bytes.
