@@ -72,6 +72,7 @@ CsvDecoder::CsvDecoder(std::shared_ptr<const CsvFormat> format)
     text_before_.resize(format_->columns.size());
     nulls_before_.resize(format_->columns.size());
     in_quotes_.assign(format_->columns.size(), 0);
+    number_shapes_.assign(format_->columns.size(), NumberShape());
     plan_filter();
 }
 

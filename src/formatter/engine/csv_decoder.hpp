@@ -97,6 +97,7 @@ class CsvDecoder : public RecordDecoder {
     std::vector<Access> access_;
     std::vector<FilterStep> steps_;  // most dropped rows for the money first; empty if the filter has alternatives
     std::vector<uint8_t> in_quotes_;  // numbers of the column have mostly been
+    std::vector<NumberShape> number_shapes_;  // of each column
     std::vector<uint32_t> bare_stops_;
     std::vector<Segment> bare_segments_;
     std::vector<bool> is_decoded_;   // in this attempt
