@@ -42,7 +42,8 @@ class JsonNestedReader {
     const uint8_t* read_plain_map(JsonBuilder&, const uint8_t* at, const uint8_t* end);
     Skipped read_map_again(JsonBuilder&, const uint8_t* at, const uint8_t* end);
     // The key at `at` (its opening quote) and the ':' behind it; stops where the value begins.
-    Skipped read_key(const uint8_t* at, const uint8_t* end, Bytes* key, std::string* scratch);
+    Skipped read_key(const uint8_t* at, const uint8_t* end, Bytes* key, std::string* scratch,
+                     Surrogate alone = Surrogate::error);
 
     JsonPolicy policy_;
     JsonScalar scalar_;

@@ -96,7 +96,7 @@ ErrorCode parse_text(const JsonNodeSpec& node, Bytes content, bool escapes, Json
     const ColumnSpec& spec = node.scalar;
     std::string& scratch = out->scratch;
     if (escapes) {
-        const ErrorCode code = unescape(content, &scratch);
+        const ErrorCode code = unescape(content, &scratch, node.lone_surrogates);
         if (code != ErrorCode::none) return code;
         content = Bytes{reinterpret_cast<const uint8_t*>(scratch.data()), scratch.size()};
     }
@@ -154,7 +154,7 @@ Skipped parse_json_scalar(const JsonNodeSpec& node, const uint8_t* at, const uin
     if (node.scalar.raw || *at == '{' || *at == '[') {
         const Skipped whole = check_value(at, end);
         if (whole.code != ErrorCode::none) return whole;
-        if (!node.scalar.raw) return {at, ErrorCode::wrong_type};
+        if (!node.scalar.raw && !node.scalar.any_value) return {at, ErrorCode::wrong_type};
         out->text = Bytes{at, size_t(whole.at - at)};
         out->null = out->text.equals("null");
         return whole;
@@ -176,9 +176,12 @@ Skipped parse_json_scalar(const JsonNodeSpec& node, const uint8_t* at, const uin
         code = ErrorCode::none;
     } else if (yes || token.equals("false")) {
         out->integer = yes;
-        code = node.scalar.type == ColumnType::boolean ? ErrorCode::none : ErrorCode::wrong_type;
+        out->text = token;
+        const bool fits = node.scalar.type == ColumnType::boolean || node.scalar.any_value;
+        code = fits ? ErrorCode::none : ErrorCode::wrong_type;
     } else if (is_json_number(token)) {
-        code = parse_number(node, token, out);
+        out->text = token;
+        code = node.scalar.any_value ? ErrorCode::none : parse_number(node, token, out);
     }
     return {code == ErrorCode::none ? behind : at, code};
 }

@@ -127,7 +127,7 @@ void JsonDecoder::decode_columns(bool filter_columns, bool other_columns) {
 
 void JsonDecoder::decode_flat(size_t i) {
     const uint32_t rows = block_.rows();
-    std::fill(valid_.begin(), valid_.begin() + (rows + 63) / 64, ~uint64_t(0));
+    set_words(valid_.data(), (rows + 63) / 64);
     if (is_text(spec(i).type)) {
         decode_text(i);
     } else {
