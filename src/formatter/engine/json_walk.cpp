@@ -6,6 +6,8 @@
 namespace formatter {
 namespace {
 
+constexpr uint32_t no_stop = UINT32_MAX;  // a value that is not noted among the record's stops
+
 bool is_nested(uint8_t kind) { return kind == '{' || kind == '['; }
 
 // No JSON number begins with a zero that another digit follows; the loops over digits do not mind one.
@@ -187,7 +189,8 @@ bool JsonWalk::read(const JsonParts& parts, size_t first, size_t line_end, uint3
     if (has_spaces()) row = spaces_[1].add_row(line_end_, spaces_);
     JsonKeys& keys = objects_[1].keys;
     const uint8_t* const begin = parts.base + parts.positions[first];
-    if (!keys.in_order() && !has_spaces() && begin - readable_begin_ >= ptrdiff_t(JsonKeys::reach)) {
+    const bool few = column_nodes_.size() < 64;  // a bit each, and one for all other keys
+    if (!keys.in_order() && few && !has_spaces() && begin - readable_begin_ >= ptrdiff_t(JsonKeys::reach)) {
         if (read_unordered(keys, first) == line_end - 1) return true;
         for (size_t i = 0; i < 2 * column_nodes_.size(); i++) stops[i] = line_end_;
     }
@@ -198,32 +201,40 @@ bool JsonWalk::read(const JsonParts& parts, size_t first, size_t line_end, uint3
 
 // A record whose keys come in any order and whose values are plain: nothing here is decided by a branch that could go
 // either way. 0 if something is not as usual; the stops are then to be written anew.
+//
+// Nor is anything loaded that a key before may have stored: that would wait until it is known which key that was. So what
+// was met stands in a register, a bit a column.
 size_t JsonWalk::read_unordered(JsonKeys& keys, size_t at) {
     const uint8_t* const base = parts_.base;
     const uint8_t* const kinds = parts_.kinds;
-    uint32_t* const outside[] = {nowhere_, stops_};
+    const uint32_t* const positions = parts_.positions;
     const size_t first_part = at;
-    const uint32_t line_end = line_end_, to_segment = uint32_t(base - segment_base_);
+    const uint32_t to_segment = uint32_t(base - segment_base_);
+    uint32_t* const stops = stops_;
+    uint64_t met = 0, again = 0, leading_zeros = 0;
     for (;; at += 2) {
-        const uint32_t colon = parts_.positions[at + 1], behind = parts_.positions[at + 2];
-        const uint8_t kind = kinds[at + 2], first = base[colon + 1], last = base[behind - 1];
+        const uint32_t value = positions[at + 1] + 1, behind = positions[at + 2];
+        const uint8_t kind = kinds[at + 2], first = base[value], last = base[behind - 1];
         if (kinds[at + 1] != ':' || !((kind == ',') | (kind == '}')) || !((first > ' ') & (last > ' '))) return 0;
-        const JsonKeys::Entry* const entry = keys.look_up(base + parts_.positions[at] + 1, base + colon);
-        if (!entry) return 0;
-        Node& node = nodes_[entry->node];
-        const uint32_t size = behind - colon - 1;
-        const uint32_t quotes = uint32_t(node.quoted) & (first == '"') & (last == '"') & (size >= 2);
-        const bool leading_zero = !node.quoted & has_leading_zero(base + colon + 1);
-        uint32_t* const out = outside[node.place == Node::record_stops] + node.entry;
-        nowhere_[0] = line_end;
-        if ((node.kind > Node::leaf) | (size == 0) | (out[0] != line_end)) return 0;
-        out[0] = to_segment + colon + 1 + quotes;
-        out[1] = to_segment + behind - quotes;
-        node.leading_zeros |= leading_zero;
+        const JsonKeys::Entry* const entry = keys.look_up(base + positions[at] + 1, base + value - 1);
+        if (!entry || (entry->stop == no_stop) | (value == behind)) return 0;
+        const uint32_t stop = entry->stop;
+        const uint32_t quotes = uint32_t(entry->quoted) & (first == '"') & (last == '"') & (behind - value >= 2);
+        const uint64_t bit = uint64_t(1) << stop / 2;
+        again |= met & bit;
+        met |= bit;
+        uint64_t leading_zero = has_leading_zero(base + value);
+        __asm__("" : "+r"(leading_zero));  // a number from here on: a branch on it could go either way
+        leading_zeros |= bit & (0 - leading_zero);
+        stops[stop] = to_segment + value + quotes;
+        stops[stop + 1] = to_segment + behind - quotes;
         if (kind != ',') break;
     }
+    const uint64_t columns = (uint64_t(1) << column_nodes_.size()) - 1;
+    for (leading_zeros &= columns; leading_zeros != 0; leading_zeros &= leading_zeros - 1)
+        nodes_[column_nodes_[size_t(__builtin_ctzll(leading_zeros))]].leading_zeros = true;
     keys.looked_up(unsigned(at + 2 - first_part) / 2);
-    return at + 2;
+    return (again & columns) == 0 ? at + 2 : 0;
 }
 
 size_t JsonWalk::read_object(uint32_t node, size_t at, uint32_t* row) {
@@ -459,7 +470,11 @@ const JsonKeys::Entry* JsonWalk::learn_key(uint32_t node, const uint8_t* begin, 
     const auto known = object.by_key.find(key);
     const bool all_known = format_->unknown_is_error && (nodes_[node].kind == Node::structure || node == 1);
     if (known == object.by_key.end() && all_known) return nullptr;
-    return object.keys.add(begin, end, known == object.by_key.end() ? 0 : known->second);
+    const uint32_t at = known == object.by_key.end() ? 0 : known->second;
+    const Node& member = nodes_[at];
+    uint32_t stop = uint32_t(2 * column_nodes_.size());  // what nobody asked for, behind all columns
+    if (at != 0) stop = member.kind == Node::leaf && member.place == Node::record_stops ? member.entry : no_stop;
+    return object.keys.add(begin, end, at, stop, member.quoted);
 }
 
 }  // namespace formatter
