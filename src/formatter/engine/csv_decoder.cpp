@@ -139,7 +139,8 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
     size_t at = 0, slice = slice_bytes;
     while (row_limit > 0 && at < size) {
         if (block_.room() == 0) materialize();
-        if (block_.empty() && size - at >= aligned_from) align_block();
+        if (block_.empty() && std::max<uint64_t>(size - at + offset_, place_.bytes) >= aligned_from + offset_)
+            align_block();
         const size_t window = std::min({size - at, slice, index_limit});
         CsvIndex result{};
         result.stops = block_.open_segment(data + at, data, data + size, 1, here());
