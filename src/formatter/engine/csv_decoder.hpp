@@ -35,6 +35,7 @@ class CsvDecoder : public RecordDecoder {
         bool last;
     };
 
+    void align_block();
     size_t index_plain(const uint8_t* data, size_t size, uint64_t row_limit);
     size_t index_general(const uint8_t* data, size_t size, uint64_t row_limit);
     size_t pass_endless(const uint8_t* data, size_t size);
