@@ -15,6 +15,7 @@ from pyspark.sql.types import IntegralType, StringType, StructType
 
 import formatter as fm
 from spark_udfs.chunk_rows import ChunkColumns
+from spark_udfs.direct_rows import attach_if_configured
 from spark_udfs.metrics import reports_of
 from spark_udfs.parse_task import Arrival, OnError, ParseTask
 from spark_udfs.record_task import RecordOnError
@@ -67,6 +68,7 @@ def parse(
         )
     if unit != "chunk":
         raise fm.OptionError(f"spark: unit is 'chunk' or 'record', found {unit!r}")
+    attach_if_configured(df.sparkSession)
     # Rejects are another plan's to find (siblings.py); this one leaves them out.
     on_error = "skip" if on_error == "collect" else on_error or "raise"
     if stitch not in get_args(Stitch):

@@ -23,6 +23,7 @@ from formatter import filters as filter_clauses
 from formatter.formats import Csv
 from formatter.splits import Part, SplitReader, begins_anywhere, can_be_split
 from spark_udfs.arrow_schema import arrow_schema
+from spark_udfs.direct_rows import attach_if_configured
 from spark_udfs.file_listing import FoundFile, Paths, Storage, codec_of, list_files
 from spark_udfs.metrics import Reports, reports_of
 from spark_udfs.options import Reading, reading_of, require_utc
@@ -64,6 +65,7 @@ def read(
     filesystem: one of pyarrow.fs or fsspec for all paths; storage_options: arguments for fsspec's.
     split_bytes: about how much of a file one task reads.
     """
+    attach_if_configured(spark)
     reading = reading_of(format, schema=schema, options=options, on_error=on_error)
     require_utc(reading, spark.conf.get("spark.sql.session.timeZone") or "UTC")
     storage = Storage.of(filesystem, storage_options)
