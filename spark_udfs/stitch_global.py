@@ -39,7 +39,8 @@ def stitch_globally(chunks: DataFrame, task: ParseTask) -> DataFrame:
         raise fm.OptionError(
             "spark: stitch='global' looks at all chunks before it parses one, and a stream has no last; use su.parse_stream"
         )
-    plan = _plan_of(unmoved(chunks.select(*task.names.names)), task)
+    bare = chunks if chunks.columns == list(task.names.names) else chunks.select(*task.names.names)
+    plan = _plan_of(unmoved(bare), task)
     return chunks.mapInArrow(GlobalParse(task, _sent(chunks, plan)), task.schema)
 
 
