@@ -18,7 +18,7 @@ from formatter import _core, diagnostics
 from formatter.formats import as_bytes
 from formatter.plans import make_plan
 from spark_udfs.chunk_rows import ChunkColumns
-from spark_udfs.chunk_survey import HEAD_BYTES, HEAD_CHUNKS, NO_END, has_header, record_end_of
+from spark_udfs.chunk_survey import HEAD_BYTES, HEAD_CHUNKS, NO_END, fixed_width, has_header, record_end_of
 
 CARRY_LIMIT = 1 << 30  # bytes of open records: they are on the driver and with every worker
 CARRIED = -1  # engine/chunk_reader.hpp: PlacedChunk::carried
@@ -123,7 +123,10 @@ class _Planning:
         if len(self.codes) == 0:
             return ChunkPlan()
         self._check_numbering()
-        states, last_ends, as_assumed = self._run()
+        if width := fixed_width(self.format):
+            states, last_ends, as_assumed = self._run_fixed(width)
+        else:
+            states, last_ends, as_assumed = self._run()
         last_rows = self.starts + self.counts - 1
         as_assumed[last_rows] = True  # their tails stay in them
         if not as_assumed.all():
@@ -184,6 +187,25 @@ class _Planning:
             states, taken = self._followed(known, bounds)
         last_ends = known["last_end"].astype(np.int64)
         return states, last_ends[taken], last_ends[taken] == last_ends[bounds[:-1] + self._numbers("assumed")]
+
+    def _run_fixed(self, width: int) -> tuple[Any, Any, Any]:
+        """The same where records end at multiples of their width. Cuts the tails to what is behind the last of them."""
+        count = len(self.codes)
+        ends = self._since_start(np.cumsum(self.sizes) - self.sizes) + self.sizes
+        ended = ends // width > (ends - self.sizes) // width
+        last_ends = np.where(ended, self.sizes - ends % width, NO_END)
+        kept = np.where(ended, ends % width, self.sizes)
+        tails = self._whole("tail")
+        offsets = _offsets(tails)
+        data = np.frombuffer(_data_of(tails), np.uint8)
+        piece_ends = offsets[1:] - offsets[0]
+        runs = np.cumsum(kept)
+        picked = np.arange(int(runs[-1])) + np.repeat(piece_ends - runs, kept)
+        bounds = np.concatenate([[0], runs])
+        buffers = [None, pa.py_buffer(bounds), pa.py_buffer(np.ascontiguousarray(data[picked]))]
+        cut = pa.Array.from_buffers(pa.large_binary(), count, buffers)
+        self.table = self.table.set_column(self.table.schema.get_field_index("tail"), "tail", cut)
+        return np.zeros(count, np.int64), last_ends, np.ones(count, bool)
 
     def _followed(self, known: Any, bounds: Any) -> tuple[Any, Any]:
         first_state = _core.first_chunk_state(make_plan(self.format).native)

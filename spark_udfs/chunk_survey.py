@@ -50,6 +50,11 @@ def is_stateless(format: Any) -> bool:
     return one_byte and format.quote is None and format.escape is None and format.comment is None
 
 
+def fixed_width(format: Any) -> int:
+    """Of every record, if they have one: then sizes say where records end, and bytes nothing."""
+    return format.row_width if isinstance(format, fm.Native) and not format.has_rest else 0
+
+
 def record_end_of(format: Any) -> bytes:
     return b"\n" if isinstance(format, fm.Json) else as_bytes(format.record_delimiter, "record_delimiter")
 
@@ -60,16 +65,19 @@ def has_header(format: Any) -> bool:
 
 def survey_of(chunks: DataFrame, format: Any, names: ChunkColumns) -> pa.Table:
     """One row a chunk, on the driver. Where the JVM can tell, the bytes never leave it."""
-    spark, framing = chunks.sparkSession, framing_bytes(format)
     origin, sequence, payload = (f.col(name) for name in names.names)
     named = [origin.alias("origin"), sequence.cast("bigint").alias("sequence")]
     size = f.octet_length(payload).cast("bigint").alias("size")
     head = _head(sequence, payload) if has_header(format) else f.lit(None).cast("binary")
+    if width := fixed_width(format):  # the plan knows how many of these bytes are behind the last record end
+        tail = f.substring(payload, 1 - width, width - 1) if width > 1 else f.lit(b"")
+        return _completed(chunks.select(*named, size, tail.alias("tail"), head.alias("head")).toArrow())
     if is_stateless(format) and record_end_of(format)[0] < 0x80:
         # The bytes of a string are not looked at, only searched: those of a payload need not be text.
         tail = f.substring_index(payload.cast("string"), record_end_of(format).decode(), -1).cast("binary")
         return _completed(chunks.select(*named, size, tail.alias("tail"), head.alias("head")).toArrow())
-    if framing is not None and (in_jvm := quote_survey(spark, *framing)) is not None:
+    framing = framing_bytes(format)
+    if framing is not None and (in_jvm := quote_survey(chunks.sparkSession, *framing)) is not None:
         found = chunks.select(*named, in_jvm(payload).alias("survey"), head.alias("head")).toArrow()
         return _completed(_unpacked(found))
     task = SurveyTask(format, names, chunks.schema[names.origin].dataType)

@@ -84,7 +84,10 @@ def parse(
     chunks = df.select(*dict.fromkeys([*names.names, *keep]))
     task.reports = reports_of(df.sparkSession, f"parse {format.kind}, stitch {stitch}")
     if stitch == "global":
-        together = chunks.repartition(origin).sortWithinPartitions(origin, sequence)
+
+        def together() -> DataFrame:
+            return chunks.repartition(origin).sortWithinPartitions(origin, sequence)
+
         return remember(stitch_globally(chunks, task), together, task)
     if arrival == "grouped":
         if stitch == "origin" or not _comes_by_origin(chunks, origin):

@@ -24,25 +24,20 @@ log = logging.getLogger("spark_udfs")
 CLASS = "formatter.spark.QuoteSurvey"
 SOURCE = "quote_survey.java"
 
-_loaders: dict[str, Any] = {}  # application id: the class, or None where it could not be had
+_methods: dict[str, Any] = {}  # application id: QuoteSurvey.surveyed, or None where it could not be had
 
 
 def quote_survey(spark: SparkSession, delimiter: int, record_end: int, quote: int) -> Callable[[Column], Column] | None:
     """payload -> survey, or None."""
-    survey_class = _class_of(spark)
-    if survey_class is None:
+    method = _method_of(spark)
+    if method is None:
         return None
-    jvm: Any = spark._jvm
     gateway: Any = spark.sparkContext._gateway
-    types = gateway.new_array(jvm.java.lang.Class, 4)
-    for at, name in enumerate(("org.apache.spark.sql.Column", *("java.lang.Integer",) * 3)):
-        types[at] = jvm.org.apache.spark.util.Utils.classForName(name, True, False)
-    method = survey_class.getMethod("surveyed", types)
 
     def survey(payload: Column) -> Column:
         from pyspark.sql.classic.column import Column as ClassicColumn
 
-        values = gateway.new_array(jvm.java.lang.Object, 4)
+        values = gateway.new_array(gateway.jvm.java.lang.Object, 4)
         for at, value in enumerate((payload._jc, delimiter, record_end, quote)):
             values[at] = value
         return ClassicColumn(method.invoke(None, values))
@@ -50,22 +45,22 @@ def quote_survey(spark: SparkSession, delimiter: int, record_end: int, quote: in
     return survey
 
 
-def _class_of(spark: SparkSession) -> Any:
+def _method_of(spark: SparkSession) -> Any:
     if not hasattr(spark, "_jsparkSession"):
         return None
     application = spark.sparkContext.applicationId
-    if application not in _loaders:
-        _loaders.clear()  # a process has one context at a time
+    if application not in _methods:
+        _methods.clear()  # a process has one context at a time
         try:
-            _loaders[application] = _shipped_class(spark)
+            _methods[application] = _shipped(spark)
         except Exception as error:  # a JVM, a Spark or a compiler that we do not know: any may fail in its own way
             reason = str(error).splitlines()[0][:300] if str(error) else type(error).__name__
             log.info("chunks are surveyed in Python, %s does not fit Spark %s: %s", SOURCE, spark.version, reason)
-            _loaders[application] = None
-    return _loaders[application]
+            _methods[application] = None
+    return _methods[application]
 
 
-def _shipped_class(spark: SparkSession) -> Any:
+def _shipped(spark: SparkSession) -> Any:
     """By Janino, the compiler that Spark itself generates code with; executors fetch the jar from the driver."""
     jvm: Any = spark._jvm
     parent = jvm.org.apache.spark.util.Utils.getContextOrSparkClassLoader()
@@ -79,4 +74,7 @@ def _shipped_class(spark: SparkSession) -> Any:
         for name, code in compiler.getBytecodes().items():
             archive.writestr(name.replace(".", "/") + ".class", bytes(code))
     spark.sparkContext._jsc.addJar(str(jar))
-    return compiler.getClassLoader().loadClass(CLASS)
+    types = spark.sparkContext._gateway.new_array(jvm.java.lang.Class, 4)  # type: ignore[union-attr]
+    for at, name in enumerate(("org.apache.spark.sql.Column", *("java.lang.Integer",) * 3)):
+        types[at] = jvm.org.apache.spark.util.Utils.classForName(name, True, False)
+    return compiler.getClassLoader().loadClass(CLASS).getMethod("surveyed", types)

@@ -21,7 +21,7 @@ from formatter import _core, diagnostics
 from formatter.buffers import addresses_of
 from formatter.plans import DecodePlan, make_plan
 from spark_udfs.chunk_plans import Again, ChunkPlan, looked_again, plan_chunks
-from spark_udfs.chunk_survey import has_header, second_looks, survey_of
+from spark_udfs.chunk_survey import fixed_width, has_header, second_looks, survey_of
 from spark_udfs.hand_over import handed_over
 from spark_udfs.metrics import Measure
 from spark_udfs.parse_task import ParseTask
@@ -39,7 +39,8 @@ def stitch_globally(chunks: DataFrame, task: ParseTask) -> DataFrame:
         raise fm.OptionError(
             "spark: stitch='global' looks at all chunks before it parses one, and a stream has no last; use su.parse_stream"
         )
-    plan = _plan_of(unmoved(chunks.select(*task.names.names)), task)
+    bare = chunks if chunks.columns == list(task.names.names) else chunks.select(*task.names.names)
+    plan = _plan_of(unmoved(bare), task)
     return chunks.mapInArrow(GlobalParse(task, _sent(chunks, plan)), task.schema)
 
 
@@ -62,16 +63,17 @@ def _sent(chunks: DataFrame, plan: ChunkPlan) -> Any:
 
 
 def _require_delimited(format: Any) -> None:
-    """Only where a few bytes tell a record's end can a chunk be surveyed without its neighbours."""
+    """Only where a few bytes, or none, tell a record's end can a chunk be surveyed without its neighbours."""
     found = type(format).__name__
     if isinstance(format, fm.Csv) and format.encoding != "utf-8":
         found = f"encoding={format.encoding!r}"
     elif isinstance(format, fm.Json) and format.records != "lines":
         found = f"records={format.records!r}"
-    elif isinstance(format, fm.Csv | fm.Json):
+    elif isinstance(format, fm.Csv | fm.Json) or fixed_width(format):
         return
     raise fm.OptionError(
-        f"spark: stitch='global' is for UTF-8 text with a delimiter behind each record, found {found}; use stitch='origin'"
+        "spark: stitch='global' is for UTF-8 text with a delimiter behind each record, and rows of one width, "
+        f"found {found}; use stitch='origin'"
     )
 
 

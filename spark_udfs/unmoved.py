@@ -25,25 +25,26 @@ def unmoved(df: DataFrame) -> DataFrame:
 
 def _unmoved(df: DataFrame) -> DataFrame:
     spark: Any = df.sparkSession
-    jvm = spark._jvm
-    node, projects, moves = df._jdf.queryExecution().withCachedData(), [], 0
-    while True:
-        kind = node.getClass().getSimpleName()
-        if kind in MOVES:
-            moves += 1
-        elif kind == "Project" and _is_deterministic(jvm, node):  # else its values may depend on where rows are
-            projects.append(node)
-        else:
-            break
+    node = df._jdf.queryExecution().withCachedData()
+    path = []
+    while (kind := node.getClass().getSimpleName()) in MOVES or kind == "Project":
+        path.append((kind, node))
         node = node.child()
-    if moves == 0:
+    if not any(kind in MOVES for kind, _ in path):
         return df
-    for project in reversed(projects):
-        children = jvm.java.util.ArrayList()
-        children.add(node)
-        node = project.withNewChildren(jvm.scala.jdk.javaapi.CollectionConverters.asScala(children).toSeq())
+    for at, (kind, project) in enumerate(path):  # from the top
+        if kind == "Project" and not _is_deterministic(project):  # its values may depend on where rows are
+            path, node = path[:at], project
+            break
+    jvm = spark._jvm
+    for kind, project in reversed(path):
+        if kind == "Project":
+            children = jvm.java.util.ArrayList()
+            children.add(node)
+            node = project.withNewChildren(jvm.scala.jdk.javaapi.CollectionConverters.asScala(children).toSeq())
     return DataFrame(jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, node), spark)
 
 
-def _is_deterministic(jvm: Any, node: Any) -> bool:
-    return all(each.deterministic() for each in jvm.scala.jdk.javaapi.CollectionConverters.asJava(node.expressions()))
+def _is_deterministic(project: Any) -> bool:
+    expressions = project.expressions()
+    return all(expressions.apply(at).deterministic() for at in range(expressions.size()))

@@ -150,7 +150,7 @@ def test_no_chunk_moves_and_none_is_joined(spark):
 @pytest.mark.parametrize(
     ("format", "found"),
     [
-        (fm.Native(SCHEMA.remove(1)), "Native"),
+        (fm.Framed(fm.Native(SCHEMA.remove(1))), "Framed"),
         (fm.Json(SCHEMA, records="array"), "records='array'"),
         (fm.Csv(SCHEMA, encoding="latin-1"), "encoding="),
     ],
@@ -307,3 +307,23 @@ def test_streams_are_refused(spark, tmp_path):
     stream = spark.readStream.schema(CHUNK_DDL).parquet(str(tmp_path))
     with pytest.raises(fm.OptionError, match=r"use su.parse_stream"):
         su.parse(stream, fm.Csv(SCHEMA), stitch="global")
+
+
+@pytest.mark.parametrize("column_count", [1, 3])
+def test_rows_of_one_width_are_those_of_the_whole_origins(spark, column_count):
+    kinds = [pa.int8(), pa.int64(), pa.float32()][:column_count]
+    format = fm.Native(pa.schema([(f"c{at}", kind) for at, kind in enumerate(kinds)]))
+    content = random.Random(column_count).randbytes(format.row_width * 200).replace(b"\xff", b"\x01")
+    pieces = {f"in {sizes}": cut(content, sizes) for sizes in ([1], [5], [13], [64, 1], [1_000], [100_000])}
+    pieces["b"] = cut(content[: 7 * format.row_width], [9])
+    expected = whole(dict.fromkeys(pieces, content) | {"b": content[: 7 * format.row_width]}, format)
+    assert parsed(frame_of(spark, pieces, partitions=4), format) == expected
+
+
+def test_rows_of_one_width_may_not_be_cut_at_the_end(spark):
+    format = fm.Native(pa.schema([("a", pa.int32())]))
+    with pytest.raises(fm.FormatError) as whole_file:
+        fm.read(b"12345678123", format)
+    frame = chunk_frame(spark, {"a": b"12345678123"}, [3])
+    with pytest.raises(Exception, match=rf"origin 'a'.*byte {whole_file.value.byte_offset}"):
+        su.parse(frame, format, stitch="global").collect()

@@ -16,6 +16,7 @@ class ChunkReading {
 
     void read(const PlacedChunk& chunk) {
         ScanState state = unpacked_state(framing_, chunk.state);
+        if (const size_t width = framing_.fixed_size()) state.count = uint64_t(chunk.byte_offset) % width;
         const uint64_t quotes = framing_.count_quotes(chunk.data, chunk.size);
         const FrameEnds ends = framing_.ends_after(chunk.data, chunk.size, quotes, &state);
         size_t last = ends.any() ? ends.last : 0;
