@@ -28,6 +28,7 @@ from spark_udfs.options import Reading
 from spark_udfs.partitions import COMPARE
 from spark_udfs.rejects import rejects_of
 from spark_udfs.spark_types import SparkColumns, plain_schema
+from spark_udfs.worker_process import settle
 
 ROWS_PER_BATCH_LEAST = 4_096  # Spark's Arrow reader is fastest between 4k and 16k rows a batch
 
@@ -111,6 +112,7 @@ class ReadTask:
         )  # fmt: skip
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        settle()
         readers: dict[int, SplitReader] = {}
         measure = Measure(self.reports, len(self.groups))
         waiting: list[pa.RecordBatch] = []

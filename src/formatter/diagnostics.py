@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -47,6 +48,8 @@ _EXPECTED = {
     "wrong_length": "a record of {width} bytes",
     "unterminated_array": "']' before the end of the input",
 }
+
+_LONE_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 ErrorTuple = tuple[str, int, int, int, int, int, bytes, bytes]
 
@@ -140,6 +143,8 @@ def _json_remedy(code: str, found: bytes, field: pa.Field | None) -> str:
         return "set records='lines' or 'concatenated'"
     if code == "duplicate_key":
         return "set on_duplicate_key='last' or 'first'"
+    if code == "bad_utf8" and _LONE_SURROGATE.search(found):
+        return "set surrogates='replace' to read U+FFFD for a surrogate without its partner"
     if code != "wrong_type" or field is None:
         return ""
     if pa.types.is_temporal(field.type) and found[:1] in b"-0123456789":

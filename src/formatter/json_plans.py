@@ -177,5 +177,6 @@ def native_plan(
         "duplicates": DUPLICATE_KEYS.index(format.on_duplicate_key),
         "on_error": ON_ERROR.index(on_error),
         "note_nulled": note_nulled,
+        "replace_surrogates": format.surrogates == "replace",
     }
     return _core.json_plan(options, columns, output_columns, filters)

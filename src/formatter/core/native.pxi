@@ -134,7 +134,7 @@ cdef extern from "engine/encoded_csv.hpp" namespace "formatter" nogil:
 cdef extern from "engine/range_crew.hpp" namespace "formatter" nogil:
     cdef cppclass CrewWindow:
         const uint8_t* data
-        size_t size, first_record, range_bytes
+        size_t size, first_record, range_bytes, smallest_range_bytes
         cbool splittable, input_ends
         int64_t byte_offset
     cdef cppclass RangeCrew:
@@ -169,6 +169,7 @@ cdef extern from "engine/chunk_reader.hpp" namespace "formatter" nogil:
     cdef cppclass ChunkRows:
         RangeResult result
         vector[uint64_t] rows_through
+        uint64_t spanning
     void read_chunks(const RecordFormat&, RecordDecoder&, const PlacedChunk*, size_t, const ChunkLimits&, ChunkRows*)
 
 cdef extern from "engine/record_array.hpp" namespace "formatter" nogil:

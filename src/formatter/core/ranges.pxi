@@ -17,7 +17,8 @@ cdef class RangeReader:
         self.splittable = plan.splittable
         self.crew.reset(new RangeCrew(plan.format, threads, max_rows, max_batch_bytes))
 
-    def begin(self, data, size_t first_record, size_t range_bytes, *, bint input_ends, int64_t byte_offset):
+    def begin(self, data, size_t first_record, size_t range_bytes, *, bint input_ends, int64_t byte_offset,
+              size_t smallest_range_bytes=0):
         """A new window, whose first record starts at `first_record`; `data` stays in place until it is read or left."""
         cdef CrewWindow window
         self.leave()
@@ -27,6 +28,7 @@ cdef class RangeReader:
         window.size = self.view.len
         window.first_record = first_record
         window.range_bytes = range_bytes
+        window.smallest_range_bytes = smallest_range_bytes
         window.splittable = self.splittable
         window.input_ends = input_ends
         window.byte_offset = byte_offset

@@ -94,14 +94,15 @@ Skipped JsonNestedReader::read_list(JsonBuilder& builder, const uint8_t* at, con
     return {at, ErrorCode::none};
 }
 
-Skipped JsonNestedReader::read_key(const uint8_t* at, const uint8_t* end, Bytes* key, std::string* scratch) {
+Skipped JsonNestedReader::read_key(const uint8_t* at, const uint8_t* end, Bytes* key, std::string* scratch,
+                                   Surrogate alone) {
     if (at == end || *at != '"') return {at, ErrorCode::malformed};
     bool escapes;
     const Skipped close = check_string(at + 1, end, &escapes);
     if (close.code != ErrorCode::none) return close;
     *key = Bytes{at + 1, size_t(close.at - at - 1)};
     if (escapes) {
-        const ErrorCode code = unescape(*key, scratch);
+        const ErrorCode code = unescape(*key, scratch, alone);
         if (code != ErrorCode::none) return {at, code};
         *key = Bytes{reinterpret_cast<const uint8_t*>(scratch->data()), scratch->size()};
     }
@@ -181,7 +182,7 @@ Skipped JsonNestedReader::read_map(JsonBuilder& builder, const uint8_t* at, cons
     while (!behind) {
         Bytes text{};
         at = skip_json_space(at, end);
-        const Skipped value = read_key(at, end, &text, &scratch);
+        const Skipped value = read_key(at, end, &text, &scratch, key_spec.lone_surrogates);
         if (value.code != ErrorCode::none) return value;
         const ErrorCode code = parse_json_key(key_spec, text, &scalar_);
         const auto add = [&] {

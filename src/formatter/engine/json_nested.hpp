@@ -40,7 +40,8 @@ class JsonNestedReader {
     Skipped read_list(JsonBuilder&, const uint8_t* at, const uint8_t* end);
     Skipped read_map(JsonBuilder&, const uint8_t* at, const uint8_t* end);
     // The key at `at` (its opening quote) and the ':' behind it; stops where the value begins.
-    Skipped read_key(const uint8_t* at, const uint8_t* end, Bytes* key, std::string* scratch);
+    Skipped read_key(const uint8_t* at, const uint8_t* end, Bytes* key, std::string* scratch,
+                     Surrogate alone = Surrogate::error);
 
     JsonPolicy policy_;
     JsonScalar scalar_;

@@ -96,7 +96,7 @@ ErrorCode parse_text(const JsonNodeSpec& node, Bytes content, bool escapes, Json
     const ColumnSpec& spec = node.scalar;
     std::string& scratch = out->scratch;
     if (escapes) {
-        const ErrorCode code = unescape(content, &scratch);
+        const ErrorCode code = unescape(content, &scratch, node.lone_surrogates);
         if (code != ErrorCode::none) return code;
         content = Bytes{reinterpret_cast<const uint8_t*>(scratch.data()), scratch.size()};
     }
