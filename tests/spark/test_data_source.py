@@ -70,7 +70,8 @@ def test_a_file_is_split_and_no_row_is_lost_or_repeated(known, tmp_path):
     [
         "id > 2990", "id = 5 and flag = false", "name = 'plain 7'", "name in ('plain 7', 'plain 8', null)", "price > 740",
         "price < 2", "price is null", "day = date'2024-02-03' and id < 90", "amount >= 2990.25", "id <> 3 and id < 6",
-        "not (id <=> 5) and id < 9", "not (price <=> 2.0) and id < 60", "local < timestamp_ntz'2024-01-01 00:01:00'", "not (id is null) and id <=> 4", "name like 'plain 29%'",
+        "not (id <=> 5) and id < 9", "not (price <=> 2.0) and id < 60",
+        "local < timestamp_ntz'2024-01-01 00:01:00'", "not (id is null) and id <=> 4", "name like 'plain 29%'",
     ],
 )  # fmt: skip
 def test_filters_drop_exactly_what_spark_would(known, csv, where, pushing):
