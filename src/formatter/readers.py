@@ -122,7 +122,8 @@ class _Reading:
 
     def _windows(self) -> Iterator[pa.RecordBatch]:
         offset = 0
-        windows: Any = self.item.windows(WINDOW_BYTES * self.threads if self.threads > 1 else RANGE_BYTES)
+        size = WINDOW_BYTES * self.threads if self.threads > 1 else RANGE_BYTES
+        windows: Any = self.item.windows(size, self.threads)
         try:
             window, last = next(windows)
             while True:

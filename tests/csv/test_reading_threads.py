@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import re
 import threading
+from pathlib import Path
 
 import pyarrow as pa
+import pytest
 
 import formatter as fm
 
@@ -56,3 +60,33 @@ def test_a_forked_process_has_threads_of_its_own() -> None:
     assert answer.poll(30)
     assert answer.recv() == len(ROWS)
     child.join()
+
+
+@pytest.mark.parametrize("size", [0, 1, len(DATA) - 1, len(DATA)])
+def test_a_file_reads_as_its_bytes_with_any_number_of_threads(tmp_path: Path, size: int) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_bytes(DATA[:size])
+    expected = fm.read(DATA[:size], fm.Csv(SCHEMA), threads=1, on_error="skip")
+    for threads in (1, 2, 5):
+        assert fm.read(path, fm.Csv(SCHEMA), threads=threads, on_error="skip").equals(expected)
+
+
+def test_a_file_of_several_windows_keeps_its_order(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_bytes(DATA * 16)
+    numbers = fm.read(path, fm.Csv(SCHEMA), columns=["a"], threads=2)["a"].to_numpy()
+    assert (numbers.reshape(16, -1) == range(len(ROWS))).all()
+
+
+def test_a_pipe_is_read_to_its_end_with_threads(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_bytes, args=(DATA,))
+    writer.start()
+    assert fm.read(path, fm.Csv(SCHEMA), threads=2).equals(_read(1))
+    writer.join()
+
+
+def test_a_directory_is_refused_in_the_systems_words(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match=re.escape(str(tmp_path))):
+        fm.read(tmp_path, fm.Csv(SCHEMA), threads=2)

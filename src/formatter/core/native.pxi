@@ -144,6 +144,9 @@ cdef extern from "engine/range_crew.hpp" namespace "formatter" nogil:
         size_t used()
         void abandon()
 
+cdef extern from "engine/file_bytes.hpp" namespace "formatter" nogil:
+    Py_ssize_t read_file_bytes(int, uint64_t, uint8_t*, size_t, unsigned)
+
 cdef extern from "engine/chunk_survey.hpp" namespace "formatter" nogil:
     cdef cppclass ChunkCourse:
         uint16_t start, end

@@ -1,5 +1,7 @@
 # In: a plan and windows of contiguous bytes. Out: the batches of their ranges, in order. The GIL is released while
 # ranges are read; the engine's threads never ask for it.
+from os import strerror as os_strerror
+
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 
 
@@ -67,3 +69,15 @@ cdef class RangeReader:
             self.crew.reset()
         if self.holds_view:
             PyBuffer_Release(&self.view)
+
+
+def read_file(int file, uint64_t offset, uint8_t[::1] window, unsigned threads):
+    """Fills `window` with the file's bytes from `offset` on; returns how many, fewer only at the file's end. OSError."""
+    cdef Py_ssize_t got
+    if window.shape[0] == 0:
+        return 0
+    with nogil:
+        got = read_file_bytes(file, offset, &window[0], window.shape[0], threads)
+    if got < 0:
+        raise OSError(-got, os_strerror(-got))
+    return got

@@ -175,7 +175,7 @@ void CsvDecoder::decode_fixed(size_t i, const FieldView& all) {
     const uint64_t at = columns_.rows();
     const FieldView v = in_quotes_[i] ? without_quotes(all) : all;
     const uint32_t rows = v.rows;
-    ValueMarks marks{empty_.data(), odd_.data(), 0, 0};
+    ValueMarks marks{empty_.data(), odd_.data(), 0, 0, &number_shapes_[i]};
     switch (spec.type) {
         case ColumnType::int64: kernel_->decode_int64(v, c.values.as<int64_t>() + at, marks); break;
         case ColumnType::uint64: kernel_->decode_uint64(v, c.values.as<uint64_t>() + at, marks); break;

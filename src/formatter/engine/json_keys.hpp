@@ -17,10 +17,12 @@ class JsonKeys {
     struct alignas(64) Entry {
         Pair tail;  // its last sixteen bytes, zeros before
         Pair mask;  // where those are
-        uint64_t size;
         mutable const Entry* next;  // the one that was seen behind it
         const char* text;
+        uint32_t size;
         uint32_t node;
+        uint32_t stop;  // of whoever added it: where its value is noted, and whether inside its quotes
+        bool quoted;
     };
 
     JsonKeys() : JsonKeys(0) {}
@@ -49,7 +51,7 @@ class JsonKeys {
     }
 
     // An entry more that stands for `node`, 0 for none. Beyond a limit it is not found again.
-    const Entry* add(const uint8_t* begin, const uint8_t* end, uint32_t node);
+    const Entry* add(const uint8_t* begin, const uint8_t* end, uint32_t node, uint32_t stop, bool quoted);
 
     static constexpr size_t reach = 16;
 
@@ -63,9 +65,7 @@ class JsonKeys {
         std::memcpy(&mask, edge + (size < 16 ? size : 16), 16);
         return bytes & mask;
     }
-    uint64_t slot_of(const Pair& tail, uint64_t size) const {
-        return ((tail[0] ^ size) * factor_ + tail[1]) * 0xC2B2AE3D27D4EB4F >> shift_;
-    }
+    uint64_t slot_of(const Pair& tail, uint64_t size) const { return (tail[0] ^ tail[1] ^ size) * factor_ >> shift_; }
     bool is(const Entry& entry, const Pair& tail, const uint8_t* begin, size_t size) const {
         const Pair differs = entry.tail ^ tail;
         return (differs[0] | differs[1] | (entry.size ^ size)) == 0 && (size <= 16 || begins(entry, begin, size));

@@ -57,7 +57,21 @@ PushResult StreamEngine::push(const PushedBuffer* buffers, size_t count, bool ap
     for (size_t i = 0; i < count; i++) total += buffers[i].size;
     if (total >= bulk_bytes) call.expected_bytes = total;
     std::unique_lock<std::mutex> guard(lock_, std::defer_lock);
+    struct Presence {
+        std::atomic<uint32_t>& calls;
+        explicit Presence(std::atomic<uint32_t>& calls) : calls(calls) { calls.fetch_add(1); }
+        ~Presence() { calls.fetch_sub(1); }
+    } presence(pushing_);
     for (size_t begin = 0; begin < count && result.status == PushStatus::ok;) {
+        const size_t leading = append ? 0 : leading_buffers(buffers, order.data() + begin, count - begin);
+        if (leading && push_leading(buffers, order.data() + begin, leading, call, &result)) {
+            begin += leading;
+            if (begin < count) continue;
+            guard.lock();
+            flush_idle(Flush::late, &result);
+            number_batches(&result);
+            return result;
+        }
         size_t end = begin, bytes = 0;
         while (end < count && end - begin < round_buffers && bytes < round_bytes) bytes += buffers[order[end++]].size;
         take_in(buffers, order.data() + begin, end - begin, call);
@@ -128,6 +142,7 @@ uint64_t StreamEngine::next_position(const Origin& origin) const {
     uint64_t highest = origin.ring.highest();
     if (origin.outstanding && !origin.outstanding->held.empty())
         highest = std::max(highest, origin.outstanding->held.rbegin()->first);
+    if (origin.outstanding) highest = std::max(highest, origin.outstanding->led_to);
     return highest + 1;
 }
 

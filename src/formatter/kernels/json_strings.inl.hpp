@@ -177,6 +177,12 @@ static inline bool copy_short_string(const uint8_t* from, size_t size, uint8_t* 
 }
 #endif
 
+// Keeps the compiler from making a branch of what could go either way.
+static inline uint64_t unforeseen(uint64_t value) {
+    __asm__("" : "+r"(value));
+    return value;
+}
+
 static uint32_t gather_json_strings(const Segment& segment, const uint32_t* stops, size_t stride, uint32_t from,
                                     uint64_t bit, JsonStrings& out) {
     constexpr size_t block = 64;
@@ -184,6 +190,7 @@ static uint32_t gather_json_strings(const Segment& segment, const uint32_t* stop
     const size_t readable = size_t(segment.readable_end - base);
     uint8_t* const text = out.text;
     uint64_t bytes = out.bytes;
+    const uint64_t nullable = out.nullable;
     uint32_t row = from;
     uint32_t null_word;
     __builtin_memcpy(&null_word, "null", 4);
@@ -193,17 +200,17 @@ static uint32_t gather_json_strings(const Segment& segment, const uint32_t* stop
         if (__builtin_expect((stops[1] + block > readable) | (bytes + size > out.room), 0)) break;
         uint32_t word;
         __builtin_memcpy(&word, begin, 4);
-        const bool quoted = begin[-1] == '"';
-        const bool null = !quoted & ((*begin == '\n') | ((size == 4) & (word == null_word)));
-        if (__builtin_expect(!quoted & !(null & out.nullable), 0)) break;
-        size = quoted ? size : 0;
+        const uint64_t quoted = begin[-1] == '"';
+        const uint64_t null = unforeseen(!quoted & ((*begin == '\n') | ((size == 4) & (word == null_word))));
+        if (__builtin_expect(unforeseen(quoted | (null & nullable)) == 0, 0)) break;
+        size &= unforeseen(0 - quoted);
         if (!copy_short_string(begin, size, text + bytes)) {
             const ptrdiff_t copied = copy_json_string(begin, size, text + bytes);
             if (__builtin_expect(copied < 0, 0)) break;
             size = size_t(copied);
         }
         bytes += size;
-        out.valid[(bit + row) / 64] &= ~(uint64_t(null) << (bit + row) % 64);
+        out.valid[(bit + row) / 64] &= ~(null << (bit + row) % 64);
         if (out.wide) {
             const int64_t end = int64_t(bytes);
             __builtin_memcpy(out.ends + 8 * size_t(row - from), &end, 8);

@@ -84,12 +84,22 @@ struct JsonLevels {
 
 // ---------------------------------------------------------------------------------------------- values
 
+// What the numbers of a column were like so far, in a loop's own terms. A guess that saves time and changes no value.
+struct NumberShape {
+    uint32_t word_count = 1;  // of eight bytes that hold most
+    uint32_t shorter = 0;     // chunks in a row for which fewer would have done
+    bool beyond_eight = false;
+    bool long_digits = false;
+    bool exponents = false;
+};
+
 // Bitmaps are least significant bit first, as Arrow's, (rows + 63) / 64 words; bits past `rows` are written as zero.
 struct ValueMarks {
     uint64_t* empty;  // the field has no bytes
     uint64_t* odd;  // not decided here: out[] is unspecified. Never set together with `empty`
     uint32_t empty_count;  // out
     uint32_t odd_count;  // out
+    NumberShape* shape = nullptr;  // of this column, from call to call, if the caller keeps it
 };
 
 enum class TimeUnit : uint8_t { second, milli, micro, nano };
