@@ -114,7 +114,8 @@ def list_files(
 ) -> list[FoundFile]:
     """Files behind the paths, each path's in order of name. A path that means no file is an error.
 
-    may_be_empty: a folder without files is none. base_path: where partition folders begin; without it, at each path (or at each folder a glob matches).
+    may_be_empty: a folder without files is none. base_path: where partition folders begin; without it, at each path (or at
+    each folder a glob matches).
     """
     several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     found = [file for path in several for file in _files_of(os.fspath(path), storage, base_path, may_be_empty)]

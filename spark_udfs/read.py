@@ -89,9 +89,11 @@ def read_task(
     base_path: str | os.PathLike[str] | None = None,
     split_bytes: int | None = None,
     reports: Reports | None = None,
+    files: Sequence[FoundFile] | None = None,
 ) -> ReadTask:
-    """The files behind `path` as groups of parts, one a task."""
-    files = list_files(path, storage=storage, base_path=base_path, may_be_empty=True)
+    """The files behind `path`, or those given, as groups of parts, one a task."""
+    if files is None:
+        files = list_files(path, storage=storage, base_path=base_path, may_be_empty=True)
     if reading.name_glob is not None:
         files = [file for file in files if fnmatch.fnmatchcase(posixpath.basename(file.path), reading.name_glob)]
     has_folders = any(file.partition for file in files)
@@ -99,9 +101,7 @@ def read_task(
         files = [file for file in files if not file.plain_folders]
     if not reading.use_folders:
         partitions = None
-    if (
-        reading.from_options and partitions == "infer" and has_folders
-    ):  # what Spark does with a schema that names folders
+    if reading.from_options and partitions == "infer" and has_folders:  # as Spark does with a schema that names folders
         reading, types = reading.without([key for key, _ in files[0].partition])
         partitioning = partitioning_of(files, types)
     else:

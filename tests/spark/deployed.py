@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import warnings
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,6 +35,20 @@ def where(batches):
     yield pa.RecordBatch.from_pydict({"file": [formatter.__file__]})
 
 
+def streamed(spark, folder, row_count):
+    """Files and chunks as streams, into files."""
+    su.register_chunks(spark)
+    source = spark.readStream.format("formatter").schema("id BIGINT, text STRING")
+    files = source.options(kind="csv", mode="DROPMALFORMED").load(str(folder))
+    chunks = spark.readStream.format("formatter_chunks").option("layout", "whole").option("chunkBytes", "5000")
+    parsed = su.parse_stream(chunks.load(str(folder)), FORMAT, last_sequence="last_sequence", on_error="skip")
+    for name, rows in (("files", files), ("chunks", parsed)):
+        out = folder.parent / f"{name}-{spark.version}"
+        writer = rows.writeStream.trigger(availableNow=True).option("checkpointLocation", f"{out}-state")
+        assert writer.start(str(out)).awaitTermination(200)
+        assert spark.read.parquet(str(out)).count() == row_count, name
+
+
 def main() -> None:
     kind, folder, archive = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
     builder = SparkSession.builder.appName("formatter deployment")
@@ -58,9 +73,29 @@ def main() -> None:
         parsed = su.parse(chunks.repartition(5), FORMAT, on_error="skip", columns=["id"], stitch=stitch)
         assert sorted(row.id for row in parsed.collect()) == [number for number, _ in expected]
     assert (quote_survey(spark, *b',\n"') is None) == (kind == "connect")  # executors got the class for it
+    whole = su.parse(chunks, FORMAT, on_error="skip", stitch="global")
+    assert sorted(map(tuple, whole.collect())) == expected
+    records = spark.createDataFrame([(1, '{"id": 7, "text": "x"}'), (2, "{")], "key INT, value STRING")
+    as_json = fm.Json(FORMAT.schema)
+    by_record = su.parse(records, as_json, payload="value", unit="record", keep=["key"]).select(
+        "key", "id", "error.code"
+    )
+    assert sorted(map(tuple, by_record.collect()), key=str) == [(1, 7, None), (2, None, "malformed")]
+    assert su.parse_column(records, "value", as_json, into="v").where("v.id = 7").count() == 1
+    su.register(spark)
+    source = spark.read.format("formatter").schema("id BIGINT, text STRING")
+    source = source.options(kind="csv", mode="DROPMALFORMED").load(str(folder))
+    assert source.where("id < 10 and not (id <=> 3)").count() == 9
+    streamed(spark, folder, len(expected))
     if kind == "connect":
         with contextlib.suppress(fm.OptionError):
             raise SystemExit(f"a Connect client got {su.metrics(spark).count()} reports")
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            assert su.enable_pushdown(spark) is False
+        assert any(
+            "a Spark Connect client has no way to the optimizer; name columns=" in str(each.message) for each in said
+        )
     else:
         assert su.metrics(spark).count() > 0
     files = {row.file for row in spark.range(0, 4, 1, 4).mapInArrow(where, "file string").collect()}

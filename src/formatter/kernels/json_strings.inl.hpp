@@ -201,7 +201,7 @@ static uint32_t gather_json_strings(const Segment& segment, const uint32_t* stop
         uint32_t word;
         __builtin_memcpy(&word, begin, 4);
         const uint64_t quoted = begin[-1] == '"';
-        const uint64_t null = unforeseen(!quoted & ((*begin == '\n') | ((size == 4) & (word == null_word))));
+        const uint64_t null = unforeseen((quoted ^ 1) & ((*begin == '\n') | ((size == 4) & (word == null_word))));
         if (__builtin_expect(unforeseen(quoted | (null & nullable)) == 0, 0)) break;
         size &= unforeseen(0 - quoted);
         if (!copy_short_string(begin, size, text + bytes)) {
