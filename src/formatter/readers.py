@@ -190,8 +190,14 @@ class _Reading:
             return
         errors.sort(key=lambda e: e[4])
         for error in errors:
+            name = self.item.name
             described = diagnostics.describe(
-                error, self.plan.format, self.plan.native.column_names, record_base=self.records
+                error,
+                self.plan.format,
+                self.plan.native.column_names,
+                record_base=self.records,
+                origin=name,
+                place=name,
             )
             if self.plan.on_error == "raise" or diagnostics.always_raised(error[0]):
                 raise described
@@ -204,8 +210,7 @@ class _Reading:
             rejects.append(diagnostics.rejects_table(self.found))
         elif self.found:
             warnings.warn(
-                f"{self.item.name}: {len(self.found)} records rejected, the first: {self.found[0][0]}; "
-                "pass rejects=[] to receive them",
+                f"{len(self.found)} records rejected, the first: {self.found[0][0]}; pass rejects=[] to receive them",
                 RejectsWarning,
                 stacklevel=2,
             )

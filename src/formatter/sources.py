@@ -16,12 +16,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from formatter import _core
+from formatter import _core, snappy_stream
 from formatter.errors import OptionError
 
 CODECS = {"zstd": "zstd", "gzip": "gzip", "lz4": "lz4", "snappy": "snappy", "bz2": "bz2", "brotli": "brotli"}
 _SUFFIXES = {".zst": "zstd", ".zstd": "zstd", ".gz": "gzip", ".gzip": "gzip", ".lz4": "lz4", ".snappy": "snappy", ".bz2": "bz2",
              ".br": "brotli"}  # fmt: skip
+
+NO_NAME = "the input"
 
 Source = Any  # bytes-like, str, os.PathLike, a sequence of paths, or a binary file object
 
@@ -54,7 +56,8 @@ def inputs(source: Source, codec: str | None) -> Iterator[Input]:
 class Input:
     """One input; `windows` yields (bytes so far unread, whether they are the last)."""
 
-    name = "<input>"
+    name: str | None = None  # as errors call it
+    codec: str | None = None
     contiguous = False
 
     def open(self, threads: int) -> Any:
@@ -71,11 +74,22 @@ class Input:
                     longer = memoryview(bytearray(3 * carried))
                     longer[:carried] = window[:carried]
                     window = longer
-                filled, last = _fill(stream, window, carried)
+                filled, last = self._fill(stream, window, carried)
                 used = yield window[:filled], last
                 carried = filled - used
                 window[:carried] = window[used:filled]
         _give_window(window)
+
+    def _fill(self, stream: Any, window: memoryview, filled: int) -> tuple[int, bool]:
+        try:
+            return _fill(stream, window, filled)
+        except (OSError, pa.ArrowException) as error:
+            if self.codec is None:
+                raise
+            raise OSError(
+                f"{self.name or NO_NAME}: expected {self.codec}, found other or missing bytes ({error}); name the codec it was "
+                "written with in codec=, or bring the whole file"
+            ) from error
 
 
 # Windows of finished inputs: fresh pages take longer to come by than the bytes in them take to parse.
@@ -108,7 +122,7 @@ class Memory(Input):
             self.contiguous = False
 
     def open(self, threads: int) -> Any:
-        return pa.CompressedInputStream(pa.BufferReader(pa.py_buffer(self.data)), self.codec)
+        return _decompressed(pa.BufferReader(pa.py_buffer(self.data)), str(self.codec), NO_NAME)
 
 
 class File(Input):
@@ -120,7 +134,7 @@ class File(Input):
     def open(self, threads: int) -> Any:
         raw = open(self.path, "rb", buffering=0)  # noqa: SIM115  (windows() closes it)
         if self.codec:
-            return _decompressed(raw, self.codec)
+            return _decompressed(raw, self.codec, self.name or NO_NAME)
         return _Shared(raw, threads) if threads > 1 and stat.S_ISREG(os.fstat(raw.fileno()).st_mode) else raw
 
 
@@ -128,16 +142,20 @@ class Readable(Input):
     """The caller's file object, which stays the caller's to close."""
 
     def __init__(self, stream: Any, codec: str | None) -> None:
-        self.name = str(getattr(stream, "name", "<stream>"))
+        name = getattr(stream, "name", None)  # a number where a pipe or socket was opened by its handle
+        self.name = name if isinstance(name, str) else None
         self.stream = stream
         self.codec = codec
 
     def open(self, threads: int) -> Any:
-        return _decompressed(self.stream, self.codec) if self.codec else _Unclosed(self.stream)
+        raw = _Unclosed(self.stream)
+        return _decompressed(raw, self.codec, self.name or NO_NAME) if self.codec else raw
 
 
-def _decompressed(raw: Any, codec: str) -> Any:
-    return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), codec)
+def _decompressed(raw: Any, codec: str, name: str) -> Any:
+    if codec == snappy_stream.CODEC:  # files are written in three ways, of which Arrow reads none as a stream
+        return snappy_stream.SnappyStream(raw, name)
+    return pa.CompressedInputStream(raw if isinstance(raw, pa.NativeFile) else pa.PythonFile(raw, mode="r"), codec)
 
 
 class _Shared:
@@ -158,6 +176,8 @@ class _Shared:
 
 
 class _Unclosed:
+    closed = False
+
     def __init__(self, stream: Any) -> None:
         self.read = stream.read
         if hasattr(stream, "readinto"):

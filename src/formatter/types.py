@@ -69,7 +69,7 @@ def text_layout(field: pa.Field) -> int:
     if kind in _CODES or (kind not in _VIEWS and not pa.types.is_dictionary(kind)):
         return OFFSETS
     metadata = field.metadata or {}
-    if b"encoding" in metadata or b"raw" in metadata:
+    if b"encoding" in metadata or b"raw" in metadata or b"text" in metadata:
         return OFFSETS
     if kind in _VIEWS:
         return VIEW
@@ -108,8 +108,8 @@ def column_description(field: pa.Field, *, schema_index: int, owner: str) -> dic
         known = _described.get(key)
         if known is None:
             known = _described_anew(field, owner)
-            while len(_described) >= DESCRIBED_MOST:
-                _described.pop(next(iter(_described)), None)
+            if len(_described) >= DESCRIBED_MOST:
+                _described.clear()
             _described[key] = known
         description = known.copy()
     description["name"] = field.name
@@ -140,6 +140,7 @@ def _described_anew(field: pa.Field, owner: str) -> dict[str, Any]:
             f"{owner}: column {field.name!r}: raw=1 keeps bytes, expected a binary column, found {field.type}"
         )
     return {
+        "any_value": _takes_any_value(field, code, owner),
         "time_of_day": pa.types.is_time(field.type),
         "epoch": epoch_unit(field, owner),
         "byte_width": field.type.byte_width if pa.types.is_fixed_size_binary(field.type) else 0,
@@ -152,6 +153,18 @@ def _described_anew(field: pa.Field, owner: str) -> dict[str, Any]:
         "raw": raw,
         "type_name": str(field.type),
     }
+
+
+def _takes_any_value(field: pa.Field, code: int, owner: str) -> bool:
+    wanted = (field.metadata or {}).get(b"text")
+    if wanted is None:
+        return False
+    if wanted != b"any" or owner != "Json" or code not in TEXTS or pa.types.is_fixed_size_binary(field.type):
+        raise SchemaError(
+            f"{owner}: column {field.name!r}: text: expected 'any' on a text column of JSON, found "
+            f"{wanted.decode('utf-8', 'replace')!r} on {field.type}"
+        )
+    return True
 
 
 def epoch_unit(field: pa.Field, owner: str, where: str | None = None) -> int:

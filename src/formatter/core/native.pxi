@@ -32,7 +32,7 @@ cdef extern from "engine/columns.hpp" namespace "formatter" nogil:
         TimeUnit unit
         BinaryEncoding encoding
         TextLayout layout
-        cbool nullable, raw, time_of_day
+        cbool nullable, raw, any_value, time_of_day
         uint8_t epoch
         uint32_t byte_width
         uint8_t precision
@@ -172,6 +172,7 @@ cdef extern from "engine/chunk_reader.hpp" namespace "formatter" nogil:
     cdef cppclass ChunkRows:
         RangeResult result
         vector[uint64_t] rows_through
+        uint64_t spanning
     void read_chunks(const RecordFormat&, RecordDecoder&, const PlacedChunk*, size_t, const ChunkLimits&, ChunkRows*)
 
 cdef extern from "engine/record_array.hpp" namespace "formatter" nogil:

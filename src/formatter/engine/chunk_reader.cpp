@@ -28,6 +28,7 @@ class ChunkReading {
             at = ends.first;
             const uint8_t* joined = join(chunk, at);
             complete(joined, chunk.carry_size + at, chunk, -int64_t(chunk.carry_size));
+            out_->spanning += records_;
         }
         if (at < last) complete(chunk.data + at, last - at, chunk, int64_t(at));
         if (chunk.ends_stream) end_stream(chunk, joins && !ends.any(), std::max(at, last));
@@ -81,6 +82,7 @@ class ChunkReading {
         if (size == 0) return;
         place(chunk, joins ? -int64_t(chunk.carry_size) : int64_t(at));
         decoder_.index_unterminated(data, size);
+        if (joins) out_->spanning += decoder_.records_placed();
     }
 
     bool full() const {

@@ -139,31 +139,44 @@ void JsonWalk::forget() {
 
 // ------------------------------------------------------------------------------------------ records
 
+// Sixty-four parts at once: how many a value has cannot be foreseen.
 size_t JsonWalk::behind(size_t at) const {
     typedef uint8_t Lanes __attribute__((vector_size(16)));
-    typedef uint64_t Pair __attribute__((vector_size(16)));
     const uint8_t around = uint8_t(parts_.depths[at] - 1);
-    const Lanes wanted = Lanes{} + around;
     // It is there: the brackets of the line match, and its line end has depth 0.
-    for (size_t i = at + 1;; i += 16) {
-        Lanes depths;
-        std::memcpy(&depths, parts_.depths + i, 16);
-        const Pair equal = Pair(depths == wanted);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-        if (equal[0]) return i + size_t(__builtin_clzll(equal[0])) / 8;
-        if (equal[1]) return i + 8 + size_t(__builtin_clzll(equal[1])) / 8;
+    for (size_t i = at + 1;; i += 64) {
+#ifdef __SSE2__
+        uint64_t equal = 0;
+        for (int quarter = 0; quarter < 4; quarter++) {
+            Lanes depths;
+            std::memcpy(&depths, parts_.depths + i + 16 * quarter, 16);
+            typedef char Signed __attribute__((vector_size(16)));
+            const Lanes here = Lanes(depths == Lanes{} + around);
+            equal |= uint64_t(uint32_t(__builtin_ia32_pmovmskb128(Signed(here)))) << 16 * quarter;
+        }
+        if (equal) return i + size_t(__builtin_ctzll(equal));
 #else
-        if (equal[0]) return i + size_t(__builtin_ctzll(equal[0])) / 8;
-        if (equal[1]) return i + 8 + size_t(__builtin_ctzll(equal[1])) / 8;
+        typedef uint64_t Pair __attribute__((vector_size(16)));
+        for (size_t quarter = i; quarter < i + 64; quarter += 16) {
+            Lanes depths;
+            std::memcpy(&depths, parts_.depths + quarter, 16);
+            const Pair equal = Pair(depths == Lanes{} + around);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+            if (equal[0]) return quarter + size_t(__builtin_clzll(equal[0])) / 8;
+            if (equal[1]) return quarter + 8 + size_t(__builtin_clzll(equal[1])) / 8;
+#else
+            if (equal[0]) return quarter + size_t(__builtin_ctzll(equal[0])) / 8;
+            if (equal[1]) return quarter + 8 + size_t(__builtin_ctzll(equal[1])) / 8;
+#endif
+        }
 #endif
     }
 }
 
-size_t JsonWalk::read(const JsonParts& parts, size_t first, uint32_t* stops) {
-    if (!readable_ || parts.kinds[first] != '{') return 0;
+bool JsonWalk::read(const JsonParts& parts, size_t first, size_t line_end, uint32_t* stops) {
+    if (!readable_ || parts.kinds[first] != '{') return false;
     parts_ = parts;
-    const size_t line_end = behind(first);
-    if (!only_space(line_end - 1, line_end)) return 0;
+    if (!only_space(line_end - 1, line_end)) return false;
     record_++;
     stops_ = outside_[Node::record_stops] = stops;
     outside_[Node::nowhere] = nowhere_;
@@ -175,12 +188,12 @@ size_t JsonWalk::read(const JsonParts& parts, size_t first, uint32_t* stops) {
     JsonKeys& keys = objects_[1].keys;
     const uint8_t* const begin = parts.base + parts.positions[first];
     if (!keys.in_order() && !has_spaces() && begin - readable_begin_ >= ptrdiff_t(JsonKeys::reach)) {
-        if (read_unordered(keys, first) == line_end - 1) return line_end;
+        if (read_unordered(keys, first) == line_end - 1) return true;
         for (size_t i = 0; i < 2 * column_nodes_.size(); i++) stops[i] = line_end_;
     }
-    if (read_object(1, first, row) == line_end - 1) return line_end;
+    if (read_object(1, first, row) == line_end - 1) return true;
     forget();
-    return 0;
+    return false;
 }
 
 // A record whose keys come in any order and whose values are plain: nothing here is decided by a branch that could go
@@ -223,7 +236,16 @@ size_t JsonWalk::read_object(uint32_t node, size_t at, uint32_t* row) {
         if (!only_space(at, at + 1)) return 0;
         at++;
     } else {
+        // Every key of it has so many bytes before its end that are compared.
+        const bool reaches = base + positions[at] - readable_begin_ >= ptrdiff_t(JsonKeys::reach);
         do {
+            // Members that nobody asked for, as long as they are those that stood here last.
+            while (entry && reaches && object.keys.in_order() && entry->next && entry->next->node == 0 &&
+                   kinds[at + 1] == ':' && kinds[at + 2] == ',' &&
+                   JsonKeys::is_likely(*entry->next, base + positions[at] + 1, base + positions[at + 1])) {
+                entry = entry->next;
+                at += 2;
+            }
             if (kinds[at + 1] != ':') return 0;
             const uint8_t* const key_begin = base + positions[at] + 1;
             const uint8_t* const key_end = base + positions[at + 1];

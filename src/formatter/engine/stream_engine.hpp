@@ -107,6 +107,7 @@ struct Builder {
     uint64_t origin = 0;
     uint64_t bytes = 0;  // of input since it was opened
     uint64_t full_bytes = 0;  // of input in the last full batch
+    bool expected = false;  // its decoder was told what is still to come, by what had come
     bool large = false;  // few are open: this one may make room for a full batch at once
     int64_t opened_ns = 0;
 
