@@ -27,6 +27,7 @@ import pyarrow as pa
 
 os.environ.setdefault("POLARS_MAX_THREADS", "1")  # read when polars is imported
 
+from bench.__main__ import whole_records
 from bench.answers import difference
 from bench.peers import READERS, Input
 from bench.value_workloads import Workload, all_workloads
@@ -56,12 +57,10 @@ def python_value(text: str, kind: pa.DataType) -> Any:
 
 
 def oracle_difference(data: bytes, table: pa.Table) -> str | None:
-    text = io.StringIO(data[:3_000_000].decode("utf-8", "ignore"), newline="")
+    text = io.StringIO(whole_records(data, 3_000_000).decode(), newline="")
     csv.field_size_limit(1 << 30)
     rows = zip(csv.reader(text), table.slice(0, ORACLE_RECORDS).to_pylist(), strict=False)
     for number, (fields, row) in enumerate(rows):
-        if number + 1 >= data[:3_000_000].count(b"\n"):
-            break
         for found, field, value in zip(fields, table.schema, row.values(), strict=True):
             expected = python_value(found, field.type)
             if value != expected:
@@ -88,7 +87,7 @@ def measure(workload: Workload, data: bytes, path: str, rounds: int) -> Iterator
         ours = READERS["formatter"](workload, 1)
         reference = ours(source, columns)
         if label == "all" and (wrong := oracle_difference(data, reference)):
-            raise SystemExit(f"{workload.name}: our own answer is wrong: {wrong}")
+            raise SystemExit(f"{workload.name}: our own answer is wrong: {wrong[:300]}")
         for peer in PEERS:
             try:
                 read = READERS[peer](workload, 1)
@@ -98,7 +97,7 @@ def measure(workload: Workload, data: bytes, path: str, rounds: int) -> Iterator
             if wrong is None:
                 work[peer] = lambda read=read: read(source, columns)  # type: ignore[misc]
             else:
-                print(f"    {workload.name}, {label}: {peer} is out: {wrong.splitlines()[0][:120]}", file=sys.stderr)
+                print(f"    {workload.name}, {label}: {peer} is out: {wrong[:120]}", file=sys.stderr)
         work["formatter"] = lambda: ours(source, columns)
         seconds = turns(work, rounds)
         speed = {name: len(data) / took / 1e9 for name, took in seconds.items()}

@@ -9,6 +9,7 @@ from spark_udfs.archive import archive
 from spark_udfs.arrow_schema import arrow_schema
 from spark_udfs.chunks import read_chunks
 from spark_udfs.data_source import register
+from spark_udfs.direct_rows import disable_direct_rows, enable_direct_rows
 from spark_udfs.frames import parse
 from spark_udfs.metrics import metrics
 from spark_udfs.migrate import migrate
@@ -27,7 +28,9 @@ __all__ = [
     "archive",
     "arrow_schema",
     "configure",
+    "disable_direct_rows",
     "disable_pushdown",
+    "enable_direct_rows",
     "enable_pushdown",
     "format_from_options",
     "measure",

@@ -108,7 +108,7 @@ class FormatterReader(engine.DataSourceReader):
             raise fm.OptionError(f"formatter: splitBytes is a whole number from 1, found {given!r}")
         self.split_bytes = None if given is None else int(given)
         wanted = arrow_schema(schema)
-        files = list_files(self.path)
+        files = list_files(self.path, may_be_empty=True)
         folders = [key for key, _ in files[0].partition] if files else []
         self.folders = pa.schema([field for field in wanted if field.name in folders])
         in_files = pa.schema([field for field in wanted if field.name not in folders])

@@ -15,6 +15,7 @@ from pyspark.sql.types import IntegralType, StringType, StructType
 
 import formatter as fm
 from spark_udfs.chunk_rows import ChunkColumns
+from spark_udfs.direct_rows import attach_if_configured
 from spark_udfs.metrics import reports_of
 from spark_udfs.parse_task import Arrival, OnError, ParseTask
 from spark_udfs.record_task import RecordOnError
@@ -42,8 +43,8 @@ def parse(
 ) -> DataFrame:
     """Records of the chunks in df, or (unit="record") one record per payload.
 
-    stitch: "origin" brings each origin whole into one task (one shuffle); "global" parses every chunk where it is and
-    shuffles only what is open at its ends, for which df is evaluated twice; "none" takes every chunk as whole records;
+    stitch: "origin" brings each origin whole into one task (one shuffle); "global" parses every chunk where it is, for
+    which a job looks over df right away and what is open at the chunks' ends is kept; "none" takes every chunk as whole records;
     "auto" is "origin", without the shuffle where the plan shows that each origin is in one partition already.
     keep: other columns of df that go along; under "origin" each must be constant for an origin, under "global" a record
     has those of the chunk it ends in, origin and sequence included.
@@ -67,6 +68,7 @@ def parse(
         )
     if unit != "chunk":
         raise fm.OptionError(f"spark: unit is 'chunk' or 'record', found {unit!r}")
+    attach_if_configured(df.sparkSession)
     # Rejects are another plan's to find (siblings.py); this one leaves them out.
     on_error = "skip" if on_error == "collect" else on_error or "raise"
     if stitch not in get_args(Stitch):
@@ -80,14 +82,17 @@ def parse(
         format, names, columns=columns, filters=filters, on_error=on_error, keep=riding or None, arrival=arrival
     )
     chunks = df.select(*dict.fromkeys([*names.names, *keep]))
+    task.reports = reports_of(df.sparkSession, f"parse {format.kind}, stitch {stitch}")
     if stitch == "global":
-        together = chunks.repartition(origin).sortWithinPartitions(origin, sequence)
+
+        def together() -> DataFrame:
+            return chunks.repartition(origin).sortWithinPartitions(origin, sequence)
+
         return remember(stitch_globally(chunks, task), together, task)
     if arrival == "grouped":
         if stitch == "origin" or not _comes_by_origin(chunks, origin):
             chunks = chunks.repartition(origin)
         chunks = chunks.sortWithinPartitions(origin, sequence)
-    task.reports = reports_of(df.sparkSession, f"parse {format.kind}, stitch {stitch}")
     return with_siblings(chunks, task)
 
 

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import types as spark
 
 import formatter as fm
+from spark_udfs.direct_rows import attach_if_configured
 from spark_udfs.record_task import ROW_KEPT, RecordOnError, RecordTask
 from spark_udfs.records import all_travel, field_of, payload_first, quoted, require_payload, unused_name
 
@@ -31,6 +32,7 @@ def parse_column(
 
     error: with on_error "null" or "collect", the name of one more column that says what was wrong.
     """
+    attach_if_configured(df.sparkSession)
     require_payload(df, column, ())
     for option, name in (("into", into), ("error", error)):
         if name is not None and name.lower() in (taken.lower() for taken in df.columns):

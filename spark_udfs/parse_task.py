@@ -22,6 +22,7 @@ from spark_udfs.hand_over import ROWS_PER_BATCH, handed_over
 from spark_udfs.metrics import Measure, Reports, metrics_batch
 from spark_udfs.rejects import rejects_in_spark
 from spark_udfs.spark_types import SparkColumns
+from spark_udfs.worker_process import settle
 
 OnError = Literal["raise", "null", "skip"]
 Arrival = Literal["any", "grouped", "aligned"]
@@ -98,6 +99,7 @@ class ParseTask:
         return fm.Stream(format, columns=self.columns, filters=self.filters, on_error=self.on_error)
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        settle()
         run = ParseRun(self)
         measure = Measure(self.reports)
         yield from handed_over(measure.timed(run.rows(batches)), self._output)

@@ -23,9 +23,10 @@ from formatter import filters as filter_clauses
 from formatter.formats import Csv
 from formatter.splits import Part, SplitReader, begins_anywhere, can_be_split
 from spark_udfs.arrow_schema import arrow_schema
+from spark_udfs.direct_rows import attach_if_configured
 from spark_udfs.file_listing import FoundFile, Paths, Storage, codec_of, list_files
 from spark_udfs.metrics import Reports, reports_of
-from spark_udfs.options import Reading, reading_of
+from spark_udfs.options import Reading, reading_of, require_utc
 from spark_udfs.partitions import Partitioning, filters_left, partitioning_of
 from spark_udfs.read_task import ReadTask, Unit
 from spark_udfs.siblings import with_siblings
@@ -64,7 +65,9 @@ def read(
     filesystem: one of pyarrow.fs or fsspec for all paths; storage_options: arguments for fsspec's.
     split_bytes: about how much of a file one task reads.
     """
+    attach_if_configured(spark)
     reading = reading_of(format, schema=schema, options=options, on_error=on_error)
+    require_utc(reading, spark.conf.get("spark.sql.session.timeZone") or "UTC")
     storage = Storage.of(filesystem, storage_options)
     reports = reports_of(spark, f"read {reading.format.kind} {_shown(path)}")
     task = read_task(
@@ -88,10 +91,21 @@ def read_task(
     reports: Reports | None = None,
 ) -> ReadTask:
     """The files behind `path` as groups of parts, one a task."""
-    files = list_files(path, storage=storage, base_path=base_path)
+    files = list_files(path, storage=storage, base_path=base_path, may_be_empty=True)
     if reading.name_glob is not None:
         files = [file for file in files if fnmatch.fnmatchcase(posixpath.basename(file.path), reading.name_glob)]
-    partitioning = _partitioning(files, partitions if reading.use_folders else None)
+    has_folders = any(file.partition for file in files)
+    if not reading.searches_folders and not (has_folders and reading.use_folders):
+        files = [file for file in files if not file.plain_folders]
+    if not reading.use_folders:
+        partitions = None
+    if (
+        reading.from_options and partitions == "infer" and has_folders
+    ):  # what Spark does with a schema that names folders
+        reading, types = reading.without([key for key, _ in files[0].partition])
+        partitioning = partitioning_of(files, types)
+    else:
+        partitioning = _partitioning(files, partitions)
     plan = _Plan(reading, columns, filters, partitioning)
     kept = [
         (file, values, left)

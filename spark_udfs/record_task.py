@@ -20,6 +20,7 @@ from pyspark.sql.types import BooleanType, StructField, StructType
 import formatter as fm
 from formatter.values import ParsedRecords, RecordParser
 from spark_udfs.spark_types import SparkColumns, spark_type
+from spark_udfs.worker_process import settle
 
 RecordOnError = Literal["null", "skip", "raise", "collect"]
 
@@ -131,6 +132,7 @@ class RecordTask:
         return self._parser(self.decoded)
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        settle()
         parser = self.parser()
         for batch in batches:
             yield self.parse_batch(batch, parser)[0]
@@ -254,6 +256,7 @@ class ScalarRecords:
             )
 
         def parse_record(payloads: pa.Array) -> pa.Array:
+            settle()
             return scalar.parse(payloads)
 
         parse_record.__annotations__ = {"payloads": pa.Array, "return": pa.Array}

@@ -14,6 +14,7 @@ from pyspark.sql import types as spark
 from pyspark.sql.functions import col
 
 import formatter as fm
+from spark_udfs.direct_rows import attach_if_configured
 from spark_udfs.record_task import ROW_KEPT, RecordOnError, RecordTask
 
 # Types that come back from Arrow as they went; a column of any other stays in the JVM.
@@ -58,6 +59,7 @@ def parse_records(
 
     A null or blank payload gives null fields and no error.
     """
+    attach_if_configured(df.sparkSession)
     require_payload(df, payload, keep)
     kept = [df.schema[name] for name in keep]
     task = RecordTask(

@@ -22,6 +22,8 @@ RECOMMENDED = {
     "spark.python.worker.reuse": "true",
     # Spark compares the batches it gets with the schema declared, so no column can be taken for another.
     "spark.sql.execution.arrow.pyspark.validateSchema.enabled": "true",
+    # Rows are written straight from the memory of our functions' batches (direct_rows.py).
+    "spark.formatter.directRows.enabled": "true",
     # The data source "formatter" is told of filters only if this is on.
     "spark.sql.python.filterPushdown.enabled": "true",
 }

@@ -6,7 +6,9 @@ windows of bounded size, decompressed on the way if their suffix or `codec` says
 
 from __future__ import annotations
 
+import io
 import os
+import stat
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -14,7 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from formatter import snappy_stream
+from formatter import _core, snappy_stream
 from formatter.errors import OptionError
 
 CODECS = {"zstd": "zstd", "gzip": "gzip", "lz4": "lz4", "snappy": "snappy", "bz2": "bz2", "brotli": "brotli"}
@@ -58,14 +60,14 @@ class Input:
     codec: str | None = None
     contiguous = False
 
-    def open(self) -> Any:
+    def open(self, threads: int) -> Any:
         raise TypeError("contiguous inputs are not opened")
 
-    def windows(self, size: int) -> Generator[tuple[memoryview, bool], int, None]:
+    def windows(self, size: int, threads: int = 1) -> Generator[tuple[memoryview, bool], int, None]:
         """The reader sends back how many bytes of the window it has used; the rest stands first in the next."""
         window = _take_window(size)
         carried = 0
-        with closing(self.open()) as stream:
+        with closing(self.open(threads)) as stream:
             last = False
             while not last:
                 if carried > len(window) // 2:  # a record longer than the window: look further
@@ -119,7 +121,7 @@ class Memory(Input):
         if codec:
             self.contiguous = False
 
-    def open(self) -> Any:
+    def open(self, threads: int) -> Any:
         return _decompressed(pa.BufferReader(pa.py_buffer(self.data)), str(self.codec), NO_NAME)
 
 
@@ -129,9 +131,11 @@ class File(Input):
         self.path = path
         self.codec = codec or _SUFFIXES.get(path.suffix.lower())
 
-    def open(self) -> Any:
+    def open(self, threads: int) -> Any:
         raw = open(self.path, "rb", buffering=0)  # noqa: SIM115  (windows() closes it)
-        return _decompressed(raw, self.codec, self.name or NO_NAME) if self.codec else raw
+        if self.codec:
+            return _decompressed(raw, self.codec, self.name or NO_NAME)
+        return _Shared(raw, threads) if threads > 1 and stat.S_ISREG(os.fstat(raw.fileno()).st_mode) else raw
 
 
 class Readable(Input):
@@ -143,7 +147,7 @@ class Readable(Input):
         self.stream = stream
         self.codec = codec
 
-    def open(self) -> Any:
+    def open(self, threads: int) -> Any:
         raw = _Unclosed(self.stream)
         return _decompressed(raw, self.codec, self.name or NO_NAME) if self.codec else raw
 
@@ -152,6 +156,23 @@ def _decompressed(raw: Any, codec: str, name: str) -> Any:
     if codec == snappy_stream.CODEC:  # files are written in three ways, of which Arrow reads none as a stream
         return snappy_stream.SnappyStream(raw, name)
     return pa.CompressedInputStream(raw if isinstance(raw, pa.NativeFile) else pa.PythonFile(raw, mode="r"), codec)
+
+
+class _Shared:
+    """A file that several threads read at once, each another part of a window."""
+
+    def __init__(self, file: io.FileIO, threads: int) -> None:
+        self.file = file
+        self.threads = threads
+        self.at = 0
+
+    def readinto(self, window: memoryview) -> int:
+        got = _core.read_file(self.file.fileno(), self.at, window, self.threads)
+        self.at += got
+        return got
+
+    def close(self) -> None:
+        self.file.close()
 
 
 class _Unclosed:

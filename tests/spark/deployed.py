@@ -21,6 +21,7 @@ from pyspark.sql import SparkSession  # noqa: E402
 
 import formatter as fm  # noqa: E402
 import spark_udfs as su  # noqa: E402
+from spark_udfs.jvm_survey import quote_survey  # noqa: E402
 
 FORMAT = fm.Csv(pa.schema([("id", pa.int64()), ("text", pa.string())]))
 
@@ -53,8 +54,10 @@ def main() -> None:
     options = {"mode": "DROPMALFORMED"}
     assert su.read(spark, str(folder), "csv", schema="id BIGINT, text STRING", options=options).count() == len(expected)
     chunks = su.read_chunks(spark, folder / "a.csv", chunk_bytes=1_000)
-    parsed = su.parse(chunks, FORMAT, on_error="skip", columns=["id"])
-    assert sorted(row.id for row in parsed.collect()) == [number for number, _ in expected]
+    for stitch in ("auto", "global"):
+        parsed = su.parse(chunks.repartition(5), FORMAT, on_error="skip", columns=["id"], stitch=stitch)
+        assert sorted(row.id for row in parsed.collect()) == [number for number, _ in expected]
+    assert (quote_survey(spark, *b',\n"') is None) == (kind == "connect")  # executors got the class for it
     if kind == "connect":
         with contextlib.suppress(fm.OptionError):
             raise SystemExit(f"a Connect client got {su.metrics(spark).count()} reports")

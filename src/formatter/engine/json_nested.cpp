@@ -170,6 +170,45 @@ Skipped JsonNestedReader::read_structure(JsonBuilder& builder, const uint8_t* at
 }
 
 Skipped JsonNestedReader::read_map(JsonBuilder& builder, const uint8_t* at, const uint8_t* end) {
+    const uint64_t length = builder.length(), nulled_before = nulled;
+    const Skipped nulled_first = first_nulled;
+    const uint8_t* const behind = read_plain_map(builder, at, end);
+    if (behind) return {behind, ErrorCode::none};
+    builder.truncate(length);
+    nulled = nulled_before;
+    first_nulled = nulled_first;
+    return read_map_again(builder, at, end);
+}
+
+// In one go, if no key is there twice and nothing is wrong; null otherwise.
+const uint8_t* JsonNestedReader::read_plain_map(JsonBuilder& builder, const uint8_t* at, const uint8_t* end) {
+    JsonBuilder& keys = builder.child(0);
+    const JsonNodeSpec& key_spec = keys.spec();
+    std::vector<uint64_t> digests;
+    at = skip_json_space(at + 1, end);
+    if (at < end && *at == '}') return builder.append_nested(), at + 1;
+    for (;;) {
+        Bytes text{};
+        const Skipped value = read_key(skip_json_space(at, end), end, &text, &key_scratch_);
+        if (value.code != ErrorCode::none || parse_json_key(key_spec, text, &scalar_) != ErrorCode::none)
+            return nullptr;
+        digests.push_back(digest_of_key(key_spec.scalar, scalar_));
+        keys.append_scalar(scalar_);
+        const Skipped done = read(builder.child(1), value.at, end);
+        if (done.code != ErrorCode::none) return nullptr;
+        at = skip_json_space(done.at, end);
+        if (at == end || (*at != ',' && *at != '}')) return nullptr;
+        if (*at++ == '}') break;
+    }
+    // Two keys of one digest may be the same.
+    std::sort(digests.begin(), digests.end());
+    if (std::adjacent_find(digests.begin(), digests.end()) != digests.end()) return nullptr;
+    builder.append_nested();
+    return at;
+}
+
+// As read_plain_map, with all that can be the matter.
+Skipped JsonNestedReader::read_map_again(JsonBuilder& builder, const uint8_t* at, const uint8_t* end) {
     // Each key once: where a later one counts, its value takes the place of the earlier, as in a dict.
     std::vector<Member> entries;
     std::unordered_map<std::string, size_t> seen;

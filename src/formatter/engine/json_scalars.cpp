@@ -199,6 +199,12 @@ ErrorCode parse_json_key(const JsonNodeSpec& node, Bytes key, JsonScalar* out) {
     return is_json_number(key) ? parse_number(node, key, out) : ErrorCode::invalid;
 }
 
+// Zero has two signs and is one key.
+static double one_zero(const ColumnSpec& spec, const JsonScalar& key) {
+    const double real = spec.type == ColumnType::float32 ? double(float(key.real)) : key.real;
+    return real == 0 ? 0 : real;
+}
+
 std::string identity_of_key(const ColumnSpec& spec, const JsonScalar& key) {
     const auto bytes_of = [](const void* value, size_t size) {
         return std::string(static_cast<const char*>(value), size);
@@ -207,9 +213,28 @@ std::string identity_of_key(const ColumnSpec& spec, const JsonScalar& key) {
     if (spec.type == ColumnType::decimal128) return bytes_of(&key.wide, sizeof key.wide);
     if (spec.type != ColumnType::float32 && spec.type != ColumnType::float64)
         return bytes_of(&key.integer, sizeof key.integer);
-    double real = spec.type == ColumnType::float32 ? double(float(key.real)) : key.real;
-    if (real == 0) real = 0;  // zero has two signs and is one key
+    const double real = one_zero(spec, key);
     return bytes_of(&real, sizeof real);
+}
+
+uint64_t digest_of_key(const ColumnSpec& spec, const JsonScalar& key) {
+    constexpr uint64_t odd = 0x9E3779B97F4A7C15;
+    if (spec.type == ColumnType::decimal128) return uint64_t(key.wide) ^ (uint64_t(key.wide >> 64) * odd);
+    if (spec.type == ColumnType::float32 || spec.type == ColumnType::float64) {
+        const double real = one_zero(spec, key);
+        uint64_t bits;
+        std::memcpy(&bits, &real, 8);
+        return bits;
+    }
+    if (!is_text(spec.type)) return uint64_t(key.integer);
+    uint64_t digest = key.text.size;
+    for (size_t at = 0; at < key.text.size; at += 8) {
+        uint64_t word = 0;
+        std::memcpy(&word, key.text.data + at, std::min<size_t>(8, key.text.size - at));
+        digest = (digest ^ word) * odd;
+        digest ^= digest >> 29;
+    }
+    return digest;
 }
 
 void store_json_scalar(const ColumnSpec& spec, const JsonScalar& value, uint8_t* values, uint64_t at) {

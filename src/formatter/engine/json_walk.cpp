@@ -357,13 +357,26 @@ bool JsonWalk::read_plain_elsewhere(uint32_t at, uint32_t* row, const uint8_t* b
 
 size_t JsonWalk::read_nested(uint32_t node_at, size_t at, uint32_t* row) {
     Node& node = nodes_[node_at];
+    const bool object = parts_.kinds[at] == '{';
+    const uint8_t* const begin = parts_.base + parts_.positions[at];
+    const auto end_before = [this](size_t part) { return parts_.base + parts_.positions[part - 1] + 1; };
+    if (node.kind == Node::structure || node.kind == Node::list) {
+        if (row[node.mark] != JsonSpace::absent) return 0;
+        row[node.mark] = JsonSpace::present;
+        const bool fits = object == (node.kind == Node::structure);
+        const size_t close = !fits ? 0 : object ? read_object(node_at, at, row) : read_list(node, at, row);
+        if (close == 0 && node.column < 0) return 0;
+        const size_t next =
+            close != 0 ? close + 1 : behind(at);  // brackets match: what closes it is where it was read to
+        if (!only_space(next - 1, next) || !note_whole(node, begin, end_before(next))) return 0;
+        if (close == 0) troubled_[size_t(node.column)] = true;  // the whole column's text decides then
+        return next;
+    }
     const size_t next = behind(at);
     if (node.kind == Node::ignored) return next;
     if (!only_space(next - 1, next)) return 0;
-    const uint8_t* const begin = parts_.base + parts_.positions[at];
-    const uint8_t* const end = parts_.base + parts_.positions[next - 1] + 1;
-    if (node.kind >= Node::map && node.kind <= Node::list && !note_whole(node, begin, end)) return 0;
-    const bool object = parts_.kinds[at] == '{';
+    const uint8_t* const end = end_before(next);
+    if (node.kind == Node::map && !note_whole(node, begin, end)) return 0;
     switch (node.kind) {
         case Node::leaf:
         case Node::map: return write_leaf(node, row, begin, end) ? next : 0;
@@ -371,17 +384,6 @@ size_t JsonWalk::read_nested(uint32_t node_at, size_t at, uint32_t* row) {
             if (!object || objects_[node_at].seen == record_) return 0;
             objects_[node_at].seen = record_;
             return read_object(node_at, at, row) == next - 1 ? next : 0;
-        case Node::structure:
-        case Node::list: {
-            if (row[node.mark] != JsonSpace::absent) return 0;
-            row[node.mark] = JsonSpace::present;
-            const bool fits = object == (node.kind == Node::structure);
-            const size_t close = !fits ? 0 : object ? read_object(node_at, at, row) : read_list(node, at, row);
-            if (close == next - 1) return next;
-            if (node.column < 0) return 0;
-            troubled_[size_t(node.column)] = true;  // the whole column's text decides then
-            return next;
-        }
         default: return 0;
     }
 }
@@ -391,6 +393,9 @@ size_t JsonWalk::read_list(Node& node, size_t at, uint32_t* row) {
     const uint32_t first = space.rows(), item = node.item;
     if (parts_.kinds[at + 1] == ']' && only_space(at, at + 1)) {
         at++;
+    } else if (nodes_[item].kind == Node::leaf && space.stride() == 2) {
+        at = read_leaves(item, at, space);
+        if (at == 0) return 0;
     } else {
         do {
             uint32_t* const item_row = space.add_row(line_end_, spaces_);
@@ -407,6 +412,39 @@ size_t JsonWalk::read_list(Node& node, size_t at, uint32_t* row) {
     }
     row[node.count] = space.rows();
     return !node.sized || space.rows() - first == node.fixed_size ? at : 0;
+}
+
+// The items of a list, each a number or string; the part that closes it, or 0.
+size_t JsonWalk::read_leaves(uint32_t item, size_t at, JsonSpace& space) {
+    const uint8_t* const base = parts_.base;
+    const uint32_t to_segment = uint32_t(base - segment_base_);
+    Node& node = nodes_[item];
+    const bool quoted = node.quoted;
+    bool leading_zeros = false;
+    do {
+        uint32_t* const row = space.add_leaf_row(line_end_);
+        uint32_t begin = parts_.positions[at] + 1;
+        const uint32_t end = parts_.positions[at + 1];
+        begin += base[begin] == ' ';
+        const uint8_t first = base[begin], last = base[end - 1];
+        if (__builtin_expect(is_nested(parts_.kinds[at + 1]), 0)) {
+            if (!only_space(at, at + 1)) return 0;
+            at = read_nested(item, at + 1, row);
+            if (at == 0) return 0;
+            continue;
+        }
+        if (__builtin_expect((first <= ' ') | (last <= ' ') | (begin >= end), 0)) {
+            if (!read_plain(item, at++, row)) return 0;
+            continue;
+        }
+        const uint32_t quotes = uint32_t(quoted) & (first == '"') & (last == '"') & (end - begin >= 2);
+        leading_zeros |= has_leading_zero(base + begin);
+        row[0] = to_segment + begin + quotes;
+        row[1] = to_segment + end - quotes;
+        at++;
+    } while (parts_.kinds[at] == ',');
+    node.leading_zeros |= leading_zeros & !quoted;
+    return parts_.kinds[at] == ']' ? at : 0;
 }
 
 // Where fewer bytes can be read than are compared.

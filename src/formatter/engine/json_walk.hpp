@@ -90,6 +90,7 @@ class JsonWalk {
     size_t read_object(uint32_t node, size_t at, uint32_t* row);
     size_t read_unordered(JsonKeys&, size_t at);
     size_t read_list(Node&, size_t at, uint32_t* row);
+    size_t read_leaves(uint32_t item, size_t at, JsonSpace&);
     // A value between two parts; false if it is not in order here.
     bool read_plain(uint32_t node, size_t before, uint32_t* row);
     bool read_plain_elsewhere(uint32_t node, uint32_t* row, const uint8_t* begin, const uint8_t* end);

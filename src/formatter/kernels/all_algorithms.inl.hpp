@@ -43,6 +43,7 @@ const Kernel FORMATTER_JOIN(kernel_, FORMATTER_ISA) = {
     .index_json = FORMATTER_ISA::index_json,
     .level_json = FORMATTER_ISA::level_json,
     .copy_json_string = FORMATTER_ISA::copy_json_string,
+    .gather_json_strings = FORMATTER_ISA::gather_json_strings,
 };
 
 }  // namespace formatter

@@ -88,7 +88,8 @@ static void decode_decimal128(const FieldView& view, uint8_t decimal_point, uint
     const DecimalScale by(precision, scale);
     RunWalk walk(view);
     DigitChunk chunk;
-    DigitShape shape;
+    NumberShape shape;
+    if (marks.shape != nullptr) shape = *marks.shape;
     marks.empty_count = marks.odd_count = 0;
     for (size_t done = 0; next_digit_chunk(walk, chunk, shape); done += chunk.rows) {
         size_t at_long = 0;
@@ -119,6 +120,7 @@ static void decode_decimal128(const FieldView& view, uint8_t decimal_point, uint
             write_marks(marks, (done + row) / 64, empty, ~(good | empty) & first_rows(left));
         }
     }
+    if (marks.shape != nullptr) *marks.shape = shape;
 }
 
 }  // namespace FORMATTER_ISA

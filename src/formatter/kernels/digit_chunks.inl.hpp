@@ -5,6 +5,7 @@
 #pragma once
 
 #include "kernels/field_lanes.inl.hpp"
+#include "kernels/kernel.hpp"
 
 namespace formatter {
 namespace FORMATTER_ISA {
@@ -37,12 +38,6 @@ FORMATTER_INLINE void add_long_field(DigitChunk& chunk, const WordChunk::LongFie
     chunk.sizes[field.row] = 0;
     chunk.long_fields[chunk.long_count++] = field;
 }
-
-struct DigitShape {  // what the next chunk is taken for, learned from the one before
-    uint32_t word_count = 1;
-    bool exponents = false;
-    uint32_t shorter = 0;  // chunks in a row for which fewer words would have done
-};
 
 // e[+-]digits at the end of a field whose last bytes are `word`: its size, or 0. At most four digits, and one byte must
 // be left in front.
@@ -148,7 +143,7 @@ FORMATTER_INLINE void cut_digit_chunk(RunWalk& walk, DigitChunk& chunk) {
 }
 
 // Fills the next chunk; false at the end of the view. Afterwards `word_count` words of it are enough.
-FORMATTER_INLINE bool next_digit_chunk(RunWalk& walk, DigitChunk& chunk, DigitShape& shape) {
+FORMATTER_INLINE bool next_digit_chunk(RunWalk& walk, DigitChunk& chunk, NumberShape& shape) {
     constexpr uint32_t steady = 16;  // chunks of shorter fields until fewer words are tried
     const size_t segment = walk.segment;
     const uint32_t row = walk.row;

@@ -84,12 +84,22 @@ struct JsonLevels {
 
 // ---------------------------------------------------------------------------------------------- values
 
+// What the numbers of a column were like so far, in a loop's own terms. A guess that saves time and changes no value.
+struct NumberShape {
+    uint32_t word_count = 1;  // of eight bytes that hold most
+    uint32_t shorter = 0;     // chunks in a row for which fewer would have done
+    bool beyond_eight = false;
+    bool long_digits = false;
+    bool exponents = false;
+};
+
 // Bitmaps are least significant bit first, as Arrow's, (rows + 63) / 64 words; bits past `rows` are written as zero.
 struct ValueMarks {
     uint64_t* empty;  // the field has no bytes
     uint64_t* odd;  // not decided here: out[] is unspecified. Never set together with `empty`
     uint32_t empty_count;  // out
     uint32_t odd_count;  // out
+    NumberShape* shape = nullptr;  // of this column, from call to call, if the caller keeps it
 };
 
 enum class TimeUnit : uint8_t { second, milli, micro, nano };
@@ -102,6 +112,16 @@ struct Token {  // a short literal, for booleans and null markers
 struct StringSums {
     uint64_t bytes;  // upper bound of the bytes gather_strings will write
     bool any_non_ascii;  // out of gather_strings: some byte >= 0x80 was copied
+};
+
+struct JsonStrings {  // where the strings of a column go
+    uint8_t* text;
+    uint64_t bytes;  // in and out: of it that are written; 64 more than `room` may be overwritten
+    uint64_t room;
+    uint8_t* ends;  // one a row: int32, or int64 if `wide`
+    bool wide;
+    bool nullable;  // if not, a null is not decided here
+    uint64_t* valid;  // a bitmap whose bits are set: those of nulls are cleared
 };
 
 struct Kernel {
@@ -132,8 +152,9 @@ struct Kernel {
     // (0 to 38): times 10^scale, as 16 bytes a value, below 10^precision. Most such are decided, everything else is odd.
     void (*decode_decimal128)(const FieldView&, uint8_t decimal_point, uint32_t precision, uint32_t scale, uint8_t* out,
                               ValueMarks&);
-    // YYYY-MM-DD, and in timestamps also YYYY-MM-DD[T ]HH:MM:SS and ...SS.f{1,9}, each with an optional Z. Valid calendar
-    // dates of years 0001 to 9999 only; else odd. More fraction digits than the unit holds: odd unless they are zeros.
+    // YYYY-MM-DD, and in timestamps also YYYY-MM-DD[T ]HH:MM[:SS[.f{1,9}]], each of those with an optional zone: Z, or + or -
+    // and HH, HHMM or HH:MM. Valid calendar dates of years 0001 to 9999 only; else odd. More fraction digits than the unit
+    // holds: odd unless they are zeros.
     void (*decode_timestamp)(const FieldView&, TimeUnit, int64_t* out, ValueMarks&);
     void (*decode_date32)(const FieldView&, int32_t* out, ValueMarks&);
     // One bit a row into `out` (a bitmap like the marks). Fields equal to a token decide; others are odd (or empty).
@@ -158,6 +179,12 @@ struct Kernel {
     // The text a JSON string's content stands for; the bytes written, or -1 if no string has such content. 64 bytes more
     // than `size` are read and may be written.
     ptrdiff_t (*copy_json_string)(const uint8_t* from, size_t size, uint8_t* to);
+    // The same for rows `from` and on of one segment, the strings behind each other; `stops` are those of row `from`, a
+    // string's lie inside its quotes, and row 0 of the segment has bit `bit` in the bitmap. What is neither a string nor
+    // null nor missing (a line end), what there is no room for, and what stands so near to the end of what can be read
+    // that whole blocks cannot, ends it. Returns the row behind the last one decided.
+    uint32_t (*gather_json_strings)(const Segment&, const uint32_t* stops, size_t stride, uint32_t from, uint64_t bit,
+                                    JsonStrings&);
 };
 
 // Kernels compiled in and supported by this CPU, best first; the last is scalar.

@@ -70,8 +70,8 @@ FORMATTER_INLINE void decode_words(const FieldView& view, const Convert& convert
     RunWalk walk(view);
     WordChunk chunk;
     DigitChunk digits;
-    DigitShape shape;
-    bool beyond_eight = false, long_digits = false;
+    NumberShape shape;
+    if (marks.shape != nullptr) shape = *marks.shape;
     uint32_t wait = 0;
     marks.empty_count = marks.odd_count = 0;
     for (size_t done = 0;;) {
@@ -82,13 +82,13 @@ FORMATTER_INLINE void decode_words(const FieldView& view, const Convert& convert
             walk.row = first_row;
             marks.empty_count = empty_count;
             marks.odd_count = odd_count;
-            long_digits = true;
+            shape.long_digits = true;
             shape.exponents = with_exponents;
         };
         size_t at_long = 0;
         wait -= wait != 0;
-        if (long_digits) {
-            if (!next_digit_chunk(walk, digits, shape)) return;
+        if (shape.long_digits) {
+            if (!next_digit_chunk(walk, digits, shape)) break;
             write_chunk(
                 digits.rows, done, out, marks,
                 [&](uint32_t row, uint64_t* values) { return convert.digits(digits, row, shape, values); },
@@ -103,18 +103,19 @@ FORMATTER_INLINE void decode_words(const FieldView& view, const Convert& convert
                 again(true);
                 continue;
             }
-            long_digits = shape.exponents || digits.longest > 16 || shape.shorter < patience;
+            shape.long_digits = shape.exponents || digits.longest > 16 || shape.shorter < patience;
             done += digits.rows;
         } else {
-            if (!next_chunk(walk, chunk, beyond_eight)) return;
+            if (!next_chunk(walk, chunk, shape.beyond_eight)) break;
             if (chunk.long_count * 8 > chunk.rows) {
+                shape.word_count = 3;
                 again(false);
                 continue;
             }
             write_chunk(
                 chunk.rows, done, out, marks,
                 [&](uint32_t row, uint64_t* values) {
-                    return beyond_eight ? convert.sixteen(chunk, row, values) : convert.eight(chunk, row, values);
+                    return shape.beyond_eight ? convert.sixteen(chunk, row, values) : convert.eight(chunk, row, values);
                 },
                 [&](uint32_t row, uint64_t& good, uint64_t* values) {
                     return empty_rows(chunk, row, at_long, convert, good, values);
@@ -129,6 +130,7 @@ FORMATTER_INLINE void decode_words(const FieldView& view, const Convert& convert
             done += chunk.rows;
         }
     }
+    if (marks.shape != nullptr) *marks.shape = shape;
 }
 
 // ------------------------------------------------------------------------------------------ signs and digits
@@ -219,7 +221,7 @@ struct ConvertInteger {
         return good;
     }
 
-    uint64_t digits(const DigitChunk& chunk, uint32_t row, const DigitShape& shape, uint64_t* out) const {
+    uint64_t digits(const DigitChunk& chunk, uint32_t row, const NumberShape& shape, uint64_t* out) const {
         constexpr uint64_t most = is_unsigned ? front_of_uint64 : front_of_int64;
         uint64_t good = numbers_of<false>(chunk, row, shape.word_count, 0, most, out, nullptr);
         for (uint32_t i = 0; i < 64; i += lanes::width) {
@@ -336,7 +338,7 @@ struct ConvertFraction {
         return good;
     }
 
-    uint64_t digits(const DigitChunk& chunk, uint32_t row, const DigitShape& shape, uint64_t* out) const {
+    uint64_t digits(const DigitChunk& chunk, uint32_t row, const NumberShape& shape, uint64_t* out) const {
         alignas(64) uint64_t places[64];
         const uint64_t good = numbers_of<true>(chunk, row, shape.word_count, decimal_point, front_of_uint64, out, places);
         const int16_t* const exponents = shape.exponents ? chunk.exponents + row : nullptr;
