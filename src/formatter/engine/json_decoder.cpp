@@ -72,6 +72,7 @@ JsonDecoder::JsonDecoder(std::shared_ptr<const JsonFormat> format)
     values_decoded.assign(format_->columns.size(), 0);
     text_before_.resize(columns_.size());
     nulls_before_.resize(columns_.size());
+    usual_text_bytes_.resize(columns_.size());
 }
 
 void JsonDecoder::place(const Place& at) {
@@ -221,6 +222,10 @@ void JsonDecoder::export_batch(ArrowArray* out) {
     const uint64_t rows = columns_.rows();
     size_t flat_out = 0;
     for (size_t i = 0; i < format_->output_columns; i++) flat_out += !layout_[i].nested;
+    for (size_t i = 0; i < columns_.size(); i++) {
+        const uint64_t bytes = columns_.column(i).text_bytes;
+        usual_text_bytes_[i] = bytes + bytes / 16;
+    }
     ArrowArray flat;
     columns_.export_batch(&flat, flat_out);
     std::vector<ArrowArray> children(format_->output_columns);

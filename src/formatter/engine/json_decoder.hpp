@@ -131,6 +131,7 @@ class JsonDecoder : public RecordDecoder {
     size_t offset_ = 0;
     uint64_t records_ = 0;
     uint64_t reserved_ = 0;
+    std::vector<uint64_t> usual_text_bytes_;  // of a batch, by flat column
 
     // Scratch for one block, one bit or value a row.
     std::vector<uint64_t> valid_, empty_, odd_, rejected_;

@@ -78,8 +78,16 @@ bool JsonFiller::fill_fixed_width(JsonBuilder& builder, uint32_t at) {
     loops_.make_room(view.rows);
     ValueMarks marks{scratch_.empty.data(), scratch_.odd.data(), 0, 0};
     loops_.decode(spec, view, node.leading_zeros, builder.values(), builder.length(), &marks);
-    if (marks.empty_count + marks.odd_count != 0) {
-        static const JsonScalar zero;
+    static const JsonScalar zero;
+    // What has no bytes and no quotes around them is absent, below a null or not: that nothing due is absent was seen on
+    // the walk.
+    const bool absent_known = marks.empty_count != 0 && !node.quoted;
+    if (absent_known) {
+        // The loops have written zeros.
+        for (uint32_t word = 0; nullable && word * 64 < view.rows; word++)
+            scratch_.valid[word] &= ~scratch_.empty[word];
+    }
+    if (marks.odd_count + (absent_known ? 0 : marks.empty_count) != 0) {
         uint32_t row = 0;
         for (size_t s = 0; s < view.segment_count; s++) {
             const Segment& segment = view.segments[s];
@@ -87,7 +95,6 @@ bool JsonFiller::fill_fixed_width(JsonBuilder& builder, uint32_t at) {
             for (const uint32_t end = row + segment.rows; row < end; row++, stops += view.stride) {
                 if (((scratch_.empty[row / 64] | scratch_.odd[row / 64]) >> row % 64 & 1) == 0) continue;
                 const uint8_t* begin = segment.base + stops[0];
-                // Absent, below a null or not: that nothing due is absent was seen on the walk.
                 bool null = *begin == '\n';
                 if (!null) {
                     if (!read_exactly(spec, segment, stops, node.quoted)) return false;

@@ -47,7 +47,7 @@ bool JsonLoops::gather_text(const FieldView& view, bool plain, TextTarget* to, E
     constexpr uint64_t slack = 64;
     const uint64_t most = to->wide ? uint64_t(INT64_MAX) : uint64_t(INT32_MAX);
     const size_t width = to->wide ? 8 : 4;
-    to->text->reserve(std::max(to->bytes, to->first_bytes) + slack, to->bytes);
+    to->text->reserve(std::max(to->bytes, to->bytes ? 0 : to->first_bytes) + slack, to->bytes);
     uint32_t first = 0;  // row of the segment
     for (size_t s = 0; s < view.segment_count; first += view.segments[s++].rows) {
         const Segment& segment = view.segments[s];

@@ -12,7 +12,7 @@ void JsonSpace::lay_out() {
 
 void JsonSpace::grow() {
     capacity_ = std::max<uint32_t>(256, 2 * capacity_);
-    std::unique_ptr<uint32_t[]> larger(new uint32_t[size_t(capacity_) * stride_ + 1]);
+    std::unique_ptr<uint32_t[]> larger(new uint32_t[size_t(capacity_) * stride_ + 4]);
     if (rows_) std::memcpy(larger.get(), entries_.get(), size_t(rows_) * stride_ * sizeof(uint32_t));
     entries_.swap(larger);
 }

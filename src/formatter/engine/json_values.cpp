@@ -177,7 +177,8 @@ void JsonDecoder::decode_text(size_t i) {
     const FieldView view = block_.view(int32_t(2 * i), int32_t(2 * i + 1), 0, false);
     uint8_t* const ends = c.values.data() + (large ? 8 : 4) * (columns_.rows() + 1);
     const uint64_t nulled = nulled_;
-    JsonLoops::TextTarget target{&c.text, c.text_bytes, 0, ends, large, s.nullable, valid_.data()};
+    JsonLoops::TextTarget target{&c.text,    c.text_bytes, usual_text_bytes_[layout_[i].position], ends, large,
+                                 s.nullable, valid_.data()};
     if (loops_.gather_text(view, true, &target, exactly)) {
         c.text_bytes = target.bytes;
     } else {

@@ -278,6 +278,7 @@ size_t JsonWalk::read_object(uint32_t node, size_t at, uint32_t* row) {
                 Node& member = nodes_[entry->node];
                 const uint8_t* begin = base + positions[at] + 1;
                 const uint8_t* end = base + positions[at + 1];
+                begin += *begin == ' ';
                 const uint8_t first = *begin, last = end[-1];
                 // The usual case, by branches where it can be foreseen which way they go.
                 if (object.keys.in_order() && member.kind == Node::leaf && (first > '0' || first == '"') &&
