@@ -66,8 +66,9 @@ soak: build  ## random stream schedules for SECONDS (default 600), then the long
 	@FORMATTER_SOAK=1 FORMATTER_SOAK_SECONDS=$(or $(SECONDS),600) $(PYTEST) tests/flow/test_backpressure.py \
 	  tests/flow/test_barriers_against_model.py tests/stream/test_memory.py tests/stream/test_sanitizers.py $(ARGS)
 
-crash: build  ## kills a streaming query KILLS times (default 20) at random and checks its sink
-	@$(BIN)/python tests/spark/crash_harness.py $(or $(KILLS),20)
+crash: build  ## kills a streaming query's driver, executors, workers KILLS times (default 20) at random, on two masters; checks its sink
+	@$(BIN)/python tests/spark/crash_harness.py $(or $(KILLS),20) 1 "local[2,4]"
+	@$(BIN)/python tests/spark/crash_harness.py $(or $(KILLS),20) 1 "local-cluster[2,1,1024]"
 
 wheel: env  ## sdist and wheel in dist/
 	@$(BIN)/python -m build --no-isolation

@@ -74,23 +74,45 @@ def read_polars(workload: Workload, threads: int) -> Reader:
 
 def _polars_type(pl: Any, kind: pa.DataType) -> Any:
     if pa.types.is_timestamp(kind):
-        return pl.Datetime(kind.unit)
-    return {pa.int64(): pl.Int64, pa.float64(): pl.Float64, pa.string(): pl.String}[kind]
+        return pl.Datetime(kind.unit, kind.tz)
+    if pa.types.is_decimal(kind):
+        return pl.Decimal(kind.precision, kind.scale)
+    return {
+        pa.int32(): pl.Int32,
+        pa.int64(): pl.Int64,
+        pa.float32(): pl.Float32,
+        pa.float64(): pl.Float64,
+        pa.bool_(): pl.Boolean,
+        pa.date32(): pl.Date,
+        pa.string(): pl.String,
+    }[kind]
 
 
 SQL_TYPES = {
+    pa.int32(): "INTEGER",
     pa.int64(): "BIGINT",
+    pa.float32(): "REAL",
     pa.float64(): "DOUBLE",
+    pa.bool_(): "BOOLEAN",
+    pa.date32(): "DATE",
     pa.string(): "VARCHAR",
     pa.timestamp("us"): "TIMESTAMP",
+    pa.timestamp("us", "UTC"): "TIMESTAMP WITH TIME ZONE",
 }
+
+
+def _sql_type(kind: pa.DataType) -> str:
+    if pa.types.is_decimal(kind):
+        return f"DECIMAL({kind.precision}, {kind.scale})"
+    return SQL_TYPES[kind]
+
 
 
 def read_duckdb(workload: Workload, threads: int) -> Reader:
     import duckdb
 
     connection = duckdb.connect(config={"threads": threads, "preserve_insertion_order": True})
-    types = ", ".join(f"'{field.name}': '{SQL_TYPES[field.type]}'" for field in workload.schema)
+    types = ", ".join(f"'{field.name}': '{_sql_type(field.type)}'" for field in workload.schema)
     options = f"columns={{{types}}}, header=false, auto_detect=false, delim=',', quote='\"', escape='\"', nullstr=''"
 
     def read(source: Input, columns: list[str]) -> pa.Table:
@@ -108,7 +130,7 @@ def read_datafusion(workload: Workload, threads: int) -> Reader:
     config = config.with_repartition_file_scans(not workload.newlines_in_values)
     config = config.set("datafusion.execution.collect_statistics", "false")
     context = datafusion.SessionContext(config)
-    sql_schema = ", ".join(f'"{field.name}" {SQL_TYPES[field.type]}' for field in workload.schema)
+    sql_schema = ", ".join(f'"{field.name}" {_sql_type(field.type)}' for field in workload.schema)
     newlines = str(workload.newlines_in_values).lower()
     registered: list[str] = []
 

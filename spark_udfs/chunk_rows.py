@@ -15,6 +15,8 @@ import pyarrow as pa
 
 import formatter as fm
 
+PREFIX = "__formatter_"  # of columns of ours beside a user's
+
 
 @dataclass(frozen=True)
 class ChunkColumns:

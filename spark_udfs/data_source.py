@@ -28,7 +28,7 @@ from pyspark.sql.types import StructType
 
 import formatter as fm
 from spark_udfs.arrow_schema import arrow_schema
-from spark_udfs.file_listing import Storage, list_files
+from spark_udfs.file_listing import FoundFile, Storage, list_files
 from spark_udfs.narrowing import is_comparable
 from spark_udfs.options import reading_of
 from spark_udfs.read import LARGEST_SPLIT_BYTES, read_task
@@ -63,6 +63,11 @@ class FormatterSource(engine.DataSource):
 
     def reader(self, schema: StructType) -> FormatterReader:
         return FormatterReader(*self.checked(), schema)
+
+    def streamReader(self, schema: StructType) -> Any:
+        from spark_udfs.data_source_stream import FormatterStreamReader  # it builds on this module
+
+        return FormatterStreamReader(*self.checked(), schema)
 
     def checked(self) -> tuple[str, dict[str, Any]]:
         options = {str(name).lower(): value for name, value in dict(self.options).items()}
@@ -99,7 +104,11 @@ class _Settings:
 
 
 class FormatterReader(engine.DataSourceReader):
-    def __init__(self, kind: str, options: dict[str, Any], schema: StructType) -> None:
+    """`files`: those to read, where they were listed before; else those behind the path."""
+
+    def __init__(
+        self, kind: str, options: dict[str, Any], schema: StructType, files: Sequence[FoundFile] | None = None
+    ) -> None:
         self.path = options["path"]
         self.schema = schema
         self.filters: list[tuple[Any, ...]] = []
@@ -108,7 +117,8 @@ class FormatterReader(engine.DataSourceReader):
             raise fm.OptionError(f"formatter: splitBytes is a whole number from 1, found {given!r}")
         self.split_bytes = None if given is None else int(given)
         wanted = arrow_schema(schema)
-        files = list_files(self.path)
+        self.files = files
+        files = list_files(self.path, may_be_empty=True) if files is None else files
         folders = [key for key, _ in files[0].partition] if files else []
         self.folders = pa.schema([field for field in wanted if field.name in folders])
         in_files = pa.schema([field for field in wanted if field.name not in folders])
@@ -125,7 +135,7 @@ class FormatterReader(engine.DataSourceReader):
         self.size = sum(file.size for file in files)
         self._task: ReadTask | None = None
 
-    def _planned(self) -> ReadTask:
+    def planned(self) -> ReadTask:
         if self._task is None:
             split = self.split_bytes or min(
                 LARGEST_SPLIT_BYTES, max(SMALLEST_SPLIT_BYTES, self.size // (2 * (os.cpu_count() or 1)))
@@ -133,23 +143,25 @@ class FormatterReader(engine.DataSourceReader):
             self._task = read_task(
                 _Settings(), self.path, self.reading, Storage.of(None, None), columns=self.schema.names,
                 filters=[self.filters] if self.filters else None, partitions=self.folders if self.folders.names else None,
-                split_bytes=split,
+                split_bytes=split, files=self.files,
             )  # fmt: skip
         return self._task
 
     def partitions(self) -> Sequence[GroupOfParts]:
-        return [GroupOfParts(number) for number in range(len(self._planned().groups))] or [GroupOfParts(-1)]
+        return [GroupOfParts(number) for number in range(len(self.planned().groups))] or [GroupOfParts(-1)]
 
     def read(self, partition: engine.InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, GroupOfParts)
-        task = self._planned()
-        declared = to_arrow_schema(self.schema, timezone="UTC")
-        if partition.number < 0:
-            return
-        numbers = pa.RecordBatch.from_arrays([pa.array([partition.number])], names=["id"])
-        for batch in task([numbers]):
-            columns = [column.cast(field.type) for column, field in zip(batch.columns, declared, strict=True)]
-            yield pa.RecordBatch.from_arrays(columns, schema=declared)
+        if partition.number >= 0:
+            yield from converted(self.planned(), partition.number, self.schema)
+
+
+def converted(task: ReadTask, number: int, schema: StructType) -> Iterator[pa.RecordBatch]:
+    """What one task reads, in exactly the schema that Spark was told of."""
+    declared = to_arrow_schema(schema, timezone="UTC")
+    for batch in task([pa.RecordBatch.from_arrays([pa.array([number])], names=["id"])]):
+        columns = [column.cast(field.type) for column, field in zip(batch.columns, declared, strict=True)]
+        yield pa.RecordBatch.from_arrays(columns, schema=declared)
 
 
 class FilteringReader(FormatterReader):
@@ -189,7 +201,10 @@ def clause_of(pushed: engine.Filter, fields: dict[str, pa.Field]) -> tuple[Any, 
     """A clause that is true wherever the filter is, or None."""
     kind = type(pushed).__name__
     if kind == "Not":
-        inner = clause_of(pushed.child, fields)  # type: ignore[attr-defined]
+        child = pushed.child  # type: ignore[attr-defined]
+        if type(child).__name__ == "EqualNullSafe":
+            return None  # a null is not the value, and no comparison here says so
+        inner = clause_of(child, fields)
         negated = {"==": "!=", "is_null": "is_not_null", "is_not_null": "is_null"}
         if inner is None or inner[1] not in negated or types.is_floating(fields[inner[0]].type):
             return None

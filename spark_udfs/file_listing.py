@@ -12,6 +12,7 @@ import os
 import posixpath
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 from urllib.parse import unquote
 
@@ -26,6 +27,7 @@ COMPRESSED_SUFFIXES = {
     ".zst": "zstd",
     ".zstd": "zstd",
     ".lz4": "lz4",
+    ".deflate": "deflate",
     ".br": "brotli",
     ".snappy": "snappy",
 }
@@ -36,12 +38,14 @@ Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 @dataclass(frozen=True)
 class FoundFile:
-    """`path` as tasks open it. `partition`: the names and raw values of the k=v folders between its root and itself."""
+    """`path` as tasks open it. `partition`: the names and raw values of the k=v folders between its root and itself.
+    `plain_folders`: how many folders of other names are between what was asked for and itself."""
 
     path: str
     size: int
     modified_ns: int | None = None
     partition: tuple[tuple[str, str | None], ...] = ()
+    plain_folders: int = 0
 
 
 @dataclass(frozen=True)
@@ -102,20 +106,27 @@ def filesystem_of(path: str) -> tuple[fs.FileSystem, str]:
 
 
 def list_files(
-    paths: Paths, *, storage: Storage = LOCAL, base_path: str | os.PathLike[str] | None = None
+    paths: Paths,
+    *,
+    storage: Storage = LOCAL,
+    base_path: str | os.PathLike[str] | None = None,
+    may_be_empty: bool = False,
 ) -> list[FoundFile]:
     """Files behind the paths, each path's in order of name. A path that means no file is an error.
 
-    base_path: where partition folders begin; without it, at each path (or at each folder a glob matches).
+    may_be_empty: a folder without files is none. base_path: where partition folders begin; without it, at each path (or at
+    each folder a glob matches).
     """
     several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    found = [file for path in several for file in _files_of(os.fspath(path), storage, base_path)]
-    if not found:
+    found = [file for path in several for file in _files_of(os.fspath(path), storage, base_path, may_be_empty)]
+    if not several:
         raise fm.OptionError("spark: no paths are given to read")
     return found
 
 
-def _files_of(path: str, storage: Storage, base_path: Any) -> list[FoundFile]:
+def _files_of(path: str, storage: Storage, base_path: Any, may_be_empty: bool) -> list[FoundFile]:
+    if len(alternatives := _alternatives(path)) > 1 and not _exists(path, storage):
+        return _files_of_any(alternatives, path, storage, base_path, may_be_empty)
     filesystem, inner = storage.resolve(path)
     inner = inner.rstrip("/") or inner[:1]
     base = None if base_path is None else storage.resolve(os.fspath(base_path))[1].rstrip("/")
@@ -136,11 +147,52 @@ def _files_of(path: str, storage: Storage, base_path: Any) -> list[FoundFile]:
             continue
         if is_glob and not _matches(info.path, inner):
             continue
-        root = base if base is not None else "/".join(info.path.split("/")[:depth])
-        files.append(_found(info, prefix, root))
-    if not files:
+        asked = "/".join(info.path.split("/")[:depth])
+        files.append(_found(info, prefix, asked if base is None else base, asked))
+    if not files and not (may_be_empty and exact.type == fs.FileType.Directory):
         raise FileNotFoundError(f"spark: no files at {path!r}")
     return sorted(files, key=lambda file: file.path)
+
+
+def _alternatives(pattern: str) -> list[str]:
+    """`a/{b,c}.csv` means two patterns, as in Hadoop's globs."""
+    opened = depth = -1
+    commas: list[int] = []
+    for at, character in enumerate(pattern):
+        if character == "{":
+            depth += 1
+            if depth == 0:
+                opened, commas = at, []
+        elif character == "," and depth == 0:
+            commas.append(at)
+        elif character == "}" and depth >= 0:
+            depth -= 1
+            if depth < 0:
+                cuts = [opened, *commas, at]
+                each = (pattern[begin + 1 : end] for begin, end in pairwise(cuts))
+                return [one for text in each for one in _alternatives(pattern[:opened] + text + pattern[at + 1 :])]
+    return [pattern]
+
+
+def _exists(path: str, storage: Storage) -> bool:
+    if "://" in path:
+        return False  # a URI has no braces
+    filesystem, inner = storage.resolve(path)
+    return bool(filesystem.get_file_info(inner).type != fs.FileType.NotFound)
+
+
+def _files_of_any(
+    alternatives: list[str], path: str, storage: Storage, base_path: Any, may_be_empty: bool
+) -> list[FoundFile]:
+    found, missing = [], 0
+    for one in dict.fromkeys(alternatives):
+        try:
+            found += _files_of(one, storage, base_path, may_be_empty)
+        except FileNotFoundError:
+            missing += 1
+    if missing == len(set(alternatives)):
+        raise FileNotFoundError(f"spark: no files at {path!r}")
+    return sorted(found, key=lambda file: file.path)
 
 
 def _prefix(path: str, inner: str) -> str:
@@ -154,8 +206,10 @@ def _prefix(path: str, inner: str) -> str:
     raise fm.OptionError(f"spark: {path!r} has parameters; give them in storage_options= or in the environment instead")
 
 
-def _found(info: fs.FileInfo, prefix: str, root: str) -> FoundFile:
-    return FoundFile(prefix + info.path, info.size or 0, info.mtime_ns, _partition_of(info.path, root))
+def _found(info: fs.FileInfo, prefix: str, root: str, asked: str | None = None) -> FoundFile:
+    between = [] if asked is None else info.path[len(asked) :].strip("/").split("/")[:-1]
+    plain = sum("=" not in name for name in between)
+    return FoundFile(prefix + info.path, info.size or 0, info.mtime_ns, _partition_of(info.path, root), plain)
 
 
 def _is_visible(path: str, folder: str) -> bool:
@@ -166,7 +220,7 @@ def _is_visible(path: str, folder: str) -> bool:
 
 def _matches(path: str, pattern: str) -> bool:
     """Whether a glob means this file, or a folder above it; '*' stays inside one name."""
-    wanted, names = pattern.split("/"), path.split("/")
+    wanted, names = pattern.replace("[^", "[!").split("/"), path.split("/")
     return len(names) >= len(wanted) and all(map(fnmatch.fnmatchcase, names, wanted))
 
 

@@ -43,8 +43,8 @@ def parse(
 ) -> DataFrame:
     """Records of the chunks in df, or (unit="record") one record per payload.
 
-    stitch: "origin" brings each origin whole into one task (one shuffle); "global" parses every chunk where it is and
-    shuffles only what is open at its ends, for which df is evaluated twice; "none" takes every chunk as whole records;
+    stitch: "origin" brings each origin whole into one task (one shuffle); "global" parses every chunk where it is, for
+    which a job looks over df right away and what is open at the chunks' ends is kept; "none" takes every chunk as whole records;
     "auto" is "origin", without the shuffle where the plan shows that each origin is in one partition already.
     keep: other columns of df that go along; under "origin" each must be constant for an origin, under "global" a record
     has those of the chunk it ends in, origin and sequence included.
@@ -82,14 +82,17 @@ def parse(
         format, names, columns=columns, filters=filters, on_error=on_error, keep=riding or None, arrival=arrival
     )
     chunks = df.select(*dict.fromkeys([*names.names, *keep]))
+    task.reports = reports_of(df.sparkSession, f"parse {format.kind}, stitch {stitch}")
     if stitch == "global":
-        together = chunks.repartition(origin).sortWithinPartitions(origin, sequence)
+
+        def together() -> DataFrame:
+            return chunks.repartition(origin).sortWithinPartitions(origin, sequence)
+
         return remember(stitch_globally(chunks, task), together, task)
     if arrival == "grouped":
         if stitch == "origin" or not _comes_by_origin(chunks, origin):
             chunks = chunks.repartition(origin)
         chunks = chunks.sortWithinPartitions(origin, sequence)
-    task.reports = reports_of(df.sparkSession, f"parse {format.kind}, stitch {stitch}")
     return with_siblings(chunks, task)
 
 

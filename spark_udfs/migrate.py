@@ -27,8 +27,8 @@ ALWAYS = {
         "a quote where none belongs makes a record bad; Spark takes it as text",
     ),
     "json": (
-        "a number where a string is declared is bad unless the field's metadata has raw=1; Spark takes its text",
         "1.0 is an integer; Spark makes it null in one",
+        "a line that is an array is bad; Spark makes a row of each item",
         "single quotes around texts are bad; Spark takes them unless allowSingleQuotes=false",
     ),
 }

@@ -44,7 +44,7 @@ def narrowed_task(
         return _narrowed_chunks(task, columns, nested, filters)
     if isinstance(task, GlobalParse):
         parse, emitted = _chunk_task(task.task, columns, filters)
-        return _emitting(GlobalParse(parse), emitted, nested, columns)
+        return _emitting(task.narrowed(parse), emitted, nested, columns)
     if isinstance(task, ReadTask):
         return _narrowed_read(task, columns, nested, filters)
     raise TypeError(f"spark: a task of type {type(task).__name__} cannot be narrowed; set su.disable_pushdown(spark)")

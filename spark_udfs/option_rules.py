@@ -15,6 +15,8 @@ import pyarrow as pa
 import formatter as fm
 from spark_udfs.date_patterns import strptime_of
 
+UTC_NAMES = ("UTC", "Z", "GMT", "ETC/UTC", "+00:00")
+
 
 @dataclass(frozen=True)
 class Line:
@@ -35,6 +37,7 @@ class Draft:
     header_by_position: bool = False
     name_glob: str | None = None
     use_folders: bool = True
+    searches_folders: bool = False
 
     def text(self, option: str, otherwise: str) -> str:
         return self.given.get(option, otherwise)
@@ -147,16 +150,15 @@ def _header(draft: Draft) -> None:
             draft.note("header", "header=False")
         return
     draft.format["header"] = True
-    if "enforceSchema" in draft.given and draft.flag("enforceSchema"):
+    if draft.flag("enforceSchema", True):
         draft.header_by_position = True
-        draft.note("enforceSchema", "columns are taken by position, the header's names do not count")
-        draft.note("header", "the first record of each file is passed over")
-    else:
-        draft.note(
-            "header", "header=True: columns are found by name; Spark takes them by position (enforceSchema=true)"
-        )
+        by_name = "enforceSchema=false, or fm.Csv(..., header=True), finds columns by name"
+        draft.note("header", f"the first record of each file is passed over, columns are taken by position; {by_name}")
         if "enforceSchema" in draft.given:
-            draft.note("enforceSchema", "columns are found by name, one that lacks is an error")
+            draft.note("enforceSchema", "columns are taken by position, the header's names do not count")
+    else:
+        draft.note("header", "header=True: columns are found by name")
+        draft.note("enforceSchema", "columns are found by name, in any order; one that lacks is an error")
 
 
 def _nulls(draft: Draft) -> None:
@@ -240,7 +242,7 @@ def _time_zone(draft: Draft) -> None:
     value = draft.given.get("timeZone")
     if value is None:
         return
-    if value.upper() not in ("UTC", "Z", "GMT", "ETC/UTC", "+00:00"):
+    if value.upper() not in UTC_NAMES:
         raise refused(
             draft.kind, "timeZone", value, "a time without an offset is read as UTC; read TIMESTAMP_NTZ and convert"
         )
@@ -264,8 +266,9 @@ def _glob(draft: Draft) -> None:
 
 def _recursive(draft: Draft) -> None:
     if "recursiveFileLookup" in draft.given:
-        draft.use_folders = not draft.flag("recursiveFileLookup")
-        draft.note("recursiveFileLookup", "folders are always searched; true makes no partition columns")
+        draft.searches_folders = draft.flag("recursiveFileLookup")
+        draft.use_folders = not draft.searches_folders
+        draft.note("recursiveFileLookup", "as it is: true searches all folders and makes no partition columns")
 
 
 INFERENCE = "nothing is inferred: the schema is given"

@@ -7,8 +7,9 @@ that does not is refused with its remedy. Refuses to know files and data.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import pyarrow as pa
@@ -16,12 +17,20 @@ from pyspark.sql.types import StructType
 
 import formatter as fm
 from spark_udfs.arrow_schema import arrow_schema
-from spark_udfs.option_rules import CSV_RULES, JSON_RULES, Draft, Line, refused, spelled
+from spark_udfs.option_rules import CSV_RULES, JSON_RULES, UTC_NAMES, Draft, Line, refused, spelled
 
 CORRUPT_RECORD = "_corrupt_record"
 ON_ERROR = ("raise", "null", "skip", "collect")
 ALIASES = {"delimiter": "sep", "charset": "encoding"}
-TRUES, FALSES = ("true", "True", "TRUE"), ("false", "False", "FALSE")  # what Spark's csv reader takes
+
+
+def _in_any_case(word: str) -> tuple[str, ...]:
+    """Every way to write it, the usual ones first: what is asked first is found first."""
+    every = ("".join(letters) for letters in product(*((letter, letter.upper()) for letter in word)))
+    return tuple(dict.fromkeys([word, word.title(), word.upper(), *every]))
+
+
+TRUES, FALSES = _in_any_case("true"), _in_any_case("false")  # what Spark's csv reader takes
 MODES = {"PERMISSIVE": "permissive", "DROPMALFORMED": "skip", "FAILFAST": "raise"}
 
 
@@ -37,6 +46,9 @@ class Reading:
     header_by_position: bool = False
     name_glob: str | None = None
     use_folders: bool = True
+    searches_folders: bool = True  # else those that are no k=v are left alone where there is no k=v
+    from_options: bool = False
+    zone_open: bool = False  # no option says of which zone times without an offset are
     lines: tuple[Line, ...] = ()
 
     @property
@@ -45,6 +57,17 @@ class Reading:
         if self.corrupt is not None:
             names.insert(self.corrupt_at, self.corrupt)
         return names
+
+    def without(self, folders: Sequence[str]) -> tuple[Reading, pa.Schema]:
+        """Columns of the schema that are folders are not in the files: what is left to read, and the folders' types."""
+        schema = self.format.schema
+        both = [name for name in schema.names if name in folders]
+        if not both:
+            return self, pa.schema([])
+        left = pa.schema([field for field in schema if field.name not in both])
+        before = sum(schema.names.index(name) < self.corrupt_at for name in both)
+        types = pa.schema([schema.field(name).remove_metadata() for name in both])
+        return replace(self, format=replace(self.format, schema=left), corrupt_at=self.corrupt_at - before), types
 
     def format_with(self, schema: pa.Schema) -> Any:
         same = self.format.schema.equals(schema, check_metadata=True)
@@ -92,7 +115,10 @@ def format_from_options(kind: str, schema: pa.Schema | StructType | str, options
     corrupt = draft.text("columnNameOfCorruptRecord", CORRUPT_RECORD)
     fields, corrupt_at = _without_corrupt(fields, corrupt, draft)
     draft.schema = pa.schema([field.with_nullable(True) for field in fields])  # as Spark takes every file's columns
-    if kind == "csv":
+    _require_no_intervals(draft)
+    if kind == "json":
+        draft.schema = pa.schema([_as_spark_reads_json(field) for field in draft.schema])
+    else:
         draft.format |= {"true_values": TRUES, "false_values": FALSES}
     for rule in rules.values():
         rule(draft)
@@ -109,8 +135,56 @@ def format_from_options(kind: str, schema: pa.Schema | StructType | str, options
         draft.header_by_position,
         draft.name_glob,
         draft.use_folders,
+        draft.searches_folders,
+        True,
+        "timeZone" not in draft.given,
         tuple(draft.lines),
     )
+
+
+def _require_no_intervals(draft: Draft) -> None:
+    for field in draft.schema:
+        if pa.types.is_duration(field.type):
+            raise fm.SchemaError(
+                f"spark: column {field.name!r} is an interval: Spark reads texts like INTERVAL '1 02:03:04' DAY TO SECOND, "
+                f"which are not parsed here; declare a string and cast, or use fm.{draft.kind.title()} for numbers of a unit"
+            )
+
+
+def _as_spark_reads_json(field: pa.Field) -> pa.Field:
+    """Text takes every value, binary is base64. What the field's own metadata says goes before."""
+    type_, said = field.type, field.metadata or {}
+    if pa.types.is_struct(type_):
+        return field.with_type(pa.struct([_as_spark_reads_json(member) for member in type_]))
+    if pa.types.is_map(type_):
+        return field.with_type(pa.map_(type_.key_field, _as_spark_reads_json(type_.item_field)))
+    if pa.types.is_list(type_):
+        return field.with_type(pa.list_(_as_spark_reads_json(type_.value_field)))
+    if b"raw" in said or b"encoding" in said or b"text" in said:
+        return field
+    if pa.types.is_string(type_) or pa.types.is_large_string(type_):
+        return field.with_metadata({**said, b"text": b"any"})
+    if pa.types.is_binary(type_) or pa.types.is_large_binary(type_):
+        return field.with_metadata({**said, b"encoding": b"base64"})
+    return field
+
+
+def require_utc(reading: Reading, zone: str) -> None:
+    """A time without an offset is UTC here and of the session's zone in Spark: they must be the same, or the option say so."""
+    if not reading.zone_open or zone.upper() in UTC_NAMES:
+        return
+    name = next((field.name for field in reading.format.schema if _has_zone(field.type)), None)
+    if name is not None:
+        raise fm.OptionError(
+            f"spark: column {name!r} is a TIMESTAMP and the session's time zone is {zone!r}: times without an offset would be "
+            "read as UTC; give the option timeZone='UTC' if they are, or carry an offset, or read TIMESTAMP_NTZ and convert"
+        )
+
+
+def _has_zone(type_: pa.DataType) -> bool:
+    if pa.types.is_timestamp(type_):
+        return type_.tz is not None
+    return any(_has_zone(type_.field(i).type) for i in range(type_.num_fields))
 
 
 def _given(options: Mapping[str, Any], rules: Mapping[str, Any]) -> dict[str, str]:

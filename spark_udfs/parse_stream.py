@@ -18,8 +18,7 @@ from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 from pyspark.sql.types import BooleanType, IntegralType, StructType
 
 import formatter as fm
-from spark_udfs.chunk_plans import PREFIX
-from spark_udfs.chunk_rows import ChunkColumns
+from spark_udfs.chunk_rows import PREFIX, ChunkColumns
 from spark_udfs.origin_state import OriginState, Policies
 from spark_udfs.parse_task import OnError, ParseTask
 

@@ -18,10 +18,10 @@ import pyarrow as pa
 import formatter as fm
 from spark_udfs.file_listing import FoundFile
 
-INTEGER = re.compile(r"[+-]?[0-9]{1,19}")
+INTEGER = re.compile(r"[+-]?[0-9]{1,38}")
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-TIME = re.compile(DAY.pattern + r"[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?")
+TIME = re.compile(DAY.pattern + r"([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?")
 
 COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
@@ -73,6 +73,7 @@ def _inferred(texts: Sequence[str | None]) -> pa.DataType:
         for bits, type_ in ((31, pa.int32()), (63, pa.int64())):
             if all(-(1 << bits) <= number < 1 << bits for number in numbers):
                 return type_
+        return pa.decimal128(max(len(str(abs(number))) for number in numbers), 0)
     for pattern, type_ in ((NUMBER, pa.float64()), (DAY, pa.date32()), (TIME, pa.timestamp("us"))):
         if all(pattern.fullmatch(text) for text in present) and _parses(present, type_):
             return type_
@@ -92,6 +93,8 @@ def _parsed(texts: Sequence[str | None], type_: pa.DataType, name: str) -> list[
         if pa.types.is_timestamp(type_):
             naive = [None if text is None else dt.datetime.fromisoformat(text) for text in texts]
             return pa.array(naive, pa.timestamp("us")).cast(type_).to_pylist()  # type: ignore[no-any-return]
+        if pa.types.is_integer(type_):
+            texts = [text if text is None or not INTEGER.fullmatch(text) else str(int(text)) for text in texts]
         return pa.array(texts, pa.string()).cast(type_).to_pylist()  # type: ignore[no-any-return]
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
         raise fm.SchemaError(

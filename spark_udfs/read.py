@@ -26,7 +26,7 @@ from spark_udfs.arrow_schema import arrow_schema
 from spark_udfs.direct_rows import attach_if_configured
 from spark_udfs.file_listing import FoundFile, Paths, Storage, codec_of, list_files
 from spark_udfs.metrics import Reports, reports_of
-from spark_udfs.options import Reading, reading_of
+from spark_udfs.options import Reading, reading_of, require_utc
 from spark_udfs.partitions import Partitioning, filters_left, partitioning_of
 from spark_udfs.read_task import ReadTask, Unit
 from spark_udfs.siblings import with_siblings
@@ -67,6 +67,7 @@ def read(
     """
     attach_if_configured(spark)
     reading = reading_of(format, schema=schema, options=options, on_error=on_error)
+    require_utc(reading, spark.conf.get("spark.sql.session.timeZone") or "UTC")
     storage = Storage.of(filesystem, storage_options)
     reports = reports_of(spark, f"read {reading.format.kind} {_shown(path)}")
     task = read_task(
@@ -88,12 +89,23 @@ def read_task(
     base_path: str | os.PathLike[str] | None = None,
     split_bytes: int | None = None,
     reports: Reports | None = None,
+    files: Sequence[FoundFile] | None = None,
 ) -> ReadTask:
-    """The files behind `path` as groups of parts, one a task."""
-    files = list_files(path, storage=storage, base_path=base_path)
+    """The files behind `path`, or those given, as groups of parts, one a task."""
+    if files is None:
+        files = list_files(path, storage=storage, base_path=base_path, may_be_empty=True)
     if reading.name_glob is not None:
         files = [file for file in files if fnmatch.fnmatchcase(posixpath.basename(file.path), reading.name_glob)]
-    partitioning = _partitioning(files, partitions if reading.use_folders else None)
+    has_folders = any(file.partition for file in files)
+    if not reading.searches_folders and not (has_folders and reading.use_folders):
+        files = [file for file in files if not file.plain_folders]
+    if not reading.use_folders:
+        partitions = None
+    if reading.from_options and partitions == "infer" and has_folders:  # as Spark does with a schema that names folders
+        reading, types = reading.without([key for key, _ in files[0].partition])
+        partitioning = partitioning_of(files, types)
+    else:
+        partitioning = _partitioning(files, partitions)
     plan = _Plan(reading, columns, filters, partitioning)
     kept = [
         (file, values, left)

@@ -18,9 +18,10 @@ import pyarrow.compute as pc
 from pyarrow import fs
 
 import formatter as fm
+from formatter import snappy_stream
 from formatter.filters import columns_of
 from formatter.splits import Part, SplitReader
-from spark_udfs import snappy_file
+from spark_udfs import hadoop_files
 from spark_udfs.file_listing import Storage
 from spark_udfs.metrics import Measure, Reports, metrics_batch
 from spark_udfs.options import Reading
@@ -203,10 +204,32 @@ def _clause_expression(clause: Any) -> pc.Expression:
 
 @contextmanager
 def opened(storage: Storage, path: str, codec: str | None) -> Iterator[Any]:
+    """What an error says of reading names the file."""
+    try:
+        with _opened(storage, path, codec) as stream:
+            yield stream
+    except OSError as error:
+        if path in str(error) or (str(error.filename or "") in path and error.filename):
+            raise
+        raise OSError(f"{path}: {error}") from error
+
+
+@contextmanager
+def _opened(storage: Storage, path: str, codec: str | None) -> Iterator[Any]:
     filesystem, inner = storage.resolve(path)
-    if codec == snappy_file.CODEC:
-        with filesystem.open_input_file(inner) as file:
-            yield snappy_file.decompressed(file.read(), path)
+    if codec == hadoop_files.DEFLATE:
+        with filesystem.open_input_stream(inner, compression=None) as file:
+            yield hadoop_files.inflated(file, path)
+        return
+    if codec == hadoop_files.LZ4:
+        with filesystem.open_input_stream(inner, compression=None) as file:
+            start = file.read(len(hadoop_files.LZ4_FRAME))
+            if start and start != hadoop_files.LZ4_FRAME:
+                yield hadoop_files.lz4_blocks(file, path, start)
+                return
+    if codec == snappy_stream.CODEC:
+        with filesystem.open_input_stream(inner, compression=None) as file:
+            yield snappy_stream.SnappyStream(file, path)
     elif codec is not None:
         with filesystem.open_input_stream(inner, compression=codec) as stream:
             yield stream

@@ -6,6 +6,7 @@ travel; since parsing the same bytes finds the same, they are exact. Knows nothi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -22,8 +23,8 @@ def with_siblings(source: DataFrame, task: Any) -> DataFrame:
     return remember(source.mapInArrow(task, task.schema), source, task)
 
 
-def remember(df: DataFrame, source: DataFrame, task: Any) -> DataFrame:
-    """df, with the plan whose rejects and counts are its own."""
+def remember(df: DataFrame, source: DataFrame | Callable[[], DataFrame], task: Any) -> DataFrame:
+    """df, with the plan whose rejects and counts are its own, or what makes it when it is asked for."""
     object.__setattr__(df, ATTRIBUTE, (source, task))
     return df
 
@@ -46,4 +47,5 @@ def _sibling(df: DataFrame, what: str) -> tuple[DataFrame, Any]:
         raise fm.OptionError(
             f"spark: su.{what} takes the DataFrame that su.read or su.parse returned, before any select on it"
         )
-    return found  # type: ignore[no-any-return]
+    source, task = found
+    return (source() if callable(source) else source), task

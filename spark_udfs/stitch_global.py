@@ -1,114 +1,144 @@
 """Chunks that stay where they are, whatever the partitioning: only what is open at their ends travels.
 
 In: rows (origin, sequence, payload) anywhere. Out: the records of the whole origins, each once, from the task that has the
-chunk it ends in. One pass surveys the chunks (chunk_survey.py), the tiny survey rows of an origin come together
-(chunk_plans.py) and are broadcast, and a second pass parses each chunk by itself. The input is evaluated twice, so it has
-to give the same chunks both times; nothing is collected and nothing runs before an action does.
+chunk it ends in. A first job surveys the chunks (chunk_survey.py) when the query is made; the driver works out how each
+has to be parsed (chunk_plans.py), and with that plan every chunk is parsed by itself, lazily, in one stage without a
+shuffle. The chunks have to be the same both times; those that are not are errors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as f
 
 import formatter as fm
 from formatter import _core, diagnostics
 from formatter.buffers import addresses_of
 from formatter.plans import DecodePlan, make_plan
-from spark_udfs.chunk_plans import KIND_ASK, KIND_PLAN, KIND_SURVEY, PREFIX, PlanTask
-from spark_udfs.chunk_survey import SurveyTask, has_header, is_stateless, survey
+from spark_udfs.chunk_plans import Again, ChunkPlan, looked_again, plan_chunks
+from spark_udfs.chunk_survey import fixed_width, has_header, second_looks, survey_of
 from spark_udfs.hand_over import handed_over
+from spark_udfs.metrics import Measure
 from spark_udfs.parse_task import ParseTask
+from spark_udfs.unmoved import unmoved
 
 MAX_ROWS = 65_536
 MAX_BATCH_BYTES = 16 << 20
-NUMBERS = ("state", "begin", "ends_stream", "stream_start", "byte_offset")
+BROADCAST_BYTES = 1 << 20  # larger plans are sent once an executor, not once a task
 
 
 def stitch_globally(chunks: DataFrame, task: ParseTask) -> DataFrame:
-    """The records of `chunks` as `task` describes them, lazily."""
-    names = task.names
+    """The records of `chunks` as `task` describes them. The survey runs now, parsing when an action does."""
     _require_delimited(task.format)
-    origin_type = chunks.schema[names.origin].dataType
-    plan_task = PlanTask(task.format, names, origin_type)
-    surveyed = survey(chunks, task.format, names).repartition("origin")
-    plan = surveyed.sortWithinPartitions("origin", "sequence").mapInArrow(plan_task, plan_task.ddl)
-    settled = plan.where(f"{PREFIX}kind = {KIND_PLAN}").select(*plan_task.columns)
-    if not is_stateless(task.format):
-        settled = settled.unionByName(_after_second_looks(chunks, plan, task, plan_task))
-    joined = chunks.join(f.broadcast(settled), _same_chunk(task))
-    return joined.mapInArrow(GlobalParse(task), task.schema)
+    if chunks.isStreaming:
+        raise fm.OptionError(
+            "spark: stitch='global' looks at all chunks before it parses one, and a stream has no last; use su.parse_stream"
+        )
+    bare = chunks if chunks.columns == list(task.names.names) else chunks.select(*task.names.names)
+    plan = _plan_of(unmoved(bare), task)
+    return chunks.mapInArrow(GlobalParse(task, _sent(chunks, plan)), task.schema)
+
+
+def _plan_of(chunks: DataFrame, task: ParseTask) -> ChunkPlan:
+    surveyed = survey_of(chunks, task.format, task.names)
+    plan = plan_chunks(surveyed, task.format, task.names)
+    if isinstance(plan, Again):  # rare: nothing near its start told that a chunk begins inside quotes
+        looks = second_looks(chunks, plan.chunks, task.format, task.names)
+        plan = plan_chunks(looked_again(surveyed, plan.chunks, looks), task.format, task.names)
+    if isinstance(plan, Again):
+        raise fm.OptionError("spark: stitch='global' got other chunks at its second look; cache the DataFrame first")
+    return plan
+
+
+def _sent(chunks: DataFrame, plan: ChunkPlan) -> Any:
+    """The plan as it travels with a task: itself, or a broadcast of it."""
+    if plan.nbytes < BROADCAST_BYTES or not hasattr(chunks.sparkSession, "_jsparkSession"):
+        return plan
+    return chunks.sparkSession.sparkContext.broadcast(plan)
 
 
 def _require_delimited(format: Any) -> None:
-    """Only where a few bytes tell a record's end can a chunk be surveyed without its neighbours."""
+    """Only where a few bytes, or none, tell a record's end can a chunk be surveyed without its neighbours."""
     found = type(format).__name__
     if isinstance(format, fm.Csv) and format.encoding != "utf-8":
         found = f"encoding={format.encoding!r}"
     elif isinstance(format, fm.Json) and format.records != "lines":
         found = f"records={format.records!r}"
-    elif isinstance(format, fm.Csv | fm.Json):
+    elif isinstance(format, fm.Csv | fm.Json) or fixed_width(format):
         return
     raise fm.OptionError(
-        f"spark: stitch='global' is for UTF-8 text with a delimiter behind each record, found {found}; use stitch='origin'"
+        "spark: stitch='global' is for UTF-8 text with a delimiter behind each record, and rows of one width, "
+        f"found {found}; use stitch='origin'"
     )
-
-
-def _same_chunk(task: ParseTask) -> Any:
-    origin, sequence, _ = task.names.names
-    same_sequence = f.col(sequence).cast("bigint") == f.col(f"{PREFIX}sequence")
-    return (f.col(origin) == f.col(f"{PREFIX}origin")) & same_sequence
-
-
-def _after_second_looks(chunks: DataFrame, plan: DataFrame, task: ParseTask, plan_task: PlanTask) -> DataFrame:
-    """Plans of origins in which some chunk began in another state than was likely.
-
-    The tail of such a chunk is fetched once more, now with the right state. They are rare: when there are none Spark
-    meets an empty broadcast and leaves the second evaluation out.
-    """
-    origin_type = chunks.schema[task.names.origin].dataType
-    again = SurveyTask(task.format, task.names, origin_type, given=f"{PREFIX}state")
-    asked = plan.where(f"{PREFIX}kind = {KIND_ASK}").select(
-        *(PREFIX + name for name in ("origin", "sequence", "state"))
-    )
-    joined = chunks.join(f.broadcast(asked), _same_chunk(task))
-    looks = joined.select(*task.names.names, f"{PREFIX}state").mapInArrow(again, again.ddl)
-    known = plan.where(f"{PREFIX}kind = {KIND_SURVEY}").select(
-        *(f.col(PREFIX + n).alias(n) for n in again.schema.names)
-    )
-    both = known.unionByName(looks).repartition("origin").sortWithinPartitions("origin", "sequence")
-    return both.mapInArrow(plan_task, plan_task.ddl).select(*plan_task.columns)
 
 
 class GlobalParse:
-    """For mapInArrow over chunks beside their plans. Every batch of chunks becomes batches of records by itself."""
+    """For mapInArrow over chunks. Every batch of chunks becomes batches of records by itself."""
 
     __name__ = "formatter.parse"  # in plans; pushdown_rule.java knows what is ours by it
 
-    def __init__(self, task: ParseTask) -> None:
+    def __init__(self, task: ParseTask, plan: Any) -> None:
         self.task = task
+        self.sent = plan
+
+    @property
+    def plan(self) -> ChunkPlan:
+        return self.sent if isinstance(self.sent, ChunkPlan) else self.sent.value
+
+    def narrowed(self, task: ParseTask) -> GlobalParse:
+        return GlobalParse(task, self.sent)
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return handed_over(self._rows(batches), self.task.schema_of_output)
+        if self.plan.error is not None:
+            raise self.plan.error
+        run = _Run(self.task, self.plan)
+        measure = Measure(self.task.reports)
+        yield from handed_over(measure.timed(run.rows(batches)), self.task.schema_of_output)
+        measure.report([run.counts])
 
-    def _rows(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        readers: dict[bytes | None, _Reader] = {}
+
+class _Run:
+    """One run of a task: the chunks it got, and what they gave."""
+
+    def __init__(self, task: ParseTask, plan: ChunkPlan) -> None:
+        self.task = task
+        self.plan = plan
+        self.counts: dict[str, int] = {}
+        self._readers: dict[bytes | None, _Reader] = {}
+
+    def rows(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            for header, rows in _by_header(batch):
-                if header not in readers:
-                    readers[header] = _Reader(self.task, header)
-                yield from readers[header].read(rows)
+            origins, sequences, payloads = self.task.names.checked(batch)
+            if len(payloads) == 0:
+                continue
+            addresses, sizes, _, _ = addresses_of(payloads)
+            places, headers = self.plan.places(origins, sequences, sizes.astype(np.int64))
+            self._count({"bytes": int(sizes.sum())})
+            wanted = self.plan.wanted[places]
+            for header in dict.fromkeys(headers):
+                mine = np.array([each == header for each in headers])[wanted] if len(headers) > 1 else slice(None)
+                rows = np.flatnonzero(wanted)[mine]
+                if header not in self._readers:
+                    self._readers[header] = _Reader(self.task, self.plan, header)
+                yield from self._readers[header].read(
+                    batch, rows, addresses[rows], sizes[rows], places[rows], self._count
+                )
+
+    def _count(self, counts: dict[str, int]) -> None:
+        for name, count in counts.items():
+            self.counts[name] = self.counts.get(name, 0) + count
 
 
 class _Reader:
-    def __init__(self, task: ParseTask, header: bytes | None) -> None:
+    def __init__(self, task: ParseTask, plan: ChunkPlan, header: bytes | None) -> None:
         self.task = task
+        self.chunks = plan
+        self.tails = pa.py_buffer(plan.tails)
         plain = replace(task.format, header=False) if header is None and has_header(task.format) else task.format
         self.plan: DecodePlan = make_plan(
             plain, columns=task.columns, filters_wanted=task.filters, on_error=task.on_error
@@ -118,26 +148,29 @@ class _Reader:
             native, max_rows=MAX_ROWS, max_batch_bytes=MAX_BATCH_BYTES, count_rows=bool(task.keep)
         )
 
-    def read(self, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        origins, sequences, payloads = self.task.names.checked(rows)
-        numbers = {name: rows.column(PREFIX + name).to_numpy() for name in NUMBERS}
-        addresses, sizes, _, _ = addresses_of(payloads)
-        carries, carry_sizes, _, _ = addresses_of(rows.column(f"{PREFIX}carry"))
-        places = np.arange(len(payloads), dtype=np.int64)
-        arrays, errors, rows_through, _ = self.native.read(
-            addresses, sizes, carries, carry_sizes, numbers["state"], numbers["begin"], numbers["ends_stream"],
-            numbers["stream_start"], places, numbers["byte_offset"],
+    def read(
+        self, batch: pa.RecordBatch, rows: Any, addresses: Any, sizes: Any, places: Any, count: Callable[..., None]
+    ) -> Iterator[pa.RecordBatch]:
+        """The records of some rows of a batch, which have these places in the plan."""
+        chunks = self.chunks
+        carries = (chunks.carry_begins[places] + self.tails.address).astype(np.uint64)
+        arrays, errors, rows_through, counts = self.native.read(
+            addresses, sizes, carries, chunks.carry_sizes[places].astype(np.uint64), chunks.states[places],
+            chunks.begins[places], chunks.ends_stream[places].astype(np.int64),
+            chunks.stream_starts[places].astype(np.int64), np.arange(len(rows)), chunks.byte_offsets[places],
         )  # fmt: skip
+        count(counts)
         for error in sorted(errors, key=lambda error: (error[2], error[3])):
             if self.task.on_error == "raise" or diagnostics.always_raised(error[0]):
-                raise self._described(error, origins[error[2]].as_py(), sequences[error[2]].as_py())
-        riding = _Riding(rows, self.task.keep, rows_through)
+                raise self._described(error, batch, int(rows[error[2]]))
+        riding = _Riding(batch, self.task.keep, rows, rows_through)
         for array in arrays:
             for part in self.task.parts(self.plan.batch(array)):
                 yield self.task.beside(part, riding.take(part.num_rows))
 
-    def _described(self, error: Any, origin: int | str, sequence: int) -> fm.FormatError:
+    def _described(self, error: Any, batch: pa.RecordBatch, row: int) -> fm.FormatError:
         """Bytes are counted in the origin; records only in the chunk, since no task sees those before it."""
+        origin, sequence = (batch.column(name)[row].as_py() for name in self.task.names.names[:2])
         found = diagnostics.describe(error, self.task.format, self.plan.native.column_names, origin=origin)
         text = str(found).replace(f"record {found.record}", f"record {found.record} of chunk {sequence}", 1)
         return fm.FormatError(
@@ -149,9 +182,9 @@ class _Reader:
 class _Riding:
     """Columns that go beside the records: each has those of the chunk it ends in."""
 
-    def __init__(self, rows: pa.RecordBatch, names: tuple[str, ...], rows_through: list[int]) -> None:
-        self.columns = [rows.column(name) for name in names]
-        self.row_of = np.repeat(np.arange(len(rows_through)), np.diff(rows_through, prepend=0)) if names else None
+    def __init__(self, batch: pa.RecordBatch, names: tuple[str, ...], rows: Any, rows_through: list[int]) -> None:
+        self.columns = [batch.column(name) for name in names]
+        self.row_of = np.repeat(rows, np.diff(rows_through, prepend=0)) if names else None
         self.taken = 0
 
     def take(self, count: int) -> list[pa.Array]:
@@ -160,16 +193,3 @@ class _Riding:
         rows = pa.array(self.row_of[self.taken : self.taken + count])
         self.taken += count
         return [column.take(rows) for column in self.columns]
-
-
-def _by_header(batch: pa.RecordBatch) -> Iterator[tuple[bytes | None, pa.RecordBatch]]:
-    headers = batch.column(f"{PREFIX}header")
-    if headers.null_count == len(headers):
-        if batch.num_rows:
-            yield None, batch
-        return
-    values, start = headers.to_pylist(), 0
-    for end in range(1, len(values) + 1):
-        if end == len(values) or values[end] != values[start]:
-            yield values[start], batch.slice(start, end - start)
-            start = end

@@ -24,7 +24,8 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMa
 
 import formatter as fm
 from spark_udfs.chunks import BATCH_BYTES, DEFAULT_CHUNK_BYTES, LARGEST_CHUNK_BYTES
-from spark_udfs.file_listing import FoundFile, codec_of, filesystem_of, list_files
+from spark_udfs.file_listing import LOCAL, FoundFile, codec_of, filesystem_of, list_files
+from spark_udfs.read_task import opened
 
 STREAM_DDL = "origin STRING, sequence BIGINT, offset BIGINT, payload BINARY, last_sequence BIGINT"
 STREAM_SCHEMA = pa.schema(
@@ -278,7 +279,7 @@ def read_piece(piece: Piece) -> Iterator[pa.RecordBatch]:
 def _payloads(filesystem: Any, inner: str, codec: str | None, piece: Piece) -> Iterator[tuple[int, int, bytes, bool]]:
     number, offset = piece.sequence, piece.begin
     if codec is not None:
-        with filesystem.open_input_stream(inner, compression=codec) as stream:
+        with opened(LOCAL, piece.path, codec) as stream:
             payload = stream.read(piece.chunk_bytes)
             while payload:
                 following = stream.read(piece.chunk_bytes)

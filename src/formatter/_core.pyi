@@ -108,7 +108,14 @@ class RowPredicate:
 class RangeReader:
     def __init__(self, plan: Plan, threads: int, max_rows: int, max_batch_bytes: int) -> None: ...
     def begin(
-        self, data: object, first_record: int, range_bytes: int, *, input_ends: bool, byte_offset: int
+        self,
+        data: object,
+        first_record: int,
+        range_bytes: int,
+        *,
+        input_ends: bool,
+        byte_offset: int,
+        smallest_range_bytes: int = 0,
     ) -> None: ...
     def next(self) -> tuple[int, list[object], list[_Error]] | None: ...
     @property
@@ -116,6 +123,8 @@ class RangeReader:
     @property
     def counters(self) -> dict[str, int]: ...
     def leave(self) -> None: ...
+
+def read_file(file: int, offset: int, window: memoryview, threads: int) -> int: ...
 
 # ---- record_arrays.pxi
 def parse_record_array(

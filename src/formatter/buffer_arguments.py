@@ -70,18 +70,19 @@ def refusal(
             sequence=sequence, origin=origin, not_taken=not_taken,
         )  # fmt: skip
     missing = ", ".join(f"{a}" if a == b else f"{a} to {b}" for a, b in holes)
+    missing = f"{'buffer' if len(holes) == 1 and holes[0][0] == holes[0][1] else 'buffers'} {missing}"
     limit = options["max_sequence"]
     text = {
-        "duplicate": f"{where}: this buffer was pushed before; push each once, or set on_duplicate='ignore' for "
-        "redelivery",
+        "duplicate": f"{where}: this buffer was pushed before, or declared lost; push each once, or set "
+        "on_duplicate='ignore' for redelivery",
         "out_of_range": f"{where}: expected at most max_sequence={limit}, and less than half of it ahead"
         if limit
         else f"{where}: expected one within 67,108,864 of the next missing buffer; push those before it first, or declare "
         "them with stream.lost(sequence)",
         "finished": f"{where}: the origin was finished; use another origin or a new stream",
-        "hole": f"origin {origin!r}: finish: buffers {missing} never came; push them, or declare them with "
+        "hole": f"origin {origin!r}: finish: {missing} never came; push them, or declare them with "
         "stream.lost(sequence)",
-        "beyond": f"origin {origin!r}: finish: last_sequence={sequence}, but buffers {missing} came too; finish with "
+        "beyond": f"origin {origin!r}: finish: last_sequence={sequence}, but {missing} came too; finish with "
         "the last one's",
     }[status]
     if holes:

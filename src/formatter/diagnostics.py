@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -48,6 +49,8 @@ _EXPECTED = {
     "unterminated_array": "']' before the end of the input",
 }
 
+_LONE_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+
 ErrorTuple = tuple[str, int, int, int, int, int, bytes, bytes]
 
 
@@ -58,9 +61,11 @@ def describe(
     *,
     origin: int | str | None = None,
     record_base: int | None = 0,
+    place: str | None = None,
 ) -> FormatError:
     """A FormatError with its position; `names` are the plan's columns, which the error counts by.
 
+    `place`: which file, or buffer of which origin, as the message names it.
     `record_base`: records before those the error counts, or None if nobody has counted them.
     """
     code, column, sequence, byte_offset, counted, found_fields, found_bytes, _raw = error
@@ -85,6 +90,8 @@ def describe(
     remedy = _remedy(code, found_bytes, field, format)
     if remedy:
         message += f"; {remedy}"
+    if place:
+        message = f"{place}: {message}"
     return FormatError(
         message, code=code, origin=origin, sequence=sequence or None, byte_offset=byte_offset, record=record, column=name,
         expected=expected, found=found,
@@ -136,6 +143,8 @@ def _json_remedy(code: str, found: bytes, field: pa.Field | None) -> str:
         return "set records='lines' or 'concatenated'"
     if code == "duplicate_key":
         return "set on_duplicate_key='last' or 'first'"
+    if code == "bad_utf8" and _LONE_SURROGATE.search(found):
+        return "set surrogates='replace' to read U+FFFD for a surrogate without its partner"
     if code != "wrong_type" or field is None:
         return ""
     if pa.types.is_temporal(field.type) and found[:1] in b"-0123456789":

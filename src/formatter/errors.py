@@ -14,6 +14,12 @@ def shorten(raw: bytes | str, limit: int = FOUND_LIMIT) -> str:
     return quoted if len(quoted) <= limit else f"{quoted[: limit - 3]}...'"
 
 
+def shown(value: object, limit: int = FOUND_LIMIT) -> str:
+    """An argument as it may stand in a message."""
+    text = repr(value)
+    return text if len(text) <= limit else f"{text[: limit - 3]}..."
+
+
 class FormatterError(Exception):
     """Base of all errors of this package."""
 
@@ -62,8 +68,8 @@ class OptionError(FormatterError, ValueError):
     """An option outside its range, or options that exclude each other."""
 
 
-class SequenceError(FormatterError, ValueError):
-    """A buffer's sequence is a duplicate or out of range. `not_taken`: which buffers of a push_many were not."""
+class _BufferError(FormatterError):
+    """About a buffer that was handed in. `not_taken`: which buffers of a push_many were not."""
 
     def __init__(
         self,
@@ -77,24 +83,15 @@ class SequenceError(FormatterError, ValueError):
         self.sequence = sequence
         self.origin = origin
         self.not_taken = not_taken
+
+
+class SequenceError(_BufferError, ValueError):
+    """A buffer's sequence is a duplicate or out of range."""
+
+
+class BackpressureError(_BufferError, TimeoutError):
+    """Waiting for room took too long, or a bound was reached; push the buffers of `not_taken` again."""
 
 
 class FlowError(FormatterError, ValueError):
     """Barriers, bridges or plans used against their protocol."""
-
-
-class BackpressureError(FormatterError, TimeoutError):
-    """Waiting for room took too long, or a bound was reached. `not_taken`: buffers of a push_many to push again."""
-
-    def __init__(
-        self,
-        message: str,
-        *,
-        sequence: int | None = None,
-        origin: int | str | None = None,
-        not_taken: tuple[int, ...] = (),
-    ) -> None:
-        super().__init__(message)
-        self.sequence = sequence
-        self.origin = origin
-        self.not_taken = not_taken

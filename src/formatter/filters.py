@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from formatter import types
-from formatter.errors import OptionError, SchemaError, shorten
+from formatter.errors import OptionError, SchemaError, shown
 
 # The order is that of Compare in engine/row_filter.hpp.
 OPERATORS = ("==", "!=", "<", "<=", ">", ">=", "in", "not in", "is_null", "is_not_null")
@@ -34,13 +34,20 @@ def normalized(filters: Filters) -> list[list[Clause]]:
 
 def _clause(clause: Any) -> Clause:
     if not isinstance(clause, tuple) or len(clause) not in (2, 3) or not isinstance(clause[0], str):
-        raise OptionError(f"filters: expected (column, operator, value), found {shorten(repr(clause))}")
+        raise OptionError(f"filters: expected (column, operator, value), found {shown(clause)}")
     operator = _ALIASES.get(clause[1], clause[1])
     if operator not in OPERATORS:
         raise OptionError(f"filters: operator: expected one of {', '.join(OPERATORS)}, found {clause[1]!r}")
     if len(clause) == 2 and not operator.startswith("is_"):
         raise OptionError(f"filters: {clause[0]!r} {operator}: expected a value, found none")
-    return clause[0], operator, clause[2] if len(clause) == 3 else None
+    return clause[0], operator, _plain(clause[2]) if len(clause) == 3 else None
+
+
+def _plain(value: Any) -> Any:
+    """Arrow's scalars and arrays as Python's values."""
+    if isinstance(value, pa.Scalar):
+        return value.as_py()
+    return value.to_pylist() if isinstance(value, pa.Array | pa.ChunkedArray) else value
 
 
 def columns_of(filters: list[list[Clause]]) -> list[str]:
@@ -68,8 +75,8 @@ def _predicate(clause: Clause, column: int, code: int, field: pa.Field) -> dict[
         return predicate
     if operator in ("in", "not in"):
         if isinstance(value, str | bytes) or not hasattr(value, "__iter__"):
-            raise OptionError(f"filters: {name!r} {operator}: expected a list of values, found {shorten(repr(value))}")
-        values = list(value)
+            raise OptionError(f"filters: {name!r} {operator}: expected a list of values, found {shown(value)}")
+        values = [_plain(v) for v in value]
         predicate["holds_null"] = any(v is None for v in values)
         values = [v for v in values if v is not None]
     elif value is None:
@@ -107,9 +114,7 @@ def _predicate(clause: Clause, column: int, code: int, field: pa.Field) -> dict[
             else:
                 predicate["integers"].append(pa.scalar(v, kind).value)
         except (TypeError, ValueError, pa.ArrowException) as error:
-            raise OptionError(
-                f"filters: {name!r} is {field.type}: cannot compare with {shorten(repr(v))} ({error})"
-            ) from error
+            raise OptionError(f"filters: {name!r} is {field.type}: cannot compare with {shown(v)} ({error})") from error
     return predicate
 
 
@@ -120,9 +125,7 @@ def _as_number(value: Any, field: pa.Field, name: str) -> int:
     try:
         return int(pa.scalar(value, field.type).value)
     except (TypeError, ValueError, pa.ArrowException) as error:
-        raise OptionError(
-            f"filters: {name!r} is {field.type}: cannot compare with {shorten(repr(value))} ({error})"
-        ) from error
+        raise OptionError(f"filters: {name!r} is {field.type}: cannot compare with {shown(value)} ({error})") from error
 
 
 def _whole_numbers(operator: str, values: list[Any], name: str) -> tuple[str, list[int]]:
@@ -130,7 +133,7 @@ def _whole_numbers(operator: str, values: list[Any], name: str) -> tuple[str, li
     numbers: list[int] = []
     for v in values:
         if isinstance(v, bool) or (not isinstance(v, int | float) and not hasattr(v, "__int__")):
-            raise OptionError(f"filters: {name!r} holds integers: cannot compare with {shorten(repr(v))}")
+            raise OptionError(f"filters: {name!r} holds integers: cannot compare with {shown(v)}")
         if isinstance(v, float) and math.isnan(v):
             return ("not in" if operator in ("!=", "not in") else "in"), []
         if isinstance(v, float) and math.isinf(v):

@@ -49,13 +49,14 @@ def check_schema(schema: object, owner: str) -> None:
         )
     if len(schema) == 0:
         raise SchemaError(f"{owner}: schema: expected at least one column, found none")
-    seen: set[str] = set()
-    for name in schema.names:
-        if name in seen:
-            raise SchemaError(f"{owner}: schema: column {name!r} stands twice; names must be unique")
-        seen.add(name)
+    names = schema.names
+    if len(set(names)) != len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise SchemaError(f"{owner}: schema: column {twice!r} stands twice; names must be unique")
+    has_nul = any("\0" in name for name in names)
     for field in schema:
-        _check_names(field, owner)
+        if has_nul or pa.types.is_nested(field.type):
+            _check_names(field, owner)
 
 
 def _check_names(field: pa.Field, owner: str) -> None:

@@ -15,6 +15,7 @@ from formatter.formats import check_schema
 VALIDATE = ("touched", "full")
 DUPLICATE_KEYS = ("last", "first", "error")
 UNKNOWN = ("ignore", "error")
+SURROGATES = ("error", "replace")
 RECORDS = ("lines", "array", "concatenated")  # the order is that of JsonLayout in engine/json_format.hpp
 
 Paths = Mapping[str, str] | Iterable[tuple[str, str]]
@@ -30,6 +31,7 @@ class Json:
     on_duplicate_key: Literal["last", "first", "error"] = "last"
     unknown: Literal["ignore", "error"] = "ignore"
     records: Literal["lines", "array", "concatenated"] = "lines"
+    surrogates: Literal["error", "replace"] = "error"
 
     kind = "json"
 
@@ -42,6 +44,7 @@ class Json:
         on_duplicate_key: Literal["last", "first", "error"] = "last",
         unknown: Literal["ignore", "error"] = "ignore",
         records: Literal["lines", "array", "concatenated"] = "lines",
+        surrogates: Literal["error", "replace"] = "error",
     ) -> None:
         check_schema(schema, "Json")
         object.__setattr__(self, "schema", schema)
@@ -51,6 +54,7 @@ class Json:
             ("on_duplicate_key", on_duplicate_key, DUPLICATE_KEYS),
             ("unknown", unknown, UNKNOWN),
             ("records", records, RECORDS),
+            ("surrogates", surrogates, SURROGATES),
         ):
             if value not in allowed:
                 raise OptionError(f"Json: {name}: expected one of {', '.join(allowed)}, found {value!r}")
@@ -63,6 +67,7 @@ class Json:
             "on_duplicate_key": self.on_duplicate_key,
             "unknown": self.unknown,
             "records": self.records,
+            "surrogates": self.surrogates,
         }
         return _rebuild_json, (self.schema, options)
 

@@ -128,9 +128,9 @@ def node(field: pa.Field, full: pa.DataType, where: str) -> dict[str, Any]:
         described["list_size"] = kind.list_size if fixed else 0
         described["children"] = [node(kind.value_field, full.value_type, f"{where}[]")]
     elif pa.types.is_map(kind):
-        if types.storage_type(kind.key_type) not in (pa.string(), pa.large_string()):
+        if pa.types.is_nested(kind.key_type) or pa.types.is_null(kind.key_type):
             raise SchemaError(
-                f"Json: column {where!r}: keys of an object are strings, found {kind}; use map<string, ...>"
+                f"Json: column {where!r}: the text of a key is one value, found {kind}; use map<string, ...>"
             )
         described["kind"] = MAP
         described["children"] = [
@@ -147,7 +147,7 @@ def node(field: pa.Field, full: pa.DataType, where: str) -> dict[str, Any]:
         }
     described["scalar"] = {
         "name": field.name, "type": 0, "epoch": 0, "unit": 0, "precision": 0, "scale": 0, "encoding": 0, "nullable": field.nullable,
-        "raw": False, "time_of_day": False, "byte_width": 0,
+        "raw": False, "any_value": False, "time_of_day": False, "byte_width": 0,
         "schema_index": 0, "field": 0, "type_name": str(kind),
     }  # fmt: skip
     return described
@@ -177,5 +177,6 @@ def native_plan(
         "duplicates": DUPLICATE_KEYS.index(format.on_duplicate_key),
         "on_error": ON_ERROR.index(on_error),
         "note_nulled": note_nulled,
+        "replace_surrogates": format.surrogates == "replace",
     }
     return _core.json_plan(options, columns, output_columns, filters)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import Any
 
 import pyarrow as pa
@@ -54,10 +55,17 @@ def projected_names(columns: Sequence[str] | None, schema: pa.Schema) -> list[st
     return names
 
 
-# Making the plan of 200 columns takes as long as reading a megabyte, and formats are read with more than once. The plan
-# holds its format, so an id stays its own; equality would not do, schemas that differ in metadata compare equal.
-_recent_plans: dict[tuple[int, tuple[str, ...] | None, str, bool, bool], DecodePlan] = {}
+# Making the plan of 200 columns takes as long as reading a megabyte, and formats are read with more than once, or made
+# anew of the same schema for every read. The plan holds its format, so an id stays its own; equality of schemas would
+# not do, those that differ in metadata compare equal.
+_recent_plans: dict[tuple[Any, ...], DecodePlan] = {}
 RECENT_PLANS_MOST = 16
+_csv_options = attrgetter(*(field.name for field in fields(Csv) if field.name != "schema"))
+
+
+def _identity(format: Format) -> tuple[Any, ...]:
+    """The same for formats that are read in the same way, as long as one of them is alive."""
+    return (id(format.schema), *_csv_options(format)) if isinstance(format, Csv) else (id(format),)
 
 
 def make_plan(
@@ -75,10 +83,11 @@ def make_plan(
     check_on_error(on_error)
     if filters_wanted is not None or isinstance(columns, str):
         return _new_plan(format, columns, filters_wanted, on_error, note_nulled, single)
-    key = id(format), None if columns is None else tuple(columns), on_error, note_nulled, single
+    wanted = None if columns is None else tuple(columns)
+    key = wanted, on_error, note_nulled, single, _identity(format)
     plan = _recent_plans.get(key)
-    if plan is None or plan.format is not format:
-        plan = _new_plan(format, key[1], None, on_error, note_nulled, single)
+    if plan is None:
+        plan = _new_plan(format, wanted, None, on_error, note_nulled, single)
         while len(_recent_plans) >= RECENT_PLANS_MOST:
             _recent_plans.pop(next(iter(_recent_plans)), None)
         _recent_plans[key] = plan
@@ -123,13 +132,14 @@ def _new_plan(
     else:
         assert isinstance(format, Csv)
         names = projected_names(columns, schema)
-        out_fields = [schema.field(name) for name in names]
+        out_fields = list(schema) if columns is None else [schema.field(name) for name in names]
         decoded = out_fields + [schema.field(name) for name in filter_names if name not in names]
-        specs = [
-            types.column_description(field, schema_index=schema.get_field_index(field.name), owner="Csv")
-            | {"layout": types.text_layout(field)}
-            for field in decoded
-        ]
+        places = {name: place for place, name in enumerate(schema.names)}
+        specs = []
+        for field in decoded:
+            spec = types.column_description(field, schema_index=places[field.name], owner="Csv")
+            spec["layout"] = types.text_layout(field)
+            specs.append(spec)
         described = filters.described(clauses, specs, schema)
         dialect = csv_dialect(format, on_error) | {"note_nulled": note_nulled}
         native = _core.Plan.for_csv(dialect, specs, len(names), len(schema), described)
@@ -137,13 +147,19 @@ def _new_plan(
             swapped = dialect | {"encoding": ENCODINGS["utf-16-be"]}
             big_endian = _core.Plan.for_csv(swapped, specs, len(names), len(schema), described)
         storage_types = [types.laid_out(field) for field in out_fields]
-    storage_fields = [field.with_type(kind) for field, kind in zip(out_fields, storage_types, strict=True)]
-    converted = tuple(i for i, field in enumerate(out_fields) if field.type != storage_fields[i].type)
+    converted = tuple(
+        i for i, (field, kind) in enumerate(zip(out_fields, storage_types, strict=True)) if field.type != kind
+    )
+    out_schema = schema if columns is None else pa.schema(out_fields, metadata=schema.metadata)
+    storage = out_schema
+    if converted:
+        stored = [field.with_type(kind) for field, kind in zip(out_fields, storage_types, strict=True)]
+        storage = pa.schema(stored, metadata=schema.metadata)
     return DecodePlan(
         format=format,
         native=native,
-        schema=pa.schema(out_fields, metadata=schema.metadata),
-        storage=pa.schema(storage_fields, metadata=schema.metadata),
+        schema=out_schema,
+        storage=storage,
         columns=tuple(names),
         converted=converted,
         on_error=on_error,

@@ -24,10 +24,13 @@ from formatter.json_format import Json
 from formatter.plans import DecodePlan, Format, make_plan
 from formatter.sources import Input, Source, inputs
 
-# Large enough that a hand-over costs little, small enough to keep threads busy; towards the end the engine's are smaller.
+# Batches that leave one by one come from ranges that cost little to hand over and take little memory. A whole table is
+# kept anyway: its ranges are as large as threads allow, which fewer of them cost less. The last ones are small, so that
+# threads end together, but with many columns not too small: handing over takes microseconds, and one more for each.
 RANGE_BYTES = 4 << 20
-COLUMNS_PER_RANGE = 50  # with more, a hand-over costs more: whole tables are read in larger ranges
-LARGER_MOST = 4
+WHOLE_RANGE_BYTES = 32 << 20
+SMALLEST_RANGE_BYTES = 512 << 10
+SMALLEST_BYTES_A_COLUMN = 8 << 10
 WINDOW_BYTES = 8 << 20  # per thread, for inputs that are read rather than looked at in place
 ROWS_PER_BATCH = 65_536
 HEAD_BYTES = 4096  # that show whether an input is an array
@@ -53,8 +56,7 @@ def read(
 ) -> pa.Table:
     """The whole input as a table. `threads`: None uses every core. With on_error="collect", `rejects` receives a table."""
     plan = make_plan(format, columns=columns, filters_wanted=filters, on_error=on_error)
-    larger = min(max(len(plan.columns) // COLUMNS_PER_RANGE, 1), LARGER_MOST)
-    batches = list(_batches(source, plan, _thread_count(threads), codec, rejects, RANGE_BYTES * larger))
+    batches = list(_batches(source, plan, _thread_count(threads), codec, rejects, WHOLE_RANGE_BYTES))
     table = pa.Table.from_batches(batches, schema=plan.schema)
     # Batches that other threads made have dictionaries of their own; files and joins want one.
     coded = len(batches) > 1 and any(pa.types.is_dictionary(kind) for kind in plan.schema.types)
@@ -120,7 +122,8 @@ class _Reading:
 
     def _windows(self) -> Iterator[pa.RecordBatch]:
         offset = 0
-        windows: Any = self.item.windows(WINDOW_BYTES * self.threads if self.threads > 1 else RANGE_BYTES)
+        size = WINDOW_BYTES * self.threads if self.threads > 1 else RANGE_BYTES
+        windows: Any = self.item.windows(size, self.threads)
         try:
             window, last = next(windows)
             while True:
@@ -137,7 +140,10 @@ class _Reading:
             begin = self._start(window, last)
             if begin < 0:
                 return 0  # the header does not end here yet
-        self.ranges.begin(window, begin, self.range_bytes, input_ends=last, byte_offset=offset)
+        smallest = max(SMALLEST_RANGE_BYTES, SMALLEST_BYTES_A_COLUMN * len(self.plan.columns))
+        self.ranges.begin(
+            window, begin, self.range_bytes, input_ends=last, byte_offset=offset, smallest_range_bytes=smallest
+        )
         while (result := self.ranges.next()) is not None:
             records, arrays, errors = result
             self._note(errors)
@@ -184,8 +190,14 @@ class _Reading:
             return
         errors.sort(key=lambda e: e[4])
         for error in errors:
+            name = self.item.name
             described = diagnostics.describe(
-                error, self.plan.format, self.plan.native.column_names, record_base=self.records
+                error,
+                self.plan.format,
+                self.plan.native.column_names,
+                record_base=self.records,
+                origin=name,
+                place=name,
             )
             if self.plan.on_error == "raise" or diagnostics.always_raised(error[0]):
                 raise described
@@ -198,8 +210,7 @@ class _Reading:
             rejects.append(diagnostics.rejects_table(self.found))
         elif self.found:
             warnings.warn(
-                f"{self.item.name}: {len(self.found)} records rejected, the first: {self.found[0][0]}; "
-                "pass rejects=[] to receive them",
+                f"{len(self.found)} records rejected, the first: {self.found[0][0]}; pass rejects=[] to receive them",
                 RejectsWarning,
                 stacklevel=2,
             )

@@ -6,7 +6,9 @@ windows of bounded size, decompressed on the way if their suffix or `codec` says
 
 from __future__ import annotations
 
+import io
 import os
+import stat
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -14,11 +16,14 @@ from typing import Any
 
 import pyarrow as pa
 
+from formatter import _core, snappy_stream
 from formatter.errors import OptionError
 
 CODECS = {"zstd": "zstd", "gzip": "gzip", "lz4": "lz4", "snappy": "snappy", "bz2": "bz2", "brotli": "brotli"}
 _SUFFIXES = {".zst": "zstd", ".zstd": "zstd", ".gz": "gzip", ".gzip": "gzip", ".lz4": "lz4", ".snappy": "snappy", ".bz2": "bz2",
              ".br": "brotli"}  # fmt: skip
+
+NO_NAME = "the input"
 
 Source = Any  # bytes-like, str, os.PathLike, a sequence of paths, or a binary file object
 
@@ -51,28 +56,40 @@ def inputs(source: Source, codec: str | None) -> Iterator[Input]:
 class Input:
     """One input; `windows` yields (bytes so far unread, whether they are the last)."""
 
-    name = "<input>"
+    name: str | None = None  # as errors call it
+    codec: str | None = None
     contiguous = False
 
-    def open(self) -> Any:
+    def open(self, threads: int) -> Any:
         raise TypeError("contiguous inputs are not opened")
 
-    def windows(self, size: int) -> Generator[tuple[memoryview, bool], int, None]:
+    def windows(self, size: int, threads: int = 1) -> Generator[tuple[memoryview, bool], int, None]:
         """The reader sends back how many bytes of the window it has used; the rest stands first in the next."""
         window = _take_window(size)
         carried = 0
-        with closing(self.open()) as stream:
+        with closing(self.open(threads)) as stream:
             last = False
             while not last:
                 if carried > len(window) // 2:  # a record longer than the window: look further
                     longer = memoryview(bytearray(3 * carried))
                     longer[:carried] = window[:carried]
                     window = longer
-                filled, last = _fill(stream, window, carried)
+                filled, last = self._fill(stream, window, carried)
                 used = yield window[:filled], last
                 carried = filled - used
                 window[:carried] = window[used:filled]
         _give_window(window)
+
+    def _fill(self, stream: Any, window: memoryview, filled: int) -> tuple[int, bool]:
+        try:
+            return _fill(stream, window, filled)
+        except (OSError, pa.ArrowException) as error:
+            if self.codec is None:
+                raise
+            raise OSError(
+                f"{self.name or NO_NAME}: expected {self.codec}, found other or missing bytes ({error}); name the codec it was "
+                "written with in codec=, or bring the whole file"
+            ) from error
 
 
 # Windows of finished inputs: fresh pages take longer to come by than the bytes in them take to parse.
@@ -104,8 +121,8 @@ class Memory(Input):
         if codec:
             self.contiguous = False
 
-    def open(self) -> Any:
-        return pa.CompressedInputStream(pa.BufferReader(pa.py_buffer(self.data)), self.codec)
+    def open(self, threads: int) -> Any:
+        return _decompressed(pa.BufferReader(pa.py_buffer(self.data)), str(self.codec), NO_NAME)
 
 
 class File(Input):
@@ -114,28 +131,53 @@ class File(Input):
         self.path = path
         self.codec = codec or _SUFFIXES.get(path.suffix.lower())
 
-    def open(self) -> Any:
+    def open(self, threads: int) -> Any:
         raw = open(self.path, "rb", buffering=0)  # noqa: SIM115  (windows() closes it)
-        return _decompressed(raw, self.codec) if self.codec else raw
+        if self.codec:
+            return _decompressed(raw, self.codec, self.name or NO_NAME)
+        return _Shared(raw, threads) if threads > 1 and stat.S_ISREG(os.fstat(raw.fileno()).st_mode) else raw
 
 
 class Readable(Input):
     """The caller's file object, which stays the caller's to close."""
 
     def __init__(self, stream: Any, codec: str | None) -> None:
-        self.name = str(getattr(stream, "name", "<stream>"))
+        name = getattr(stream, "name", None)  # a number where a pipe or socket was opened by its handle
+        self.name = name if isinstance(name, str) else None
         self.stream = stream
         self.codec = codec
 
-    def open(self) -> Any:
-        return _decompressed(self.stream, self.codec) if self.codec else _Unclosed(self.stream)
+    def open(self, threads: int) -> Any:
+        raw = _Unclosed(self.stream)
+        return _decompressed(raw, self.codec, self.name or NO_NAME) if self.codec else raw
 
 
-def _decompressed(raw: Any, codec: str) -> Any:
-    return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), codec)
+def _decompressed(raw: Any, codec: str, name: str) -> Any:
+    if codec == snappy_stream.CODEC:  # files are written in three ways, of which Arrow reads none as a stream
+        return snappy_stream.SnappyStream(raw, name)
+    return pa.CompressedInputStream(raw if isinstance(raw, pa.NativeFile) else pa.PythonFile(raw, mode="r"), codec)
+
+
+class _Shared:
+    """A file that several threads read at once, each another part of a window."""
+
+    def __init__(self, file: io.FileIO, threads: int) -> None:
+        self.file = file
+        self.threads = threads
+        self.at = 0
+
+    def readinto(self, window: memoryview) -> int:
+        got = _core.read_file(self.file.fileno(), self.at, window, self.threads)
+        self.at += got
+        return got
+
+    def close(self) -> None:
+        self.file.close()
 
 
 class _Unclosed:
+    closed = False
+
     def __init__(self, stream: Any) -> None:
         self.read = stream.read
         if hasattr(stream, "readinto"):

@@ -299,10 +299,10 @@ class SplitReader:
             return
         errors.sort(key=lambda error: error[4])
         for error in errors:
-            described = diagnostics.describe(error, self.plan.format, names, origin=origin, record_base=records_before)
+            described = diagnostics.describe(
+                error, self.plan.format, names, origin=origin, record_base=records_before, place=origin
+            )
             if self.plan.on_error == "raise" or diagnostics.always_raised(error[0]):
-                if origin is not None:
-                    described.args = (f"{origin}: {described}",)
                 raise described
             self.found.append((described, error[7]))
 

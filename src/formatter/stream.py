@@ -33,6 +33,7 @@ from formatter.plans import Format, make_plan
 
 MAX_RECORD_BYTES = 64 << 20
 MAX_PENDING_BYTES = 1 << 30
+SEQUENCE_OF_ERROR = 2  # in the engine's error tuples
 _NAMED_ORIGIN = 1 << 63  # native ids from here on stand for origins that are no small whole numbers
 
 
@@ -317,7 +318,7 @@ class Stream:
 
     def _note(self, errors: list[Any]) -> FormatError | None:
         names = self._column_names()
-        found = [(diagnostics.describe(e, self.format, names, origin=self._origin(o)), e[7]) for o, e in errors]
+        found = [(self._described(self._origin(o), error, names), error[7]) for o, error in errors]
         for error, _ in found:
             if self._plan.on_error == "raise" or diagnostics.always_raised(error.code):
                 return error
@@ -325,6 +326,11 @@ class Stream:
             with self._lock:
                 self._rejects += found
         return None
+
+    def _described(self, origin: Origin, error: diagnostics.ErrorTuple, names: tuple[str, ...]) -> FormatError:
+        sequence = int(error[SEQUENCE_OF_ERROR])
+        place = f"origin {origin!r}, sequence {sequence}" if sequence else f"origin {origin!r}"
+        return diagnostics.describe(error, self.format, names, origin=origin, place=place)
 
 
 def native_options(options: dict[str, Any], policy: BatchPolicy) -> dict[str, Any]:

@@ -66,10 +66,10 @@ _VIEWS = {getattr(pa, name)() for name in ("string_view", "binary_view") if hasa
 def text_layout(field: pa.Field) -> int:
     """How the engine makes the text of a CSV column: views and dictionaries are built there, encoded ones are not."""
     kind = field.type
-    if kind not in _VIEWS and not pa.types.is_dictionary(kind):
+    if kind in _CODES or (kind not in _VIEWS and not pa.types.is_dictionary(kind)):
         return OFFSETS
     metadata = field.metadata or {}
-    if b"encoding" in metadata or b"raw" in metadata:
+    if b"encoding" in metadata or b"raw" in metadata or b"text" in metadata:
         return OFFSETS
     if kind in _VIEWS:
         return VIEW
@@ -78,6 +78,8 @@ def text_layout(field: pa.Field) -> int:
 
 def laid_out(field: pa.Field) -> pa.DataType:
     """The type the engine's batches have: the storage type, in the layout of the wanted one."""
+    if field.type in _CODES:
+        return field.type
     layout = text_layout(field)
     if layout == DICTIONARY:
         return pa.dictionary(pa.int32(), field.type.value_type, field.type.ordered)
@@ -92,8 +94,30 @@ def type_code(storage: pa.DataType) -> int | None:
     return _CODES.get(storage)
 
 
+# By type and nullability: wide schemas repeat a few, and a plan should not take as long as reading a megabyte.
+_described: dict[tuple[pa.DataType, bool], dict[str, Any]] = {}
+DESCRIBED_MOST = 256
+
+
 def column_description(field: pa.Field, *, schema_index: int, owner: str) -> dict[str, Any]:
     """What plans.pxi makes a ColumnSpec of."""
+    if field.metadata is not None:
+        description = _described_anew(field, owner)
+    else:
+        key = field.type, field.nullable
+        known = _described.get(key)
+        if known is None:
+            known = _described_anew(field, owner)
+            if len(_described) >= DESCRIBED_MOST:
+                _described.clear()
+            _described[key] = known
+        description = known.copy()
+    description["name"] = field.name
+    description["schema_index"] = description["field"] = schema_index
+    return description
+
+
+def _described_anew(field: pa.Field, owner: str) -> dict[str, Any]:
     storage = storage_type(field.type)
     code = type_code(storage)
     if code is None:
@@ -116,7 +140,7 @@ def column_description(field: pa.Field, *, schema_index: int, owner: str) -> dic
             f"{owner}: column {field.name!r}: raw=1 keeps bytes, expected a binary column, found {field.type}"
         )
     return {
-        "name": field.name,
+        "any_value": _takes_any_value(field, code, owner),
         "time_of_day": pa.types.is_time(field.type),
         "epoch": epoch_unit(field, owner),
         "byte_width": field.type.byte_width if pa.types.is_fixed_size_binary(field.type) else 0,
@@ -127,10 +151,20 @@ def column_description(field: pa.Field, *, schema_index: int, owner: str) -> dic
         "encoding": _ENCODINGS[encoding] if encoding else 0,
         "nullable": field.nullable,
         "raw": raw,
-        "schema_index": schema_index,
-        "field": schema_index,
         "type_name": str(field.type),
     }
+
+
+def _takes_any_value(field: pa.Field, code: int, owner: str) -> bool:
+    wanted = (field.metadata or {}).get(b"text")
+    if wanted is None:
+        return False
+    if wanted != b"any" or owner != "Json" or code not in TEXTS or pa.types.is_fixed_size_binary(field.type):
+        raise SchemaError(
+            f"{owner}: column {field.name!r}: text: expected 'any' on a text column of JSON, found "
+            f"{wanted.decode('utf-8', 'replace')!r} on {field.type}"
+        )
+    return True
 
 
 def epoch_unit(field: pa.Field, owner: str, where: str | None = None) -> int:

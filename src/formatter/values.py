@@ -17,6 +17,7 @@ from formatter.formats import Csv, check_byte_order
 from formatter.json_format import Json
 from formatter.native_format import Framed
 from formatter.plans import Format, make_plan
+from formatter.raw_line_ends import keeps_raw, merged, with_tabs
 
 UNIT_SEPARATOR = "\x1f"  # a field holds none: with one field a value, nothing needs separating
 
@@ -89,6 +90,7 @@ class RecordParser:
             note_nulled=not self._raises,
             single=True,
         )
+        self._restores_line_ends = isinstance(format, Json) and keeps_raw(self._plan.schema)
         self._record_end = format.record_end if isinstance(format, Csv) else b"\n" if isinstance(format, Json) else b""
 
     @property
@@ -97,6 +99,13 @@ class RecordParser:
         return self._plan.schema
 
     def parse(self, array: Any) -> ParsedRecords:
+        if not self._restores_line_ends:
+            return self._parse(array)
+        array = array if isinstance(array, pa.Array | pa.ChunkedArray) else list(array)
+        parsed, tabs = self._parse(array), with_tabs(array)
+        return parsed if tabs is None else replace(parsed, data=merged(parsed.data, self._parse(tabs).data))
+
+    def _parse(self, array: Any) -> ParsedRecords:
         addresses, sizes, valid, keep = addresses_of(array)
         plan = self._plan
         capsule, rows, errors, decoded = _core.parse_record_array(

@@ -178,3 +178,13 @@ def test_a_null_in_a_column_that_must_have_values_is_an_error_of_rows_that_stay(
     )
     assert table.to_pylist() == [{"s": "a", "n": 1}]
     assert [r["record"] for r in rejects[0].to_pylist()] == [1]
+
+
+def test_filters_take_the_scalars_and_arrays_of_arrow_as_values():
+    format = fm.Csv(SCHEMA)
+    data = b"1,x,\n2,y,\n3,z,\n"
+    assert fm.read(data, format, filters=[("a", ">", pa.scalar(1))])["a"].to_pylist() == [2, 3]
+    assert fm.read(data, format, filters=[("s", "in", pa.array(["x", "z", None]))])["a"].to_pylist() == [1, 3]
+    assert fm.read(data, format, filters=[("a", "in", [pa.scalar(2), 3])])["a"].to_pylist() == [2, 3]
+    with pytest.raises(fm.OptionError, match=r"holds integers: cannot compare with 'x'$"):
+        fm.read(data, format, filters=[("a", "==", pa.scalar("x"))])

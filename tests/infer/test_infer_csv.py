@@ -116,3 +116,9 @@ def test_arguments_are_checked():
             fm.infer(b"a,b\n1,2\n", **options)
     with pytest.raises(fm.FormatError, match="empty"):
         fm.infer(b" \n")
+
+
+@pytest.mark.parametrize("data", [b'{"a": 1, "b": [1, 2]}\n{"a": 2, "b": []}\n', b'[\n {"a": 1},\n {"a": 2}\n]'])
+def test_json_taken_for_csv_is_told(data):
+    with pytest.warns(fm.InferenceWarning, match="looks like a JSON object; kind='json' reads those"):
+        fm.infer(data)

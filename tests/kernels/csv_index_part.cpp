@@ -23,8 +23,10 @@ const CsvIndexPart JOIN(csv_index_part_, FORMATTER_ISA) = {
     FORMATTER_ISA::supported,
     FORMATTER_ISA::index_csv,
     index_one_way<FORMATTER_ISA::IndexWay::then_pick>,
+    index_one_way<FORMATTER_ISA::IndexWay::by_rank>,
     index_one_way<FORMATTER_ISA::IndexWay::skipping>,
     FORMATTER_ISA::most_scratch_fields,
+    FORMATTER_ISA::most_rank_stops,
     FORMATTER_ISA::summarize_quotes,
     FORMATTER_ISA::count_byte,
 };

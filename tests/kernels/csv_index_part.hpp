@@ -7,10 +7,13 @@ struct CsvIndexPart {
     const char* name;
     bool (*supported)();
     decltype(formatter::Kernel::index_csv) index_csv;
-    // The ways it chooses from, each by itself. The second is for at most `most_scratch_fields` fields.
+    // The ways it chooses from, each by itself. The first two are for at most `most_scratch_fields` fields, the second
+    // for at most `most_rank_stops` stops.
     decltype(formatter::Kernel::index_csv) index_csv_then_pick;
+    decltype(formatter::Kernel::index_csv) index_csv_by_rank;
     decltype(formatter::Kernel::index_csv) index_csv_by_skipping;
     uint32_t most_scratch_fields;
+    uint32_t most_rank_stops;
     decltype(formatter::Kernel::summarize_quotes) summarize_quotes;
     decltype(formatter::Kernel::count_byte) count_byte;
 };

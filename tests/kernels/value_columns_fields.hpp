@@ -32,6 +32,22 @@ static std::string number_field(size_t usual_digits) {
     return one_in(12) ? damaged(text) : text;
 }
 
+// Seventeen digits and more, mostly with a point, often with an exponent.
+static std::string long_number_field() {
+    const size_t digits = one_in(10) ? 1 + below(41) : 15 + below(7);
+    std::string text = random_digits(digits);
+    if (one_in(3)) text = std::string(below(8), '0') + text;
+    if (one_in(8)) text = std::to_string(one_in(2) ? randomness() : uint64_t(INT64_MAX) + below(5) - 2);
+    if (!one_in(4)) text.insert(1 + (one_in(3) ? below(text.size()) : 0), one_in(20) ? "," : ".");
+    if (one_in(3)) text = "-" + text;
+    if (one_in(3)) {
+        static const char* const signs[] = {"", "+", "-", "-", "--"};
+        const std::string exponent = one_in(9) ? random_digits(below(6)) : std::to_string(below(330));
+        text += (one_in(3) ? "E" : "e") + std::string(signs[below(one_in(9) ? 5 : 4)]) + exponent;
+    }
+    return one_in(20) ? damaged(text) : text;
+}
+
 static std::string two_digits(size_t number) { return {char('0' + number / 10), char('0' + number % 10)}; }
 
 static std::string date_field() {
@@ -49,7 +65,13 @@ static std::string time_field() {
             two_digits(one_in(40) ? below(100) : below(60)) + ":" + two_digits(one_in(40) ? below(100) : below(60));
     if (one_in(100)) text = (one_in(2) ? "1677-09-21T00:12:4" : "2262-04-11T23:47:1") + random_digits(1);
     if (one_in(2)) text += "." + random_digits(below(one_in(3) ? 4 : 11)) + std::string(one_in(2) ? 0 : below(8), '0');
-    if (one_in(3)) text += "Z";
+    if (one_in(20)) text = date_field() + "T" + two_digits(below(24)) + ":" + two_digits(below(60));
+    if (one_in(3)) {
+        text += "Z";
+    } else if (one_in(2)) {
+        text += (one_in(2) ? "+" : "-") + two_digits(one_in(9) ? below(100) : below(15));
+        if (!one_in(4)) text += (one_in(3) ? "" : ":") + two_digits(one_in(9) ? below(100) : 15 * below(4));
+    }
     return one_in(12) ? damaged(text) : text;
 }
 
@@ -108,6 +130,8 @@ static void check_round(int round) {
     const auto make = [&](auto maker) { return without_carriage_returns(some_fields(rows, maker)); };
     check_numbers(make([] { return number_field(6); }), carriage_returns);
     check_numbers(make([] { return number_field(18); }), carriage_returns);
+    check_numbers(make(long_number_field), carriage_returns);
+    check_numbers(make([] { return one_in(40) ? long_number_field() : number_field(6); }), carriage_returns);
     check_numbers(make([] { return noise(below(41)); }), carriage_returns);
     check_times(make(time_field), carriage_returns);
     check_times(make([] { return one_in(30) ? damaged(date_field()) : date_field(); }), carriage_returns);

@@ -16,37 +16,102 @@ struct Value {
     bool odd = false;
     uint64_t bits = 0;
     std::string text;
+    bool may_be_odd = false;  // as the loop likes
+    uint64_t high_bits = 0;   // of values of 16 bytes
 };
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static Value odd_value() { return {true, 0, ""}; }
 static Value value_of(int64_t number) { return {false, uint64_t(number), ""}; }
 
-static Value int64_oracle(const std::string& field) {
-    const size_t sign = field[0] == '-';
-    if (field.size() == sign || field.size() - sign > 18) return odd_value();
-    int64_t number = 0;
-    for (size_t i = sign; i < field.size(); i++) {
-        if (!is_digit(field[i])) return odd_value();
-        number = number * 10 + (field[i] - '0');
+// digits[.digits][e[+-]digits], with a digit on each side of a point that is there.
+struct Decimal {
+    bool sound = false;
+    bool negative = false;
+    std::string digits;
+    size_t places = 0;
+    bool has_exponent = false;
+};
+
+static Decimal split_decimal(const std::string& field, char point) {
+    Decimal number;
+    size_t at = number.negative = field[0] == '-';
+    for (; at < field.size() && is_digit(field[at]); at++) number.digits += field[at];
+    if (number.digits.empty()) return number;
+    if (at < field.size() && field[at] == point) {
+        for (at++; at < field.size() && is_digit(field[at]); at++, number.places++) number.digits += field[at];
+        if (number.places == 0) return number;
     }
-    return value_of(sign ? -number : number);
+    if (at < field.size() && (field[at] == 'e' || field[at] == 'E')) {
+        number.has_exponent = true;
+        at++;
+        if (at < field.size() && (field[at] == '-' || field[at] == '+')) at++;
+        if (at == field.size()) return number;
+        while (at < field.size() && is_digit(field[at])) at++;
+    }
+    number.sound = at == field.size();
+    return number;
+}
+
+// False if it is 2^127 or more.
+static bool magnitude(const std::string& digits, unsigned __int128& value) {
+    value = 0;
+    for (const char digit : digits) {
+        if (value > (~static_cast<unsigned __int128>(0) >> 1) / 10 - 10) return false;
+        value = value * 10 + unsigned(digit - '0');
+    }
+    return true;
+}
+
+static Value int64_oracle(const std::string& field) {
+    const Decimal number = split_decimal(field, '.');
+    unsigned __int128 value;
+    if (!number.sound || number.places || number.has_exponent || !magnitude(number.digits, value)) return odd_value();
+    if (value > static_cast<unsigned __int128>(INT64_MAX) + number.negative) return odd_value();
+    Value found = value_of(int64_t(number.negative ? 0 - uint64_t(value) : uint64_t(value)));
+    found.may_be_odd = number.digits.size() > 18;
+    return found;
+}
+
+static Value uint64_oracle(const std::string& field) {
+    const Decimal number = split_decimal(field, '.');
+    unsigned __int128 value;
+    if (!number.sound || number.places || number.has_exponent || !magnitude(number.digits, value)) return odd_value();
+    if (number.negative || value > UINT64_MAX) return odd_value();
+    Value found = value_of(int64_t(value));
+    found.may_be_odd = number.digits.size() > 18;
+    return found;
 }
 
 static Value float64_oracle(std::string field, char point) {
-    const size_t sign = field[0] == '-', at = field.find(point);
-    size_t digits = 0;
-    for (size_t i = sign; i < field.size(); i++) {
-        if (i != at && !is_digit(field[i])) return odd_value();
-        digits += i != at;
-    }
-    const bool one_sided = at != std::string::npos && (at == sign || at + 1 == field.size());
-    if (digits == 0 || digits > 15 || one_sided) return odd_value();
+    const Decimal decimal = split_decimal(field, point);
+    if (!decimal.sound) return odd_value();
+    const size_t at = field.find(point);
     if (at != std::string::npos) field[at] = '.';
     const double number = std::strtod(field.c_str(), nullptr);
+    if (number - number != 0) return odd_value();
     Value value;
     std::memcpy(&value.bits, &number, 8);
+    value.may_be_odd = decimal.has_exponent || decimal.digits.size() > 15;
     return value;
+}
+
+static Value decimal_oracle(const std::string& field, char point, unsigned precision, unsigned scale) {
+    const Decimal decimal = split_decimal(field, point);
+    unsigned __int128 value, limit = 1;
+    if (!decimal.sound || decimal.has_exponent || !magnitude(decimal.digits, value)) return odd_value();
+    for (unsigned i = 0; i < precision; i++) limit *= 10;
+    if (decimal.places > scale && value != 0) return odd_value();
+    for (size_t i = decimal.places; i < scale; i++) {
+        if (value > (limit - 1) / 10) return odd_value();
+        value *= 10;
+    }
+    if (value >= limit) return odd_value();
+    if (decimal.negative) value = 0 - value;
+    Value found = value_of(int64_t(value));
+    found.high_bits = uint64_t(value >> 64);
+    found.may_be_odd = decimal.digits.size() > 18;
+    return found;
 }
 
 // One number of exactly `size` digits at `at`; -1 if they are none.
@@ -85,18 +150,37 @@ static Value date_oracle(const std::string& field) {
     return field.size() == 10 && day_number(field, days) ? value_of(int32_t(days)) : odd_value();
 }
 
+// Takes a zone off the end: seconds before UTC, or false if there is one that is none.
+static bool take_zone(std::string& field, int64_t& seconds) {
+    seconds = 0;
+    if (field.back() == 'Z') return field.pop_back(), true;
+    const size_t sign = field.find_last_of("+-");
+    if (sign == std::string::npos || sign < 16) return true;
+    std::string zone = field.substr(sign + 1);
+    if (zone.size() == 5 && zone[2] == ':') zone.erase(2, 1);
+    const int64_t hours = digits_at(zone, 0, 2), minutes = zone.size() == 2 ? 0 : digits_at(zone, 2, 2);
+    if ((zone.size() != 2 && zone.size() != 4) || hours < 0 || hours > 23 || minutes < 0 || minutes > 59) return false;
+    seconds = (field[sign] == '-' ? -1 : 1) * (hours * 3600 + minutes * 60);
+    field.erase(sign);
+    return true;
+}
+
 static Value timestamp_oracle(std::string field, TimeUnit unit) {
     static const int64_t scales[] = {1, 1000, 1000000, 1000000000};
     const int64_t scale = scales[size_t(unit)];
-    int64_t days, seconds = 0, nanos = 0;
+    const bool may_be_odd = field.size() == 19;  // of minutes with a zone of hours, which looks like seconds
+    int64_t days, seconds = 0, nanos = 0, offset = 0;
+    bool to_minutes = false;
     if (!day_number(field, days)) return odd_value();
     if (field.size() != 10) {
-        if (field.back() == 'Z') field.pop_back();
+        if (field.size() < 16 || !take_zone(field, offset)) return odd_value();
+        to_minutes = field.size() == 16;
         const int64_t hour = digits_at(field, 11, 2), minute = digits_at(field, 14, 2);
-        const int64_t second = digits_at(field, 17, 2);
+        const int64_t second = to_minutes ? 0 : digits_at(field, 17, 2);
         if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59) return odd_value();
-        if ((field[10] != 'T' && field[10] != ' ') || field[13] != ':' || field[16] != ':') return odd_value();
-        seconds = hour * 3600 + minute * 60 + second;
+        if ((field[10] != 'T' && field[10] != ' ') || field[13] != ':') return odd_value();
+        if (!to_minutes && field[16] != ':') return odd_value();
+        seconds = hour * 3600 + minute * 60 + second - offset;
         if (field.size() > 19) {
             const size_t digits = field.size() - 20;
             if (field[19] != '.' || digits < 1 || digits > 9) return odd_value();
@@ -108,7 +192,9 @@ static Value timestamp_oracle(std::string field, TimeUnit unit) {
     seconds += days * 86400;
     if (nanos % (1000000000 / scale) != 0) return odd_value();
     if (unit == TimeUnit::nano && (seconds < -9223372036 || seconds > 9223372035)) return odd_value();
-    return value_of(seconds * scale + nanos / (1000000000 / scale));
+    Value found = value_of(seconds * scale + nanos / (1000000000 / scale));
+    found.may_be_odd = to_minutes && may_be_odd;
+    return found;
 }
 
 static bool equals(const std::string& field, const Token& token) {

@@ -33,9 +33,11 @@ SPECIAL_FLOAT = re.compile(rb"([+-]?)(inf|infinity|nan)\Z", re.IGNORECASE)
 PLAIN_DECIMAL = re.compile(rb"([+-]?)([0-9]+)?(?:\.([0-9]*))?\Z")
 DATE = re.compile(rb"([0-9]{4})-([0-9]{2})-([0-9]{2})")
 TIME = re.compile(
-    rb"[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]+))?)?"  # HH:MM[:SS[.f+]]
-    rb"(Z|[+-][0-9]{2}(?::?[0-9]{2})?)?\Z"
+    rb"[Tt ]([0-9]{2})(?::([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]+))?)?)?"  # HH[:MM[:SS[.f+]]]
+    rb"([Zz]|[+-][0-9]{2}(?::?[0-9]{2})?)?\Z"
 )
+BASIC_DATE = re.compile(rb"([0-9]{4})([0-9]{2})([0-9]{2})")
+BASIC_TIME = re.compile(rb"([Tt ][0-9]{2})(?:([0-9]{2})(?:([0-9]{2}))?)?(?![0-9:])")
 UNIT_DIGITS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
 EPOCH_ORDINAL = datetime.date(1970, 1, 1).toordinal()
 
@@ -154,15 +156,27 @@ def _days(year: bytes, month: bytes, day: bytes) -> int:
         raise Bad("invalid") from None
 
 
+def _extended(content: bytes) -> bytes:
+    """20230102T030405.6Z as 2023-01-02T03:04:05.6Z; what is not in the basic form stays as it is."""
+    date = BASIC_DATE.match(content)
+    if not date:
+        return content
+    day, rest = b"-".join(date.groups()), content[date.end() :]
+    time = BASIC_TIME.match(rest)
+    if not rest or not time:
+        return day + rest.replace(b":", b"?")
+    return day + b":".join(part for part in time.groups() if part) + rest[time.end() :]
+
+
 def decode_date(content: bytes) -> int:
-    match = DATE.fullmatch(content)
+    match = DATE.fullmatch(_extended(content))
     if not match:
         raise Bad("invalid")
     return _days(match[1], match[2], match[3])
 
 
 def decode_timestamp(content: bytes, unit: str) -> int:
-    date = DATE.match(content)
+    date = None if BASIC_DATE.fullmatch(content) else DATE.match(content := _extended(content))
     if not date:
         raise Bad("invalid")
     seconds = _days(date[1], date[2], date[3]) * 86_400
@@ -171,7 +185,7 @@ def decode_timestamp(content: bytes, unit: str) -> int:
         time = TIME.match(content, date.end())
         if not time:
             raise Bad("invalid")
-        hour, minute, second = int(time[1]), int(time[2]), int(time[3] or b"0")
+        hour, minute, second = int(time[1]), int(time[2] or b"0"), int(time[3] or b"0")
         if hour > 23 or minute > 59 or second > 59:
             raise Bad("invalid")
         seconds += hour * 3600 + minute * 60 + second - _offset_seconds(time[5])
@@ -186,7 +200,7 @@ def decode_timestamp(content: bytes, unit: str) -> int:
 
 
 def _offset_seconds(zone: bytes | None) -> int:
-    if zone is None or zone == b"Z":
+    if zone is None or zone in b"Zz":
         return 0
     hours, minutes = int(zone[1:3]), int(zone[3:].lstrip(b":") or b"0")
     if hours > 23 or minutes > 59:

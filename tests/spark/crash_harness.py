@@ -1,8 +1,9 @@
 """Kills a streaming query again and again, at random, and compares its sink with what a clean run would have written.
 
-`python tests/spark/crash_harness.py [KILLS] [SEED]` by hand (`make crash`); test_crash.py runs a few kills. Each life of the
-query (crash_query.py) is a process group of its own. What dies: the driver with everything in it, or only the processes in
-which tasks run Python. Exit code 1 if a row is lost or repeated.
+`python tests/spark/crash_harness.py [KILLS] [SEED] [MASTER]` by hand (`make crash`); test_crash.py runs a few kills. Each life
+of the query (crash_query.py) is a process group of its own. What dies: the driver with everything in it, an executor's JVM
+where the master has such (local-cluster), or only the processes in which tasks run Python. Exit code 1 if a row is lost or
+repeated.
 """
 
 from __future__ import annotations
@@ -16,12 +17,18 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 
 import pyarrow.parquet as pq
 
 HERE = Path(__file__).resolve().parent
-MASTER = "local[2,4]"  # a task may fail three times
+LOCAL = "local[2,4]"  # a task may fail three times
+EXECUTORS = "local-cluster[2,1,1024]"
+KINDS = {  # what may die beside the driver, by what is in its command line
+    "executor": b"CoarseGrainedExecutorBackend",
+    "worker": b"pyspark.daemon",
+}
 LIVES_MOST = 200
 
 
@@ -67,16 +74,15 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
-def workers(pid: int) -> list[int]:
-    """The query's processes that run tasks' Python code."""
+def victims(pid: int) -> list[tuple[str, int]]:
+    """The query's processes that may die without it: executors' JVMs, and those that run tasks' Python code."""
     found = []
     for child in descendants(pid):
         try:
             command = Path(f"/proc/{child}/cmdline").read_bytes()
         except OSError:
             continue
-        if b"pyspark.daemon" in command:
-            found.append(child)
+        found += [(kind, child) for kind, mark in KINDS.items() if mark in command]
     return found
 
 
@@ -87,12 +93,14 @@ def end(process: subprocess.Popen[str]) -> None:
     process.wait()
 
 
-def run_killed(folder: Path, kills: int, seed: int, say=lambda text: None) -> tuple[int, int]:
-    """Lives until the query is through. Returns how many drivers and how many workers were killed."""
+def run_killed(
+    folder: Path, kills: int, seed: int, say=lambda text: None, master: str = LOCAL, kinds=("driver", *KINDS)
+) -> Counter[str]:
+    """Lives until the query is through. Returns how many of each kind were killed."""
     rng = random.Random(seed)
-    drivers = tasks = 0
+    killed: Counter[str] = Counter()
     for _ in range(LIVES_MOST):
-        command = [sys.executable, str(HERE / "crash_query.py"), str(folder), MASTER]
+        command = [sys.executable, str(HERE / "crash_query.py"), str(folder), master]
         process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True
         )
@@ -100,28 +108,29 @@ def run_killed(folder: Path, kills: int, seed: int, say=lambda text: None) -> tu
         try:
             assert process.stdout is not None
             first = process.stdout.readline()
-            while first.strip() == "running" and drivers + tasks < kills and process.poll() is None:
+            while first.strip() == "running" and killed.total() < kills and process.poll() is None:
                 time.sleep(rng.uniform(0.1, 4.0))
-                victims = workers(process.pid) if rng.random() < 0.5 else []
-                if victims and process.poll() is None:
-                    victim = rng.choice(victims)
+                there = victims(process.pid)
+                kind = rng.choice([kind for kind in kinds if kind == "driver" or kind in dict(there)] or [None])
+                if kind is None or process.poll() is not None:
+                    continue
+                if kind == "driver":
+                    end(process)
+                else:
+                    victim = rng.choice([pid for other, pid in there if other == kind])
                     try:
                         os.kill(victim, signal.SIGKILL)
-                        tasks += 1
-                        died += 1
-                        say(f"killed a worker ({tasks})")
                     except ProcessLookupError:
-                        pass
-                elif process.poll() is None:
-                    end(process)
-                    drivers += 1
-                    died += 1
-                    say(f"killed the driver ({drivers})")
+                        continue
+                killed[kind] += 1
+                died += 1
+                say(f"{kind} killed ({killed[kind]})")
+                if kind == "driver":
                     break
             rest = process.stdout.read()
             process.wait()
             if "done" in rest:
-                return drivers, tasks
+                return killed
             if not died:
                 raise RuntimeError("the query failed by itself; run crash_query.py by hand to see why")
         finally:
@@ -129,22 +138,26 @@ def run_killed(folder: Path, kills: int, seed: int, say=lambda text: None) -> tu
     raise RuntimeError(f"the query did not come through in {LIVES_MOST} lives")
 
 
-def main(kills: int, seed: int) -> int:
-    done, turn = 0, 0
-    while done < kills:
+def main(kills: int, seed: int, master: str) -> int:
+    total: Counter[str] = Counter()
+    turn = 0
+    while total.total() < kills:
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary)
             expected = sorted(write_input(folder))
-            drivers, tasks = run_killed(folder, kills - done, seed + turn, lambda text: print(f"  {text}", flush=True))
+            say = lambda text: print(f"  {text}", flush=True)  # noqa: E731  (a line of its own would hide what it is)
+            killed = run_killed(folder, kills - total.total(), seed + turn, say, master)
             rows = sink_rows(folder)
-        done, turn = done + drivers + tasks, turn + 1
+        total, turn = total + killed, turn + 1
         verdict = "exactly the rows of a clean run" if rows == expected else "WRONG ROWS"
-        print(f"run {turn}: {drivers} drivers and {tasks} workers killed: {verdict} ({len(rows)})", flush=True)
+        counts = ", ".join(f"{count} of kind {kind}" for kind, count in sorted(killed.items())) or "none"
+        print(f"{master}, run {turn}: killed {counts}: {verdict} ({len(rows)})", flush=True)
         if rows != expected:
             return 1
+    print(f"{master}: {total.total()} kills in all: {dict(total)}", flush=True)
     return 0
 
 
 if __name__ == "__main__":
-    kills, seed = [*sys.argv[1:], "20", "1"][:2] if len(sys.argv) != 2 else (sys.argv[1], "1")
-    raise SystemExit(main(int(kills), int(seed)))
+    given = dict(enumerate(sys.argv[1:]))
+    raise SystemExit(main(int(given.get(0, "20")), int(given.get(1, "1")), given.get(2, LOCAL)))

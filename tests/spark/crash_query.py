@@ -31,6 +31,8 @@ def main(folder: Path, master: str) -> None:
 
     builder = SparkSession.builder.master(master).config("spark.ui.enabled", "false").config("spark.log.level", "OFF")
     builder = builder.config("spark.sql.shuffle.partitions", "2").config("spark.ui.showConsoleProgress", "false")
+    builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
+    builder = builder.config("spark.deploy.maxExecutorRetries", "-1")  # however many executors are killed
     spark = su.configure(builder).getOrCreate()
     su.register_chunks(spark)
     format = fm.Csv(pa.schema([("id", pa.int64()), ("text", pa.string())]))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import warnings
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,6 +22,7 @@ from pyspark.sql import SparkSession  # noqa: E402
 
 import formatter as fm  # noqa: E402
 import spark_udfs as su  # noqa: E402
+from spark_udfs.jvm_survey import quote_survey  # noqa: E402
 
 FORMAT = fm.Csv(pa.schema([("id", pa.int64()), ("text", pa.string())]))
 
@@ -31,6 +33,20 @@ def where(batches):
     for _ in batches:
         pass
     yield pa.RecordBatch.from_pydict({"file": [formatter.__file__]})
+
+
+def streamed(spark, folder, row_count):
+    """Files and chunks as streams, into files."""
+    su.register_chunks(spark)
+    source = spark.readStream.format("formatter").schema("id BIGINT, text STRING")
+    files = source.options(kind="csv", mode="DROPMALFORMED").load(str(folder))
+    chunks = spark.readStream.format("formatter_chunks").option("layout", "whole").option("chunkBytes", "5000")
+    parsed = su.parse_stream(chunks.load(str(folder)), FORMAT, last_sequence="last_sequence", on_error="skip")
+    for name, rows in (("files", files), ("chunks", parsed)):
+        out = folder.parent / f"{name}-{spark.version}"
+        writer = rows.writeStream.trigger(availableNow=True).option("checkpointLocation", f"{out}-state")
+        assert writer.start(str(out)).awaitTermination(200)
+        assert spark.read.parquet(str(out)).count() == row_count, name
 
 
 def main() -> None:
@@ -53,11 +69,33 @@ def main() -> None:
     options = {"mode": "DROPMALFORMED"}
     assert su.read(spark, str(folder), "csv", schema="id BIGINT, text STRING", options=options).count() == len(expected)
     chunks = su.read_chunks(spark, folder / "a.csv", chunk_bytes=1_000)
-    parsed = su.parse(chunks, FORMAT, on_error="skip", columns=["id"])
-    assert sorted(row.id for row in parsed.collect()) == [number for number, _ in expected]
+    for stitch in ("auto", "global"):
+        parsed = su.parse(chunks.repartition(5), FORMAT, on_error="skip", columns=["id"], stitch=stitch)
+        assert sorted(row.id for row in parsed.collect()) == [number for number, _ in expected]
+    assert (quote_survey(spark, *b',\n"') is None) == (kind == "connect")  # executors got the class for it
+    whole = su.parse(chunks, FORMAT, on_error="skip", stitch="global")
+    assert sorted(map(tuple, whole.collect())) == expected
+    records = spark.createDataFrame([(1, '{"id": 7, "text": "x"}'), (2, "{")], "key INT, value STRING")
+    as_json = fm.Json(FORMAT.schema)
+    by_record = su.parse(records, as_json, payload="value", unit="record", keep=["key"]).select(
+        "key", "id", "error.code"
+    )
+    assert sorted(map(tuple, by_record.collect()), key=str) == [(1, 7, None), (2, None, "malformed")]
+    assert su.parse_column(records, "value", as_json, into="v").where("v.id = 7").count() == 1
+    su.register(spark)
+    source = spark.read.format("formatter").schema("id BIGINT, text STRING")
+    source = source.options(kind="csv", mode="DROPMALFORMED").load(str(folder))
+    assert source.where("id < 10 and not (id <=> 3)").count() == 9
+    streamed(spark, folder, len(expected))
     if kind == "connect":
         with contextlib.suppress(fm.OptionError):
             raise SystemExit(f"a Connect client got {su.metrics(spark).count()} reports")
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            assert su.enable_pushdown(spark) is False
+        assert any(
+            "a Spark Connect client has no way to the optimizer; name columns=" in str(each.message) for each in said
+        )
     else:
         assert su.metrics(spark).count() > 0
     files = {row.file for row in spark.range(0, 4, 1, 4).mapInArrow(where, "file string").collect()}

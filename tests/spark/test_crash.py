@@ -1,16 +1,22 @@
-"""Drivers and workers killed with SIGKILL while a stream is parsed: the sink has the rows of a clean run."""
+"""Drivers, executors and workers killed with SIGKILL while a stream is parsed: the sink has the rows of a clean run."""
 
 from __future__ import annotations
 
 import pytest
-from crash_harness import run_killed, sink_rows, write_input
+from crash_harness import EXECUTORS, run_killed, sink_rows, write_input
+
+pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
 
-@pytest.mark.slow
-@pytest.mark.spark
-@pytest.mark.xdist_group("spark")
 def test_a_query_killed_at_random_moments_loses_and_repeats_nothing(tmp_path):
     expected = sorted(write_input(tmp_path))
-    drivers, tasks = run_killed(tmp_path, kills=4, seed=11)
-    assert drivers + tasks > 0
+    killed = run_killed(tmp_path, kills=4, seed=11)
+    assert killed.total() > 0
+    assert sink_rows(tmp_path) == expected
+
+
+def test_a_query_whose_executors_are_killed_loses_and_repeats_nothing(tmp_path):
+    expected = sorted(write_input(tmp_path))
+    killed = run_killed(tmp_path, kills=2, seed=5, master=EXECUTORS, kinds=("executor",))
+    assert killed["executor"] > 0
     assert sink_rows(tmp_path) == expected

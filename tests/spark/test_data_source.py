@@ -70,6 +70,7 @@ def test_a_file_is_split_and_no_row_is_lost_or_repeated(known, tmp_path):
     [
         "id > 2990", "id = 5 and flag = false", "name = 'plain 7'", "name in ('plain 7', 'plain 8', null)", "price > 740",
         "price < 2", "price is null", "day = date'2024-02-03' and id < 90", "amount >= 2990.25", "id <> 3 and id < 6",
+        "not (id <=> 5) and id < 9", "not (price <=> 2.0) and id < 60",
         "local < timestamp_ntz'2024-01-01 00:01:00'", "not (id is null) and id <=> 4", "name like 'plain 29%'",
     ],
 )  # fmt: skip
@@ -85,7 +86,7 @@ def test_filters_drop_exactly_what_spark_would(known, csv, where, pushing):
 
 
 def test_filters_it_is_told_of_drop_rows_in_the_reader():
-    from pyspark.sql.datasource import EqualTo, GreaterThan, In, IsNotNull, Not, StringContains
+    from pyspark.sql.datasource import EqualNullSafe, EqualTo, GreaterThan, In, IsNotNull, Not, StringContains
 
     from spark_udfs.data_source import clause_of
 
@@ -97,6 +98,7 @@ def test_filters_it_is_told_of_drop_rows_in_the_reader():
     day = datetime.date(2024, 1, 1)
     assert clause_of(EqualTo(("id",), 5), fields) == ("id", "==", 5)
     assert clause_of(Not(EqualTo(("day",), day)), fields) == ("day", "!=", day)
+    assert clause_of(Not(EqualNullSafe(("id",), 5)), fields) is None, "a null passes"
     assert clause_of(In(("id",), (1, None)), fields) == ("id", "in", [1])
     assert clause_of(IsNotNull(("price",)), fields) == ("price", "is_not_null")
     assert clause_of(GreaterThan(("price",), 5.0), fields) is None, "Spark's NaN is above every number"

@@ -67,6 +67,19 @@ QUERIES = {
     "join": lambda df: df.join(df.select(F.col("id").alias("k"), "flag"), F.col("id") == F.col("k")).select("name"),
     "union": lambda df: df.select("id").union(df.where("flag").select("id")),
     "all": lambda df: df.where("not flag"),
+    "names in another case": lambda df: df.where("ID > 700 and NAME <> 'name, 3'").select("Price"),
+    "names that change places": lambda df: df.selectExpr("id AS name", "name AS id").where(
+        "name > 5 and id > 'name, 2'"
+    ),
+    "nothing is null": lambda df: df.where("not (id <=> 7) and (flag or price is null)").select("name"),
+    "a condition as a column": lambda df: df.selectExpr("id", "id > 5 AND price < 9 AS yes").where(
+        "yes or yes is null"
+    ),
+    "the other way round": lambda df: df.where("700 < id and 2.5 > price or 'name, 1' = name").select("id"),
+    "a value without rows": lambda df: df.where("id in (1, null) or name is null or id = null").select("id"),
+    "two of one name": lambda df: (
+        df.alias("l").join(df.alias("r"), F.expr("l.id = r.id + 1 and r.flag")).select("r.name")
+    ),
 }
 
 

@@ -7,9 +7,11 @@ import random
 
 import pyarrow as pa
 import pytest
+from pyspark.sql import functions as f
 
 import formatter as fm
 import spark_udfs as su
+from spark_udfs.unmoved import unmoved
 
 CHUNK_DDL = "origin STRING, sequence BIGINT, payload BINARY"
 SCHEMA = pa.schema([("id", pa.int64()), ("text", pa.string())])
@@ -138,17 +140,17 @@ def test_integer_origins_and_other_column_names_work(spark):
     assert parsed(frame, fm.Csv(SCHEMA), **names) == [(1, "x")]
 
 
-def test_nothing_is_shuffled_but_survey_rows(spark):
+def test_no_chunk_moves_and_none_is_joined(spark):
     plan = su.parse(chunk_frame(spark, PLAIN, [50]), fm.Csv(SCHEMA, quote=None), stitch="global")
     text = plan._jdf.queryExecution().executedPlan().toString()
-    assert "BroadcastHashJoin" in text
-    assert "payload" not in text.partition("BroadcastExchange")[2].partition("MapInArrow PlanTask")[0]
+    assert "Exchange" not in text
+    assert "Join" not in text
 
 
 @pytest.mark.parametrize(
     ("format", "found"),
     [
-        (fm.Native(SCHEMA.remove(1)), "Native"),
+        (fm.Framed(fm.Native(SCHEMA.remove(1))), "Framed"),
         (fm.Json(SCHEMA, records="array"), "records='array'"),
         (fm.Csv(SCHEMA, encoding="latin-1"), "encoding="),
     ],
@@ -233,3 +235,95 @@ def test_auto_moves_nothing_where_each_origin_is_in_one_partition_already(spark)
     moved = su.parse(frame.repartition(3, "sequence"), fm.Csv(SCHEMA))._jdf.queryExecution().executedPlan().toString()
     assert "hashpartitioning(origin" in moved
     assert parsed(frame.repartition(3, "origin"), fm.Csv(SCHEMA)) == whole(PLAIN, fm.Csv(SCHEMA))
+
+
+def test_tasks_report_what_a_stream_would_count(spark):
+    frame = chunk_frame(spark, QUOTED, [40])
+    totals = {}
+    for stitch in ("global", "origin"):
+        su.parse(frame, fm.Csv(SCHEMA), stitch=stitch).collect()
+        rows = [row for row in su.metrics(spark).collect() if f"parse csv, stitch {stitch}" in row.plan]
+        last = [row for row in rows if row.plan == rows[-1].plan]
+        totals[stitch] = [
+            sum(row[name] for row in last) for name in ("bytes", "records", "rows", "rejects", "spanning")
+        ]
+    assert totals["global"] == totals["origin"]
+    assert totals["global"][0] == sum(map(len, QUOTED.values()))
+    assert totals["global"][4] > 60
+
+
+def test_other_chunks_than_those_looked_over_are_an_error_that_names_them(spark, tmp_path):
+    """What is read changes between the two looks, as a source may that is asked anew each time."""
+    state = tmp_path / "extra"
+    state.write_bytes(b"")
+
+    def grown(batches):
+        for batch in batches:
+            payloads = [payload + state.read_bytes() for payload in batch.column("payload").to_pylist()]
+            yield batch.set_column(2, "payload", pa.array(payloads, pa.binary()))
+
+    source = chunk_frame(spark, PLAIN, [100]).mapInArrow(grown, CHUNK_DDL)
+    frame = su.parse(source, fm.Csv(SCHEMA), stitch="global")
+    assert frame.count() == 120
+    state.write_bytes(b"more")
+    with pytest.raises(
+        Exception, match=r"(?s)origin '[ab]': sequence \d+: this chunk of \d+ bytes was not among.*cache it"
+    ):
+        frame.collect()
+
+
+def test_what_only_moves_chunks_is_left_out_of_the_look_over(spark):
+    frame = chunk_frame(spark, QUOTED, [40])
+    for moved in (
+        frame.repartition(5),
+        frame.orderBy(f.rand()),
+        frame.repartition(3, "sequence").select("payload", "origin", "sequence").sortWithinPartitions("sequence"),
+        frame.withColumn("day", f.lit(1)).repartition(4).drop("day"),
+    ):
+        plan = unmoved(moved)._jdf.queryExecution().executedPlan().toString()
+        assert "Exchange" not in plan
+        assert "Sort" not in plan
+        assert unmoved(moved).columns == moved.columns
+        assert parsed(moved, fm.Csv(SCHEMA)) == whole(QUOTED, fm.Csv(SCHEMA))
+
+
+def test_moves_that_values_depend_on_stay(spark):
+    frame = chunk_frame(spark, PLAIN, [50])
+    first, numbered = frame.orderBy("sequence").limit(3), frame.repartition(3).withColumn("at", f.spark_partition_id())
+    assert "orderBy=[sequence" in unmoved(first)._jdf.queryExecution().executedPlan().toString()
+    assert "Exchange" in unmoved(numbered)._jdf.queryExecution().executedPlan().toString()
+
+
+def test_cached_chunks_are_looked_over_where_they_are(spark):
+    frame = chunk_frame(spark, PLAIN, [50]).repartition(3).cache()
+    try:
+        assert "InMemoryTableScan" in unmoved(frame.repartition(2))._jdf.queryExecution().executedPlan().toString()
+        assert parsed(frame.repartition(2), fm.Csv(SCHEMA)) == whole(PLAIN, fm.Csv(SCHEMA))
+    finally:
+        frame.unpersist()
+
+
+def test_streams_are_refused(spark, tmp_path):
+    stream = spark.readStream.schema(CHUNK_DDL).parquet(str(tmp_path))
+    with pytest.raises(fm.OptionError, match=r"use su.parse_stream"):
+        su.parse(stream, fm.Csv(SCHEMA), stitch="global")
+
+
+@pytest.mark.parametrize("column_count", [1, 3])
+def test_rows_of_one_width_are_those_of_the_whole_origins(spark, column_count):
+    kinds = [pa.int8(), pa.int64(), pa.float32()][:column_count]
+    format = fm.Native(pa.schema([(f"c{at}", kind) for at, kind in enumerate(kinds)]))
+    content = random.Random(column_count).randbytes(format.row_width * 200).replace(b"\xff", b"\x01")
+    pieces = {f"in {sizes}": cut(content, sizes) for sizes in ([1], [5], [13], [64, 1], [1_000], [100_000])}
+    pieces["b"] = cut(content[: 7 * format.row_width], [9])
+    expected = whole(dict.fromkeys(pieces, content) | {"b": content[: 7 * format.row_width]}, format)
+    assert parsed(frame_of(spark, pieces, partitions=4), format) == expected
+
+
+def test_rows_of_one_width_may_not_be_cut_at_the_end(spark):
+    format = fm.Native(pa.schema([("a", pa.int32())]))
+    with pytest.raises(fm.FormatError) as whole_file:
+        fm.read(b"12345678123", format)
+    frame = chunk_frame(spark, {"a": b"12345678123"}, [3])
+    with pytest.raises(Exception, match=rf"origin 'a'.*byte {whole_file.value.byte_offset}"):
+        su.parse(frame, format, stitch="global").collect()

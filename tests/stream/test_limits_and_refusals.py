@@ -60,7 +60,7 @@ def test_duplicates_are_refused_wherever_the_first_one_waits(format):
     for sequence in (1, 3):
         with pytest.raises(fm.SequenceError, match="pushed before"):
             stream.push(b"9,dup\n", sequence=sequence)
-    with pytest.raises(fm.SequenceError, match="sequence 3: this buffer was pushed before") as caught:
+    with pytest.raises(fm.SequenceError, match="sequence 3: this buffer was pushed before, or declared lost") as caught:
         stream.push_many([b"y\n3,", b"9,dup\n"], sequences=[2, 3])
     assert caught.value.not_taken == (1,)
     assert rows_of(stream.finish()) == [(1, "x"), (2, "y"), (3, "z"), (4, "w")]
@@ -298,3 +298,13 @@ def test_origins_of_every_kind_are_kept_apart():
     batches = stream.push_many(buffers, sequences=sequences, origins=names) + stream.finish_all()
     found = {b.origin: rows_of([b]) for b in batches}
     assert found == {origin: [(i, "a"), (i, "b")] for i, origin in enumerate(origins)}
+
+
+def test_a_record_that_cannot_be_read_is_told_with_its_origin_and_sequence():
+    stream = fm.Stream(fm.Csv(pa.schema([("a", pa.int64())])))
+    stream.push(b"1\n2", sequence=1, origin="feed")
+    with pytest.raises(
+        fm.FormatError, match=r"^origin 'feed', sequence 2: csv: record 1, field 0 'a', byte 2: "
+    ) as caught:
+        stream.push(b"x\n", sequence=2, origin="feed")
+    assert (caught.value.origin, caught.value.sequence, caught.value.record) == ("feed", 2, 1)

@@ -68,4 +68,4 @@ cdef class ChunkReader:
         cdef size_t j
         arrays = [take_array(&out.result.batches[j]) for j in range(out.result.batches.size())]
         errors = [error_tuple(out.result.errors[j]) for j in range(out.result.errors.size())]
-        return arrays, errors, list(out.rows_through), counters_dict(out.result.counters)
+        return arrays, errors, list(out.rows_through), {**counters_dict(out.result.counters), "spanning": out.spanning}

@@ -10,11 +10,14 @@ cdef extern from "engine/json_format.hpp" namespace "formatter" nogil:
         lines
     cdef enum class DuplicateKey(uint8_t):
         last
+    cdef enum class Surrogate(cbool):
+        error
     cdef cppclass JsonNodeSpec:
         JsonKind kind
         ColumnSpec scalar
         EpochUnit epoch
         uint32_t list_size
+        Surrogate lone_surrogates
         vector[JsonNodeSpec] children
         vector[string] ignored_keys
     cdef cppclass JsonColumn:
@@ -43,7 +46,7 @@ def json_plan(dict options, list columns, Py_ssize_t output_columns, list filter
     cdef JsonFormat* json = shared.get()
     cdef JsonColumn native
     for column in columns:
-        native.node = json_node(column["node"])
+        native.node = json_node(column["node"], options["replace_surrogates"])
         native.path = column["path"]
         json.columns.push_back(native)
     json.output_columns = output_columns
@@ -61,13 +64,14 @@ def json_plan(dict options, list columns, Py_ssize_t output_columns, list filter
     return plan
 
 
-cdef JsonNodeSpec json_node(dict node) except *:
+cdef JsonNodeSpec json_node(dict node, bint replace_surrogates) except *:
     cdef JsonNodeSpec spec
     spec.kind = <JsonKind><uint8_t>node["kind"]
     spec.scalar = column_spec(node["scalar"])
     spec.epoch = <EpochUnit><uint8_t>node["epoch"]
     spec.list_size = node["list_size"]
+    spec.lone_surrogates = <Surrogate>replace_surrogates
     spec.ignored_keys = node["ignored_keys"]
     for child in node["children"]:
-        spec.children.push_back(json_node(child))
+        spec.children.push_back(json_node(child, replace_surrogates))
     return spec

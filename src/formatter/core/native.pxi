@@ -32,7 +32,7 @@ cdef extern from "engine/columns.hpp" namespace "formatter" nogil:
         TimeUnit unit
         BinaryEncoding encoding
         TextLayout layout
-        cbool nullable, raw, time_of_day
+        cbool nullable, raw, any_value, time_of_day
         uint8_t epoch
         uint32_t byte_width
         uint8_t precision
@@ -134,7 +134,7 @@ cdef extern from "engine/encoded_csv.hpp" namespace "formatter" nogil:
 cdef extern from "engine/range_crew.hpp" namespace "formatter" nogil:
     cdef cppclass CrewWindow:
         const uint8_t* data
-        size_t size, first_record, range_bytes
+        size_t size, first_record, range_bytes, smallest_range_bytes
         cbool splittable, input_ends
         int64_t byte_offset
     cdef cppclass RangeCrew:
@@ -143,6 +143,9 @@ cdef extern from "engine/range_crew.hpp" namespace "formatter" nogil:
         cbool next(RangeResult*)
         size_t used()
         void abandon()
+
+cdef extern from "engine/file_bytes.hpp" namespace "formatter" nogil:
+    Py_ssize_t read_file_bytes(int, uint64_t, uint8_t*, size_t, unsigned)
 
 cdef extern from "engine/chunk_survey.hpp" namespace "formatter" nogil:
     cdef cppclass ChunkCourse:
@@ -169,6 +172,7 @@ cdef extern from "engine/chunk_reader.hpp" namespace "formatter" nogil:
     cdef cppclass ChunkRows:
         RangeResult result
         vector[uint64_t] rows_through
+        uint64_t spanning
     void read_chunks(const RecordFormat&, RecordDecoder&, const PlacedChunk*, size_t, const ChunkLimits&, ChunkRows*)
 
 cdef extern from "engine/record_array.hpp" namespace "formatter" nogil:

@@ -87,6 +87,7 @@ cdef ColumnSpec column_spec(dict column):
     spec.layout = <TextLayout><uint8_t>column.get("layout", 0)
     spec.nullable = column["nullable"]
     spec.raw = column["raw"]
+    spec.any_value = column["any_value"]
     spec.time_of_day = column["time_of_day"]
     spec.epoch = column["epoch"]
     spec.byte_width = column["byte_width"]

@@ -1,5 +1,7 @@
 # In: a plan and windows of contiguous bytes. Out: the batches of their ranges, in order. The GIL is released while
 # ranges are read; the engine's threads never ask for it.
+from os import strerror as os_strerror
+
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 
 
@@ -17,7 +19,8 @@ cdef class RangeReader:
         self.splittable = plan.splittable
         self.crew.reset(new RangeCrew(plan.format, threads, max_rows, max_batch_bytes))
 
-    def begin(self, data, size_t first_record, size_t range_bytes, *, bint input_ends, int64_t byte_offset):
+    def begin(self, data, size_t first_record, size_t range_bytes, *, bint input_ends, int64_t byte_offset,
+              size_t smallest_range_bytes=0):
         """A new window, whose first record starts at `first_record`; `data` stays in place until it is read or left."""
         cdef CrewWindow window
         self.leave()
@@ -27,6 +30,7 @@ cdef class RangeReader:
         window.size = self.view.len
         window.first_record = first_record
         window.range_bytes = range_bytes
+        window.smallest_range_bytes = smallest_range_bytes
         window.splittable = self.splittable
         window.input_ends = input_ends
         window.byte_offset = byte_offset
@@ -65,3 +69,15 @@ cdef class RangeReader:
             self.crew.reset()
         if self.holds_view:
             PyBuffer_Release(&self.view)
+
+
+def read_file(int file, uint64_t offset, uint8_t[::1] window, unsigned threads):
+    """Fills `window` with the file's bytes from `offset` on; returns how many, fewer only at the file's end. OSError."""
+    cdef Py_ssize_t got
+    if window.shape[0] == 0:
+        return 0
+    with nogil:
+        got = read_file_bytes(file, offset, &window[0], window.shape[0], threads)
+    if got < 0:
+        raise OSError(-got, os_strerror(-got))
+    return got

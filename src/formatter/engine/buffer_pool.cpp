@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace formatter {
@@ -22,6 +23,8 @@ constexpr unsigned colours = 32;
 struct Pool {
     std::mutex lock;
     std::vector<uint8_t*> idle[class_count];
+    uint64_t last_use[class_count] = {};  // the number of the request that last asked for the class
+    uint64_t requests = 0;
     PoolStats stats{};
 };
 
@@ -71,6 +74,7 @@ uint8_t* pool_acquire(size_t size, size_t* capacity) {
         std::lock_guard<std::mutex> guard(p.lock);
         p.stats.live_bytes += *capacity;
         p.stats.live_blocks++;
+        p.last_use[klass] = ++p.requests;
         if (!p.idle[klass].empty()) {
             uint8_t* block = p.idle[klass].back();
             p.idle[klass].pop_back();
@@ -82,19 +86,47 @@ uint8_t* pool_acquire(size_t size, size_t* capacity) {
     return allocate(*capacity);
 }
 
+namespace {
+
+// Which idle blocks make room: those of the size that was not asked for longest. -1 if none was idle for longer than the
+// one that comes back.
+int stalest_class(const Pool& p, int comes_back) {
+    int stalest = -1;
+    uint64_t oldest = p.last_use[comes_back];
+    for (int klass = 0; klass < class_count; klass++) {
+        if (p.idle[klass].empty() || p.last_use[klass] >= oldest) continue;
+        oldest = p.last_use[klass];
+        stalest = klass;
+    }
+    return stalest;
+}
+
+}  // namespace
+
+// A pool full of sizes that nobody asks for any more would keep out those that somebody does: these take their place.
 void pool_release(uint8_t* block, size_t capacity) {
     Pool& p = pool();
+    const int klass = class_of(capacity);
+    std::vector<std::pair<uint8_t*, size_t>> leaving;
     {
         std::lock_guard<std::mutex> guard(p.lock);
         p.stats.live_bytes -= capacity;
         p.stats.live_blocks--;
+        while (p.stats.idle_bytes + capacity > idle_limit) {
+            const int stalest = capacity > idle_limit ? -1 : stalest_class(p, klass);
+            if (stalest < 0) break;
+            leaving.emplace_back(p.idle[stalest].back(), smallest_class << stalest);
+            p.idle[stalest].pop_back();
+            p.stats.idle_bytes -= leaving.back().second;
+        }
         if (p.stats.idle_bytes + capacity <= idle_limit) {
             p.stats.idle_bytes += capacity;
-            p.idle[class_of(capacity)].push_back(block);
-            return;
+            p.idle[klass].push_back(block);
+        } else {
+            leaving.emplace_back(block, capacity);
         }
     }
-    deallocate(block, capacity);
+    for (const auto& [gone, size] : leaving) deallocate(gone, size);
 }
 
 PoolStats pool_stats() {

@@ -16,6 +16,7 @@ class ChunkReading {
 
     void read(const PlacedChunk& chunk) {
         ScanState state = unpacked_state(framing_, chunk.state);
+        if (const size_t width = framing_.fixed_size()) state.count = uint64_t(chunk.byte_offset) % width;
         const uint64_t quotes = framing_.count_quotes(chunk.data, chunk.size);
         const FrameEnds ends = framing_.ends_after(chunk.data, chunk.size, quotes, &state);
         size_t last = ends.any() ? ends.last : 0;
@@ -28,6 +29,7 @@ class ChunkReading {
             at = ends.first;
             const uint8_t* joined = join(chunk, at);
             complete(joined, chunk.carry_size + at, chunk, -int64_t(chunk.carry_size));
+            out_->spanning += records_;
         }
         if (at < last) complete(chunk.data + at, last - at, chunk, int64_t(at));
         if (chunk.ends_stream) end_stream(chunk, joins && !ends.any(), std::max(at, last));
@@ -81,6 +83,7 @@ class ChunkReading {
         if (size == 0) return;
         place(chunk, joins ? -int64_t(chunk.carry_size) : int64_t(at));
         decoder_.index_unterminated(data, size);
+        if (joins) out_->spanning += decoder_.records_placed();
     }
 
     bool full() const {

@@ -26,6 +26,7 @@ struct PlacedChunk {
 struct ChunkRows {
     RangeResult result;  // errors: absolute bytes, the chunk they end in, records counted from that chunk's first
     std::vector<uint64_t> rows_through;  // each chunk, if asked for
+    uint64_t spanning = 0;  // of the records, those that began in an earlier chunk
 };
 
 struct ChunkLimits {

@@ -1,5 +1,6 @@
 #include "engine/columns.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
@@ -72,6 +73,16 @@ void ColumnSet::reserve_rows(uint64_t more) {
         c.values.reserve(fixed_bytes(spec, rows_ + more), rows_ || !first ? fixed_bytes(spec, rows_) : 0);
         if (first && is_text(spec.type) && !is_coded(spec)) std::memset(c.values.data(), 0, 8);  // the first offset
     }
+}
+
+void ColumnSet::prefetch_rows(size_t i, uint32_t rows) const {
+    constexpr size_t line = 64, bytes_most = 24 * line;
+    const Column& c = columns_[i];
+    const ColumnSpec& spec = (*specs_)[i];
+    const uint8_t* begin = c.values.data() + fixed_bytes(spec, rows_);
+    const size_t bytes = std::min<size_t>(fixed_bytes(spec, rows), bytes_most);
+    for (size_t at = 0; at < bytes; at += line) __builtin_prefetch(begin + at, 1);
+    __builtin_prefetch(c.validity.data() + rows_ / 8, 1);
 }
 
 void ColumnSet::write_validity(size_t i, uint64_t at, const uint64_t* valid_words, uint32_t count) {

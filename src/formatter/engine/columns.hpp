@@ -47,6 +47,7 @@ struct ColumnSpec {
     TextLayout layout = TextLayout::offsets;
     bool nullable = true;
     bool raw = false;        // keep the field's bytes as they are, quotes and all
+    bool any_value = false;  // JSON text: what is no string is kept as it is written
     bool time_of_day = false;  // a timestamp column that counts from midnight
     uint8_t epoch = 0;         // unit of numbers in a time column: 1 days, 2 s, 3 ms, 4 us, 5 ns; 0: there are none
     uint32_t byte_width = 0;   // that a binary value must have; 0: any
@@ -88,6 +89,9 @@ class ColumnSet {
 
     // Makes room for `more` rows in every column's fixed buffers.
     void reserve_rows(uint64_t more);
+    // Asks for the memory that the next `rows` values of column i go to: with few rows of many columns at a time, nothing
+    // else would foresee it.
+    void prefetch_rows(size_t i, uint32_t rows) const;
     // Rows up to rows() stay; what was appended behind them is forgotten.
     void commit_rows(uint64_t appended) { rows_ += appended; }
     // Appends `count` validity bits (1 = valid) to column i at row position `at`.
@@ -102,6 +106,15 @@ class ColumnSet {
     std::vector<TextDictionary> dictionaries_;
     uint64_t rows_ = 0;
 };
+
+// Sets all bits. Not by memset: for a few words that is one masked store, which no load that follows can be served from,
+// so that it waits until everything stored before has reached the cache.
+inline void set_words(uint64_t* words, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        words[i] = ~uint64_t(0);
+        asm volatile("" ::: "memory");  // or the compiler makes it a memset again
+    }
+}
 
 // Copies `count` bits from word-aligned `source` to bit position `at` of `target`.
 void copy_bits(uint8_t* target, uint64_t at, const uint64_t* source, uint32_t count);

@@ -10,6 +10,8 @@ namespace {
 constexpr size_t slice_bytes = 256 << 10;  // a block's bytes, stops and values stay in the second-level cache together
 constexpr size_t block_entries = 64 << 10;
 constexpr uint32_t block_rows_most = 2048;
+constexpr uint32_t aligned_rows = 64;  // a word of marks; values of one byte fill a line
+constexpr size_t aligned_from = 128 << 10;  // for fewer bytes a block more costs what it saves
 constexpr size_t index_limit = size_t(1) << 31;  // stops are 32 bit
 constexpr size_t raw_most = 4096;  // of a record beyond that
 
@@ -72,6 +74,7 @@ CsvDecoder::CsvDecoder(std::shared_ptr<const CsvFormat> format)
     text_before_.resize(format_->columns.size());
     nulls_before_.resize(format_->columns.size());
     in_quotes_.assign(format_->columns.size(), 0);
+    number_shapes_.assign(format_->columns.size(), NumberShape());
     plan_filter();
 }
 
@@ -122,6 +125,13 @@ Place CsvDecoder::here() const {
     return Place{place_.sequence, place_.byte_offset + int64_t(offset_), place_.record + records_};
 }
 
+// Values are written by whole cache lines, which takes longer where these begin in the middle of one: a short block first
+// brings the columns to the next line's begin. A filter would only bring them out of step again.
+void CsvDecoder::align_block() {
+    const uint32_t past = uint32_t(columns_.rows() % aligned_rows);
+    if (past && !format_->filter.active()) block_.stop_at(aligned_rows - past);
+}
+
 size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_limit) {
     const CsvBytes bytes{uint8_t(format_->delimiter[0]), uint8_t(format_->record_end[0]), format_->quote,
                          format_->quoting};
@@ -130,6 +140,8 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
     size_t at = 0, slice = slice_bytes;
     while (row_limit > 0 && at < size) {
         if (block_.room() == 0) materialize();
+        if (block_.empty() && std::max<uint64_t>(size - at + offset_, place_.bytes) >= aligned_from + offset_)
+            align_block();
         const size_t window = std::min({size - at, slice, index_limit});
         CsvIndex result{};
         result.stops = block_.open_segment(data + at, data, data + size, 1, here());

@@ -35,6 +35,7 @@ class CsvDecoder : public RecordDecoder {
         bool last;
     };
 
+    void align_block();
     size_t index_plain(const uint8_t* data, size_t size, uint64_t row_limit);
     size_t index_general(const uint8_t* data, size_t size, uint64_t row_limit);
     size_t pass_endless(const uint8_t* data, size_t size);
@@ -97,6 +98,7 @@ class CsvDecoder : public RecordDecoder {
     std::vector<Access> access_;
     std::vector<FilterStep> steps_;  // most dropped rows for the money first; empty if the filter has alternatives
     std::vector<uint8_t> in_quotes_;  // numbers of the column have mostly been
+    std::vector<NumberShape> number_shapes_;  // of each column
     std::vector<uint32_t> bare_stops_;
     std::vector<Segment> bare_segments_;
     std::vector<bool> is_decoded_;   // in this attempt

@@ -8,7 +8,9 @@
 namespace formatter {
 namespace {
 
-constexpr uint64_t rows_ahead_most = 256 << 10;
+constexpr uint32_t few_rows = 192;  // in a block: its columns' ends are too many and too far apart to be foreseen
+constexpr size_t columns_ahead = 4;  // then a few columns take as long as memory takes to answer
+constexpr uint64_t rows_ahead_most = 64 << 10;  // the rows of a large batch
 
 void set_bit(std::vector<uint64_t>& bits, uint32_t i) { bits[i / 64] |= uint64_t(1) << (i % 64); }
 void clear_bit(std::vector<uint64_t>& bits, uint32_t i) { bits[i / 64] &= ~(uint64_t(1) << (i % 64)); }
@@ -113,8 +115,11 @@ void CsvDecoder::materialize() {
 }
 
 void CsvDecoder::decode_columns() {
-    for (size_t i = 0; i < columns_.size(); i++)
+    const size_t ahead = block_.rows() <= few_rows ? columns_ahead : columns_.size();
+    for (size_t i = 0; i < columns_.size(); i++) {
+        if (i + ahead < columns_.size()) columns_.prefetch_rows(i + ahead, block_.rows());
         if (!is_decoded_[i]) decode_column(i);
+    }
 }
 
 void CsvDecoder::decode_column(size_t i) {
@@ -156,8 +161,7 @@ FieldView CsvDecoder::without_quotes(const FieldView& v) {
 bool CsvDecoder::learn_quotes(size_t i, const FieldView& v, uint32_t odd_count) {
     const ColumnSpec& spec = columns_.specs()[i];
     if (in_quotes_[i] || !plain_ || !format_->quoting || format_->trim || odd_count <= v.rows / 2) return false;
-    if (spec.type == ColumnType::decimal128 || spec.type == ColumnType::boolean || spec.epoch || spec.time_of_day)
-        return false;
+    if (spec.epoch || spec.time_of_day) return false;
     uint32_t first = 0;
     while (!(odd_[first / 64] >> (first % 64) & 1)) first++;
     const Bytes raw = field(i, first);
@@ -171,9 +175,10 @@ void CsvDecoder::decode_fixed(size_t i, const FieldView& all) {
     const uint64_t at = columns_.rows();
     const FieldView v = in_quotes_[i] ? without_quotes(all) : all;
     const uint32_t rows = v.rows;
-    ValueMarks marks{empty_.data(), odd_.data(), 0, 0};
+    ValueMarks marks{empty_.data(), odd_.data(), 0, 0, &number_shapes_[i]};
     switch (spec.type) {
         case ColumnType::int64: kernel_->decode_int64(v, c.values.as<int64_t>() + at, marks); break;
+        case ColumnType::uint64: kernel_->decode_uint64(v, c.values.as<uint64_t>() + at, marks); break;
         case ColumnType::float64:
             kernel_->decode_float64(v, format_->decimal_point, c.values.as<double>() + at, marks);
             break;
@@ -199,6 +204,10 @@ void CsvDecoder::decode_fixed(size_t i, const FieldView& all) {
             break;
         }
         case ColumnType::decimal128:
+            if (spec.scale < 0 || spec.scale > 38) goto exactly;
+            kernel_->decode_decimal128(v, format_->decimal_point, spec.precision, uint32_t(spec.scale),
+                                       c.values.data() + 16 * at, marks);
+            break;
         exactly:
             // Each value exactly: digits decide, there is no approximation to start from.
             std::fill(empty_.begin(), empty_.end(), 0);
@@ -238,7 +247,7 @@ void CsvDecoder::finish_marks(size_t i, const FieldView& v) {
     const ColumnSpec& spec = columns_.specs()[i];
     const bool text = is_text(spec.type);
     const uint32_t rows = v.rows;
-    if (!text) std::fill(valid_.begin(), valid_.begin() + (rows + 63) / 64, ~uint64_t(0));
+    if (!text) set_words(valid_.data(), (rows + 63) / 64);
     for (uint32_t row = 0; row < rows && !block_.rewritten.empty(); row++) {
         const Rewritten* record = block_.rewritten_at(row);
         if (!record || spec.field < record->fields) continue;

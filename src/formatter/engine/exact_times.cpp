@@ -75,7 +75,7 @@ void fraction(Reader& r, Civil* c) {
 }
 
 bool zone(Reader& r, Civil* c) {
-    if (r.take('Z')) return true;
+    if (r.take('Z') || r.take('z')) return true;
     if (r.at == r.end || (*r.at != '+' && *r.at != '-')) return false;
     const int sign = *r.at++ == '-' ? -1 : 1;
     int hours, minutes = 0;
@@ -90,9 +90,25 @@ bool zone(Reader& r, Civil* c) {
     return true;
 }
 
-bool iso_date(Reader& r, Civil* c) {
-    return r.number(4, 4, &c->year) && r.take('-') && r.number(2, 2, &c->month) && r.take('-') &&
-           r.number(2, 2, &c->day);
+// Extended (2020-02-29) or basic (20200229); `basic` tells the time behind it to go without colons.
+bool iso_date(Reader& r, Civil* c, bool* basic) {
+    if (!r.number(4, 4, &c->year)) return false;
+    *basic = !r.take('-');
+    return r.number(2, 2, &c->month) && (*basic || r.take('-')) && r.number(2, 2, &c->day);
+}
+
+// 10, 10:11, 10:11:12, 10:11:12.5 and 10:11:12,5; the same without colons where `basic`.
+bool iso_time(Reader& r, bool basic, Civil* c) {
+    const auto more = [&] { return basic ? r.at < r.end && uint8_t(*r.at - '0') <= 9 : r.take(':'); };
+    if (!r.number(2, 2, &c->hour)) return false;
+    if (!more()) return true;
+    if (!r.number(2, 2, &c->minute)) return false;
+    if (!more()) return true;
+    if (!r.number(2, 2, &c->second)) return false;
+    if (!r.take('.') && !r.take(',')) return true;
+    const uint8_t* before = r.at;
+    fraction(r, c);
+    return r.at > before;
 }
 
 bool month_name(Reader& r, bool full, int* month) {
@@ -167,39 +183,29 @@ bool by_format(Reader& r, const std::string& format, Civil* c) {
 ErrorCode parse_date(Bytes field, int32_t* out) {
     Reader r{field.data, field.data + field.size};
     Civil c;
-    if (!iso_date(r, &c) || r.at != r.end || !valid(c)) return ErrorCode::invalid;
+    bool basic;
+    if (!iso_date(r, &c, &basic) || r.at != r.end || !valid(c)) return ErrorCode::invalid;
     *out = int32_t(days_from_civil(c.year, c.month, c.day));
     return ErrorCode::none;
 }
 
-namespace {
-
-bool clock_time(Reader& r, Civil* c) {
-    if (!r.number(2, 2, &c->hour) || !r.take(':') || !r.number(2, 2, &c->minute)) return false;
-    if (!r.take(':')) return true;
-    if (!r.number(2, 2, &c->second)) return false;
-    if (!r.take('.')) return true;
-    const uint8_t* before = r.at;
-    fraction(r, c);
-    return r.at > before;
-}
-
-}  // namespace
-
 ErrorCode parse_time_of_day(Bytes field, TimeUnit unit, int64_t* out) {
     Reader r{field.data, field.data + field.size};
     Civil c;
-    if (!clock_time(r, &c) || r.at != r.end) return ErrorCode::invalid;
+    const bool alone = field.size < 3 || field.data[2] != ':';  // an hour alone is a number
+    if (alone || !iso_time(r, false, &c) || r.at != r.end) return ErrorCode::invalid;
     return to_unit(c, unit, out);
 }
 
 ErrorCode parse_timestamp(Bytes field, TimeUnit unit, int64_t* out) {
     Reader r{field.data, field.data + field.size};
     Civil c;
-    if (!iso_date(r, &c)) return ErrorCode::invalid;
+    bool basic;
+    if (!iso_date(r, &c, &basic)) return ErrorCode::invalid;
+    if (r.at == r.end && basic) return ErrorCode::invalid;  // eight digits are as likely a count since 1970
     if (r.at < r.end) {
-        if (!r.take('T') && !r.take(' ')) return ErrorCode::invalid;
-        if (!clock_time(r, &c)) return ErrorCode::invalid;
+        if (!r.take('T') && !r.take(' ') && !r.take('t')) return ErrorCode::invalid;
+        if (!iso_time(r, basic, &c)) return ErrorCode::invalid;
         if (r.at < r.end && (!zone(r, &c) || r.at != r.end)) return ErrorCode::invalid;
     }
     return to_unit(c, unit, out);

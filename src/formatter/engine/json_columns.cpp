@@ -106,9 +106,10 @@ void JsonBuilder::append_validity(bool valid) {
     length_++;
 }
 
-uint8_t* JsonBuilder::reserve_text(uint64_t more) {
-    text_.reserve(std::max(text_bytes_ + more, text_bytes_ ? 0 : usual_text_bytes_) + 64, text_bytes_);
-    return text_.data();
+JsonLoops::TextTarget JsonBuilder::text_target(uint64_t* valid) {
+    const bool wide = wide_offsets();
+    uint8_t* const ends = values_.data() + (wide ? 8 : 4) * (length_ + 1);
+    return {&text_, text_bytes_, usual_text_bytes_, ends, wide, spec_->scalar.nullable, valid};
 }
 
 void JsonBuilder::append_written(uint64_t rows, const uint64_t* valid_words) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/json_format.hpp"
+#include "engine/json_loops.hpp"
 #include "engine/json_scalars.hpp"
 
 namespace formatter {
@@ -28,12 +29,11 @@ class JsonBuilder {
     void append_nested();
     // A null, or the zero of the type where the schema allows none (it stands below a null then).
     void append_null();
-    // Many values at once: their room, what is written into it, and that they are there. Text goes behind text_bytes();
-    // write_end tells where text or items of value `i` end.
+    // Many values at once: their room, what is written into it, and that they are there. Text goes to text_target();
+    // write_end tells where items of value `i` end.
     void reserve_more(uint64_t rows) { reserve(length_ + rows); }
     uint8_t* values() const { return values_.data(); }
-    uint8_t* reserve_text(uint64_t more);
-    uint64_t text_bytes() const { return text_bytes_; }
+    JsonLoops::TextTarget text_target(uint64_t* valid);
     void set_text_bytes(uint64_t bytes) { text_bytes_ = bytes; }
     void write_end(uint64_t i, uint64_t end, bool wide) {
         if (wide)

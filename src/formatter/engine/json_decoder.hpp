@@ -120,6 +120,8 @@ class JsonDecoder : public RecordDecoder {
     size_t positions_room_ = 0;
     bool has_kinds_ = false, checked_ = false;
     const uint32_t* leveled_end_ = nullptr;
+    std::unique_ptr<uint32_t[]> line_ends_;  // of what is levelled, among the positions
+    const uint32_t* line_end_ = nullptr;  // of them, that of the line that was walked last
     std::vector<JsonShape> shapes_;
     size_t likely_shape_ = 0;
     std::vector<uint8_t> leading_zeros_;  // per column: some value of the block has one

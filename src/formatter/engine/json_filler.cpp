@@ -106,42 +106,24 @@ bool JsonFiller::fill_fixed_width(JsonBuilder& builder, uint32_t at) {
 bool JsonFiller::fill_text(JsonBuilder& builder, uint32_t at) {
     const Node& node = walk_->node(at);
     const JsonNodeSpec& spec = builder.spec();
-    const JsonSpace& space = walk_->space(node.space);
-    const FieldView view = space.view(node.entry);
-    const bool plain = !spec.scalar.raw && spec.scalar.encoding == BinaryEncoding::plain;
-    const bool nullable = spec.scalar.nullable, wide = builder.wide_offsets();
-    uint64_t bound = 0;
-    for (uint32_t row = 0; row < view.rows; row++) bound += space.row(row)[node.entry + 1] - space.row(row)[node.entry];
-    if (builder.offset_room() < bound) return false;
+    const FieldView view = walk_->space(node.space).view(node.entry);
+    const bool plain = !spec.scalar.raw && spec.scalar.encoding == BinaryEncoding::plain && spec.scalar.byte_width == 0;
+    const bool nullable = spec.scalar.nullable;
     scratch_.make_room(view.rows);
-    uint8_t* const text = builder.reserve_text(bound);
-    uint64_t bytes = builder.text_bytes();
-    uint32_t row = 0;
-    for (size_t s = 0; s < view.segment_count; s++) {
-        const Segment& segment = view.segments[s];
-        const uint32_t* stops = view.stops + segment.first_stop + node.entry;
-        for (const uint32_t end = row + segment.rows; row < end; row++, stops += view.stride) {
-            const uint8_t* begin = segment.base + stops[0];
-            const size_t size = stops[1] - stops[0];
-            if (*begin == '\n' || (nullable && size == 4 && begin[-1] != '"' && std::memcmp(begin, "null", 4) == 0)) {
-                if (nullable) scratch_.clear_valid(row);
-            } else {
-                ptrdiff_t copied = -1;
-                if (plain && begin[-1] == '"')
-                    copied = loops_.copy_text(begin, size, segment.readable_end, text + bytes);
-                if (copied < 0) {
-                    if (!read_exactly(spec, segment, stops, node.quoted)) return false;
-                    if (scalar_.null && !nullable) return false;
-                    if (scalar_.null) scratch_.clear_valid(row);
-                    copied = scalar_.null ? 0 : ptrdiff_t(scalar_.text.size);
-                    if (copied) std::memcpy(text + bytes, scalar_.text.data, size_t(copied));
-                }
-                bytes += uint64_t(copied);
-            }
-            builder.write_end(builder.length() + row, bytes, wide);
+    static const uint8_t none[1] = {};
+    const auto exactly = [&](uint32_t row, const Segment& segment, const uint32_t* stops) {
+        bool null = segment.base[stops[0]] == '\n';  // that nothing due is absent was seen on the walk
+        if (!null) {
+            if (!read_exactly(spec, segment, stops, node.quoted)) return Bytes{nullptr, 0};
+            null = scalar_.null;
+            if (null && !nullable) return Bytes{nullptr, 0};
         }
-    }
-    builder.set_text_bytes(bytes);
+        if (null && nullable) scratch_.clear_valid(row);
+        return null || scalar_.text.size == 0 ? Bytes{none, 0} : scalar_.text;
+    };
+    JsonLoops::TextTarget target = builder.text_target(scratch_.valid.data());
+    if (!loops_.gather_text(view, plain, &target, exactly)) return false;
+    builder.set_text_bytes(target.bytes);
     builder.append_written(view.rows, scratch_.valid.data());
     return true;
 }

@@ -6,6 +6,7 @@
 
 #include "engine/columns.hpp"
 #include "engine/csv_format.hpp"
+#include "engine/json_text.hpp"
 #include "engine/row_filter.hpp"
 #include "kernels/kernel.hpp"
 
@@ -22,6 +23,7 @@ struct JsonNodeSpec {
     ColumnSpec scalar;  // its name and nullability count for every kind
     EpochUnit epoch = EpochUnit::none;
     uint32_t list_size = 0;
+    Surrogate lone_surrogates = Surrogate::error;
     std::vector<JsonNodeSpec> children;
     std::vector<std::string> ignored_keys;  // members of the full schema that are not wanted
 };

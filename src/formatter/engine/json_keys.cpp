@@ -34,7 +34,7 @@ void JsonKeys::rebuild() {
             mask_ = slots_.size() - 1;
             shift_--;
         }
-        factor_ += 0x6A09E667F3BCC908;
+        factor_ += 0x6A09E667F3BCC908;  // odd it stays
         std::fill(slots_.begin(), slots_.end(), nullptr);
         bool alone = true;
         for (const auto& entry : entries_) alone &= place(entry.get());
@@ -47,10 +47,13 @@ void JsonKeys::turn() {
     left_ = guessing_ ? failures_most : looked_up_most;
 }
 
-const JsonKeys::Entry* JsonKeys::add(const uint8_t* begin, const uint8_t* end, uint32_t node) {
+const JsonKeys::Entry* JsonKeys::add(const uint8_t* begin, const uint8_t* end, uint32_t node, uint32_t stop,
+                                     bool quoted) {
     size_t& room = node ? wanted_room_ : unwanted_room_;
     if (room == 0) {
         other_.node = node;
+        other_.stop = stop;
+        other_.quoted = quoted;
         return &other_;
     }
     room--;
@@ -64,9 +67,11 @@ const JsonKeys::Entry* JsonKeys::add(const uint8_t* begin, const uint8_t* end, u
     Entry& entry = *entries_.back();
     entry.tail = tail_of(reinterpret_cast<const uint8_t*>(text) + 16 + size, size);
     entry.mask = tail_of(ones + 16, size);
-    entry.size = size;
+    entry.size = uint32_t(size);
     entry.text = text + 16;
     entry.node = node;
+    entry.stop = stop;
+    entry.quoted = quoted;
     if (slots_least * entries_.size() > slots_.size()) {
         slots_.assign(2 * slots_.size(), nullptr);
         mask_ = slots_.size() - 1;

@@ -11,8 +11,19 @@
 namespace formatter {
 
 class JsonKeys {
+    typedef uint64_t Pair __attribute__((vector_size(16)));
+
   public:
-    struct Entry;
+    struct alignas(64) Entry {
+        Pair tail;  // its last sixteen bytes, zeros before
+        Pair mask;  // where those are
+        mutable const Entry* next;  // the one that was seen behind it
+        const char* text;
+        uint32_t size;
+        uint32_t node;
+        uint32_t stop;  // of whoever added it: where its value is noted, and whether inside its quotes
+        bool quoted;
+    };
 
     JsonKeys() : JsonKeys(0) {}
     explicit JsonKeys(size_t wanted);
@@ -30,23 +41,19 @@ class JsonKeys {
         left_ -= guessing_ ? 0 : count;
     }
 
+    // Whether that is this entry; at least sixteen bytes before `end` can be read.
+    static bool is_likely(const Entry& entry, const uint8_t* begin, const uint8_t* end) {
+        const size_t size = size_t(end - begin);
+        Pair bytes;
+        std::memcpy(&bytes, end - 16, 16);
+        const Pair differs = (bytes & entry.mask) ^ entry.tail;
+        return entry.size == size && (differs[0] | differs[1]) == 0 && (size <= 16 || begins(entry, begin, size));
+    }
+
     // An entry more that stands for `node`, 0 for none. Beyond a limit it is not found again.
-    const Entry* add(const uint8_t* begin, const uint8_t* end, uint32_t node);
+    const Entry* add(const uint8_t* begin, const uint8_t* end, uint32_t node, uint32_t stop, bool quoted);
 
     static constexpr size_t reach = 16;
-
-  private:
-    typedef uint64_t Pair __attribute__((vector_size(16)));
-
-  public:
-    struct alignas(64) Entry {
-        Pair tail;  // its last sixteen bytes, zeros before
-        Pair mask;  // where those are
-        uint64_t size;
-        mutable const Entry* next;  // the one that was seen behind it
-        const char* text;
-        uint32_t node;
-    };
 
   private:
     static Pair tail_of(const uint8_t* end, size_t size) {
@@ -58,24 +65,21 @@ class JsonKeys {
         std::memcpy(&mask, edge + (size < 16 ? size : 16), 16);
         return bytes & mask;
     }
-    uint64_t slot_of(const Pair& tail, uint64_t size) const {
-        return ((tail[0] ^ size) * factor_ + tail[1]) * 0xC2B2AE3D27D4EB4F >> shift_;
-    }
+    uint64_t slot_of(const Pair& tail, uint64_t size) const { return (tail[0] ^ tail[1] ^ size) * factor_ >> shift_; }
     bool is(const Entry& entry, const Pair& tail, const uint8_t* begin, size_t size) const {
         const Pair differs = entry.tail ^ tail;
-        return (differs[0] | differs[1] | (entry.size ^ size)) == 0 &&
-               (size <= 16 || std::memcmp(entry.text, begin, size - 16) == 0);
+        return (differs[0] | differs[1] | (entry.size ^ size)) == 0 && (size <= 16 || begins(entry, begin, size));
+    }
+    // What stands before the last sixteen bytes, of which there are more.
+    static bool begins(const Entry& entry, const uint8_t* begin, size_t size) {
+        if (size > 32) return std::memcmp(entry.text, begin, size - 16) == 0;
+        Pair known, found;
+        std::memcpy(&known, entry.text, 16);
+        std::memcpy(&found, begin, 16);
+        const Pair differs = known ^ found;
+        return (differs[0] | differs[1]) == 0;
     }
     bool place(const Entry*);
-    // The same for the entry that is likely: with its own mask.
-    static bool is_likely(const Entry& entry, const uint8_t* begin, const uint8_t* end) {
-        const size_t size = size_t(end - begin);
-        Pair bytes;
-        std::memcpy(&bytes, end - 16, 16);
-        const Pair differs = (bytes & entry.mask) ^ entry.tail;
-        return entry.size == size && (differs[0] | differs[1]) == 0 &&
-               (size <= 16 || std::memcmp(entry.text, begin, size - 16) == 0);
-    }
     void rebuild();
     void turn();
 

@@ -12,6 +12,7 @@ constexpr uint32_t patience = 32;  // misses in a row before learning becomes ra
 constexpr uint32_t now_and_then = 16;  // where keys stand anew in every record, shapes are asked seldom
 constexpr uint32_t rarely = 1024;
 constexpr size_t piece_bytes = 32 << 10;  // indexed, then read while bytes and positions are in the first cache
+constexpr size_t end_looked_for = 1 << 10;  // where its last line end is likely
 constexpr size_t doubtful_bytes = 1 << 10;  // where a line was not in order, the next may not be either
 constexpr size_t longest_indexed = 16 << 20;  // a longer slice is one line: its positions are not worth their memory
 
@@ -44,6 +45,7 @@ const uint8_t* JsonDecoder::read_lines(const Slice& slice, uint64_t* row_limit) 
         positions_.reset(new uint32_t[positions_room_]);
         kinds_.reset(new uint8_t[positions_room_]());
         depths_.reset(new uint8_t[positions_room_]());
+        line_ends_.reset(new uint32_t[positions_room_]);
         valued_.reset(new JsonValued[positions_room_ / 64 + 2]());
     }
     const bool full = format_->validate_full;
@@ -58,14 +60,17 @@ const uint8_t* JsonDecoder::read_lines(const Slice& slice, uint64_t* row_limit) 
                         0,
                         false,
                         false};
-        kernel_->index_json(base, piece_size(base, slice.end, look), index);
+        const size_t piece = piece_size(base, slice.end, look);
+        // Where the next piece ends is looked at before all else in it.
+        for (size_t back = 0; back < end_looked_for; back += 64) __builtin_prefetch(base + piece + look - back);
+        kernel_->index_json(base, piece, index);
         checked_ = index.checked;
         const uint32_t* at = index.positions;
         const uint32_t* const end = at + index.count;
         leveled_end_ = at;
         Slice indexed = slice;
         indexed.begin = base;
-        indexed.utf8_known = index.ascii || (at < end && kernel_->valid_utf8(base, size_t(end[-1]) + 1));
+        indexed.utf8_known = index.utf8_known || (at < end && kernel_->valid_utf8(base, size_t(end[-1]) + 1));
         bool doubtful = index.stopped;
         while (at < end && *row_limit > 0) {
             const uint32_t* next = read_known_line(indexed, line, at, end);
@@ -95,10 +100,18 @@ bool JsonDecoder::level_lines(const Slice& slice, const uint32_t* at, const uint
         has_kinds_ = true;
     }
     if (checked_ && first != 0) return false;
-    JsonLevels levels{
-        kinds_.get() + first, checked_ ? valued_.get() : nullptr, slice.begin, at, count, depths_.get() + first, 0};
+    JsonLevels levels{kinds_.get() + first,
+                      checked_ ? valued_.get() : nullptr,
+                      slice.begin,
+                      at,
+                      count,
+                      depths_.get() + first,
+                      line_ends_.get(),
+                      first,
+                      0};
     kernel_->level_json(levels);
     leveled_end_ = at + levels.whole;
+    line_end_ = line_ends_.get();
     return leveled_end_ > at;
 }
 
@@ -129,8 +142,10 @@ const uint32_t* JsonDecoder::read_known_line(const Slice& slice, const uint8_t* 
     if (skip_json_space(line, base + *at) != base + *at) return nullptr;
     const JsonParts parts{base, positions_.get(), kinds_.get(), depths_.get()};
     uint32_t* const stops = block_.next_stops();
-    const size_t line_end = walk_.read(parts, size_t(at - positions_.get()), stops);
-    if (line_end == 0) return nullptr;
+    const size_t first = size_t(at - positions_.get());
+    while (*line_end_ < first) line_end_++;
+    const size_t line_end = *line_end_;
+    if (!walk_.read(parts, first, line_end, stops)) return nullptr;
     const uint32_t* const last = positions_.get() + line_end;
     if (!in_order(base + *last)) return walk_.forget(), nullptr;
     stops[2 * layout_.size()] = uint32_t(line - segment_base_);

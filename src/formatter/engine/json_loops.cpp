@@ -1,6 +1,5 @@
 #include "engine/json_loops.hpp"
 
-#include "engine/json_text.hpp"
 #include "engine/narrowing.hpp"
 
 namespace formatter {
@@ -93,12 +92,6 @@ void JsonLoops::decode(const JsonNodeSpec& node, const FieldView& v, bool leadin
         marks->odd[row / 64] = rows - row < 64 ? (uint64_t(1) << (rows - row)) - 1 : ~uint64_t(0);
     }
     marks->odd_count = rows;
-}
-
-// So near to the end of what can be read that there are no whole blocks.
-ptrdiff_t JsonLoops::copy_last_text(const uint8_t* from, size_t size, uint8_t* to) {
-    size_t written = 0;
-    return unescape(Bytes{from, size}, to, &written) == ErrorCode::none ? ptrdiff_t(written) : -1;
 }
 
 }  // namespace formatter

@@ -2,10 +2,13 @@
 // of many rows stand. Out: values, and which rows have to be looked at one by one. Knows types; knows no rows' meaning.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
+#include "engine/buffer_pool.hpp"
 #include "engine/json_format.hpp"
+#include "engine/json_text.hpp"
 
 namespace formatter {
 
@@ -20,44 +23,67 @@ class JsonLoops {
     // that a digit follows.
     void decode(const JsonNodeSpec&, const FieldView&, bool leading_zeros, uint8_t* values, uint64_t at, ValueMarks*);
 
-    // The content of a string to `to`, which holds `size` bytes and 64 more, and the bytes it takes there; or -1 if it is
-    // no string's content.
-    ptrdiff_t copy_text(const uint8_t* from, size_t size, const uint8_t* readable_end, uint8_t* to) const {
-        if (size + 64 > size_t(readable_end - from)) return copy_last_text(from, size, to);
-        // Most strings are short and plain.
-        return copy_plain(from, size, to) ? ptrdiff_t(size) : kernel_->copy_json_string(from, size, to);
-    }
+    struct TextTarget {
+        PoolBuffer* text;
+        uint64_t bytes;  // of it that are written
+        uint64_t first_bytes;  // room to begin with
+        uint8_t* ends;  // of the first row
+        bool wide, nullable;
+        uint64_t* valid;  // bits that are set
+    };
+    // The strings of a column behind each other. Whatever is no plain matter is asked for: `exactly(row, segment, stops)`
+    // returns its text, and clears its bit if it is null; without data if the column cannot be filled. False then, and if
+    // there are more bytes than offsets can say.
+    template <typename Exactly>
+    bool gather_text(const FieldView&, bool plain, TextTarget*, Exactly exactly) const;
 
   private:
-    // False if something in it has to be looked at. Reads and writes up to 15 bytes too many.
-    static bool copy_plain(const uint8_t* from, size_t size, uint8_t* to) {
-        typedef uint8_t Lanes __attribute__((vector_size(16)));
-        typedef uint64_t Pair __attribute__((vector_size(16)));
-        alignas(16) static const uint8_t edge[32] = {255, 255, 255, 255, 255, 255, 255, 255,
-                                                     255, 255, 255, 255, 255, 255, 255, 255};
-        Lanes odd = {};
-        size_t left = size;
-        for (;; from += 16, to += 16, left -= 16) {
-            Lanes bytes, present;
-            std::memcpy(&bytes, from, 16);
-            std::memcpy(to, &bytes, 16);
-            const Lanes marks =
-                Lanes(bytes == uint8_t('"')) | Lanes(bytes == uint8_t('\\')) | Lanes(bytes < uint8_t(0x20));
-            if (left > 16) {
-                odd |= marks;
-                continue;
-            }
-            std::memcpy(&present, edge + 16 - left, 16);
-            odd |= marks & present;
-            break;
-        }
-        const Pair any = Pair(odd);
-        return (any[0] | any[1]) == 0;
-    }
-    static ptrdiff_t copy_last_text(const uint8_t* from, size_t size, uint8_t* to);
-
     const Kernel* kernel_;
     std::vector<int64_t> wide_;
 };
+
+template <typename Exactly>
+bool JsonLoops::gather_text(const FieldView& view, bool plain, TextTarget* to, Exactly exactly) const {
+    constexpr uint64_t slack = 64;
+    const uint64_t most = to->wide ? uint64_t(INT64_MAX) : uint64_t(INT32_MAX);
+    const size_t width = to->wide ? 8 : 4;
+    to->text->reserve(std::max(to->bytes, to->first_bytes) + slack, to->bytes);
+    uint32_t first = 0;  // row of the segment
+    for (size_t s = 0; s < view.segment_count; first += view.segments[s++].rows) {
+        const Segment& segment = view.segments[s];
+        const uint32_t* const stops = view.stops + segment.first_stop + view.begin_stop;
+        for (uint32_t row = 0; row < segment.rows;) {
+            if (plain) {
+                JsonStrings strings{to->text->data(),
+                                    to->bytes,
+                                    std::min(to->text->capacity() - slack, most),
+                                    to->ends + width * (first + row),
+                                    to->wide,
+                                    to->nullable,
+                                    to->valid};
+                row =
+                    kernel_->gather_json_strings(segment, stops + row * view.stride, view.stride, row, first, strings);
+                to->bytes = strings.bytes;
+                if (row == segment.rows) break;
+            }
+            const uint32_t* const at = stops + row * view.stride;
+            const uint64_t size = at[1] - at[0];
+            if (to->bytes + size > most) return false;
+            if (to->bytes + size + slack > to->text->capacity()) {
+                to->text->reserve(to->bytes + size + 2 * slack, to->bytes);
+                if (plain) continue;
+            }
+            const Bytes text = exactly(first + row, segment, at);
+            if (!text.data) return false;
+            if (text.size) std::memcpy(to->text->data() + to->bytes, text.data, text.size);
+            to->bytes += text.size;
+            const int64_t wide_end = int64_t(to->bytes);
+            const int32_t end = int32_t(to->bytes);
+            std::memcpy(to->ends + width * (first + row), to->wide ? static_cast<const void*>(&wide_end) : &end, width);
+            row++;
+        }
+    }
+    return true;
+}
 
 }  // namespace formatter

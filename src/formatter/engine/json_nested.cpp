@@ -94,14 +94,15 @@ Skipped JsonNestedReader::read_list(JsonBuilder& builder, const uint8_t* at, con
     return {at, ErrorCode::none};
 }
 
-Skipped JsonNestedReader::read_key(const uint8_t* at, const uint8_t* end, Bytes* key, std::string* scratch) {
+Skipped JsonNestedReader::read_key(const uint8_t* at, const uint8_t* end, Bytes* key, std::string* scratch,
+                                   Surrogate alone) {
     if (at == end || *at != '"') return {at, ErrorCode::malformed};
     bool escapes;
     const Skipped close = check_string(at + 1, end, &escapes);
     if (close.code != ErrorCode::none) return close;
     *key = Bytes{at + 1, size_t(close.at - at - 1)};
     if (escapes) {
-        const ErrorCode code = unescape(*key, scratch);
+        const ErrorCode code = unescape(*key, scratch, alone);
         if (code != ErrorCode::none) return {at, code};
         *key = Bytes{reinterpret_cast<const uint8_t*>(scratch->data()), scratch->size()};
     }
@@ -169,35 +170,89 @@ Skipped JsonNestedReader::read_structure(JsonBuilder& builder, const uint8_t* at
 }
 
 Skipped JsonNestedReader::read_map(JsonBuilder& builder, const uint8_t* at, const uint8_t* end) {
+    const uint64_t length = builder.length(), nulled_before = nulled;
+    const Skipped nulled_first = first_nulled;
+    const uint8_t* const behind = read_plain_map(builder, at, end);
+    if (behind) return {behind, ErrorCode::none};
+    builder.truncate(length);
+    nulled = nulled_before;
+    first_nulled = nulled_first;
+    return read_map_again(builder, at, end);
+}
+
+// In one go, if no key is there twice and nothing is wrong; null otherwise.
+const uint8_t* JsonNestedReader::read_plain_map(JsonBuilder& builder, const uint8_t* at, const uint8_t* end) {
+    JsonBuilder& keys = builder.child(0);
+    const JsonNodeSpec& key_spec = keys.spec();
+    std::vector<uint64_t> digests;
+    at = skip_json_space(at + 1, end);
+    if (at < end && *at == '}') return builder.append_nested(), at + 1;
+    for (;;) {
+        Bytes text{};
+        const Skipped value = read_key(skip_json_space(at, end), end, &text, &key_scratch_);
+        if (value.code != ErrorCode::none || parse_json_key(key_spec, text, &scalar_) != ErrorCode::none)
+            return nullptr;
+        digests.push_back(digest_of_key(key_spec.scalar, scalar_));
+        keys.append_scalar(scalar_);
+        const Skipped done = read(builder.child(1), value.at, end);
+        if (done.code != ErrorCode::none) return nullptr;
+        at = skip_json_space(done.at, end);
+        if (at == end || (*at != ',' && *at != '}')) return nullptr;
+        if (*at++ == '}') break;
+    }
+    // Two keys of one digest may be the same.
+    std::sort(digests.begin(), digests.end());
+    if (std::adjacent_find(digests.begin(), digests.end()) != digests.end()) return nullptr;
+    builder.append_nested();
+    return at;
+}
+
+// As read_plain_map, with all that can be the matter.
+Skipped JsonNestedReader::read_map_again(JsonBuilder& builder, const uint8_t* at, const uint8_t* end) {
     // Each key once: where a later one counts, its value takes the place of the earlier, as in a dict.
     std::vector<Member> entries;
     std::unordered_map<std::string, size_t> seen;
+    JsonBuilder& keys = builder.child(0);
+    const JsonNodeSpec& key_spec = keys.spec();
     const uint8_t* behind = nullptr;
     std::string scratch;
     at = skip_json_space(at + 1, end);
     if (at < end && *at == '}') behind = at + 1;
     while (!behind) {
-        Bytes key{};
+        Bytes text{};
         at = skip_json_space(at, end);
-        const Skipped value = read_key(at, end, &key, &scratch);
+        const Skipped value = read_key(at, end, &text, &scratch, key_spec.lone_surrogates);
         if (value.code != ErrorCode::none) return value;
-        std::string name(reinterpret_cast<const char*>(key.data), key.size);
-        const auto [place, fresh] = seen.emplace(name, entries.size());
-        if (fresh)
-            entries.push_back({std::move(name), value.at});
-        else if (policy_.duplicates == DuplicateKey::error)
-            return {at, ErrorCode::duplicate_key};
-        else if (policy_.duplicates == DuplicateKey::last)
-            entries[place->second].value = value.at;
+        const ErrorCode code = parse_json_key(key_spec, text, &scalar_);
+        const auto add = [&] {
+            entries.push_back({scalar_, code, at, value.at});
+            // Text may lie where the next key is unescaped to.
+            Member& entry = entries.back();
+            if (!is_text(key_spec.scalar.type) || code != ErrorCode::none) return;
+            entry.key.scratch.assign(reinterpret_cast<const char*>(scalar_.text.data), scalar_.text.size);
+        };
+        if (code != ErrorCode::none) {
+            add();  // what is wrong further left speaks first
+        } else {
+            const auto [place, fresh] = seen.emplace(identity_of_key(key_spec.scalar, scalar_), entries.size());
+            if (fresh)
+                add();
+            else if (policy_.duplicates == DuplicateKey::error)
+                return {at, ErrorCode::duplicate_key};
+            else if (policy_.duplicates == DuplicateKey::last)
+                entries[place->second].value = value.at;
+        }
         const Skipped done = skip_value(value.at, end);
         if (done.code != ErrorCode::none) return done;
         if (done.at == end || *done.at == ']') return {done.at, ErrorCode::malformed};
         at = done.at + 1;
         if (*done.at == '}') behind = at;
     }
-    for (const Member& entry : entries) {
-        scalar_.text = Bytes{reinterpret_cast<const uint8_t*>(entry.key.data()), entry.key.size()};
-        builder.child(0).append_scalar(scalar_);
+    for (Member& entry : entries) {
+        if (entry.code != ErrorCode::none) return {entry.key_at, entry.code};
+        const std::string& text = entry.key.scratch;
+        entry.key.text = Bytes{reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+        keys.append_scalar(entry.key);
         const Skipped done = read(builder.child(1), entry.value, end);
         if (done.code != ErrorCode::none) return done;
         const uint8_t* next = skip_json_space(done.at, end);

@@ -28,7 +28,9 @@ class JsonNestedReader {
 
   private:
     struct Member {
-        std::string key;
+        JsonScalar key;
+        ErrorCode code;  // of the key
+        const uint8_t* key_at;
         const uint8_t* value;
     };
 
@@ -37,11 +39,15 @@ class JsonNestedReader {
     Skipped read_structure(JsonBuilder&, const uint8_t* at, const uint8_t* end);
     Skipped read_list(JsonBuilder&, const uint8_t* at, const uint8_t* end);
     Skipped read_map(JsonBuilder&, const uint8_t* at, const uint8_t* end);
+    const uint8_t* read_plain_map(JsonBuilder&, const uint8_t* at, const uint8_t* end);
+    Skipped read_map_again(JsonBuilder&, const uint8_t* at, const uint8_t* end);
     // The key at `at` (its opening quote) and the ':' behind it; stops where the value begins.
-    Skipped read_key(const uint8_t* at, const uint8_t* end, Bytes* key, std::string* scratch);
+    Skipped read_key(const uint8_t* at, const uint8_t* end, Bytes* key, std::string* scratch,
+                     Surrogate alone = Surrogate::error);
 
     JsonPolicy policy_;
     JsonScalar scalar_;
+    std::string key_scratch_;
 };
 
 // The position of `key` among named nodes, looked for at `guess` first; -1 if it is none of them.

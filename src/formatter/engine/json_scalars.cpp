@@ -96,7 +96,7 @@ ErrorCode parse_text(const JsonNodeSpec& node, Bytes content, bool escapes, Json
     const ColumnSpec& spec = node.scalar;
     std::string& scratch = out->scratch;
     if (escapes) {
-        const ErrorCode code = unescape(content, &scratch);
+        const ErrorCode code = unescape(content, &scratch, node.lone_surrogates);
         if (code != ErrorCode::none) return code;
         content = Bytes{reinterpret_cast<const uint8_t*>(scratch.data()), scratch.size()};
     }
@@ -154,7 +154,7 @@ Skipped parse_json_scalar(const JsonNodeSpec& node, const uint8_t* at, const uin
     if (node.scalar.raw || *at == '{' || *at == '[') {
         const Skipped whole = check_value(at, end);
         if (whole.code != ErrorCode::none) return whole;
-        if (!node.scalar.raw) return {at, ErrorCode::wrong_type};
+        if (!node.scalar.raw && !node.scalar.any_value) return {at, ErrorCode::wrong_type};
         out->text = Bytes{at, size_t(whole.at - at)};
         out->null = out->text.equals("null");
         return whole;
@@ -176,11 +176,65 @@ Skipped parse_json_scalar(const JsonNodeSpec& node, const uint8_t* at, const uin
         code = ErrorCode::none;
     } else if (yes || token.equals("false")) {
         out->integer = yes;
-        code = node.scalar.type == ColumnType::boolean ? ErrorCode::none : ErrorCode::wrong_type;
+        out->text = token;
+        const bool fits = node.scalar.type == ColumnType::boolean || node.scalar.any_value;
+        code = fits ? ErrorCode::none : ErrorCode::wrong_type;
     } else if (is_json_number(token)) {
-        code = parse_number(node, token, out);
+        out->text = token;
+        code = node.scalar.any_value ? ErrorCode::none : parse_number(node, token, out);
     }
     return {code == ErrorCode::none ? behind : at, code};
+}
+
+ErrorCode parse_json_key(const JsonNodeSpec& node, Bytes key, JsonScalar* out) {
+    out->null = false;
+    const ColumnType type = node.scalar.type;
+    const bool time = type == ColumnType::date32 || type == ColumnType::timestamp;
+    const bool epoch = time && node.epoch != EpochUnit::none && is_json_number(key);
+    if (is_text(type) || (time && !epoch)) return parse_text(node, key, false, out);
+    if (type == ColumnType::boolean) {
+        out->integer = key.equals("true");
+        return out->integer || key.equals("false") ? ErrorCode::none : ErrorCode::invalid;
+    }
+    return is_json_number(key) ? parse_number(node, key, out) : ErrorCode::invalid;
+}
+
+// Zero has two signs and is one key.
+static double one_zero(const ColumnSpec& spec, const JsonScalar& key) {
+    const double real = spec.type == ColumnType::float32 ? double(float(key.real)) : key.real;
+    return real == 0 ? 0 : real;
+}
+
+std::string identity_of_key(const ColumnSpec& spec, const JsonScalar& key) {
+    const auto bytes_of = [](const void* value, size_t size) {
+        return std::string(static_cast<const char*>(value), size);
+    };
+    if (is_text(spec.type)) return bytes_of(key.text.data, key.text.size);
+    if (spec.type == ColumnType::decimal128) return bytes_of(&key.wide, sizeof key.wide);
+    if (spec.type != ColumnType::float32 && spec.type != ColumnType::float64)
+        return bytes_of(&key.integer, sizeof key.integer);
+    const double real = one_zero(spec, key);
+    return bytes_of(&real, sizeof real);
+}
+
+uint64_t digest_of_key(const ColumnSpec& spec, const JsonScalar& key) {
+    constexpr uint64_t odd = 0x9E3779B97F4A7C15;
+    if (spec.type == ColumnType::decimal128) return uint64_t(key.wide) ^ (uint64_t(key.wide >> 64) * odd);
+    if (spec.type == ColumnType::float32 || spec.type == ColumnType::float64) {
+        const double real = one_zero(spec, key);
+        uint64_t bits;
+        std::memcpy(&bits, &real, 8);
+        return bits;
+    }
+    if (!is_text(spec.type)) return uint64_t(key.integer);
+    uint64_t digest = key.text.size;
+    for (size_t at = 0; at < key.text.size; at += 8) {
+        uint64_t word = 0;
+        std::memcpy(&word, key.text.data + at, std::min<size_t>(8, key.text.size - at));
+        digest = (digest ^ word) * odd;
+        digest ^= digest >> 29;
+    }
+    return digest;
 }
 
 void store_json_scalar(const ColumnSpec& spec, const JsonScalar& value, uint8_t* values, uint64_t at) {

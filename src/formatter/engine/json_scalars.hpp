@@ -20,6 +20,13 @@ struct JsonScalar {
 // Strings hold valid UTF-8 as far as the record does.
 Skipped parse_json_scalar(const JsonNodeSpec&, const uint8_t* at, const uint8_t* end, JsonScalar* out);
 
+// The key of a map's entry, unescaped, as its key's type: what a value of that type may be, here always between quotes.
+ErrorCode parse_json_key(const JsonNodeSpec&, Bytes key, JsonScalar* out);
+// Bytes that two keys of one type share if and only if they are the same key.
+std::string identity_of_key(const ColumnSpec&, const JsonScalar&);
+// The same for equal keys, and seldom for others.
+uint64_t digest_of_key(const ColumnSpec&, const JsonScalar&);
+
 // Puts a value of a fixed-width type at position `at` of `values`.
 void store_json_scalar(const ColumnSpec&, const JsonScalar&, uint8_t* values, uint64_t at);
 

@@ -41,6 +41,14 @@ class JsonSpace {
         segments_.back().rows++;
         return row;
     }
+    // The same where a row is nothing but a leaf.
+    uint32_t* add_leaf_row(uint32_t line_end) {
+        if (rows_ == capacity_) grow();
+        uint32_t* const row = entries_.get() + size_t(rows_++) * 2;
+        row[0] = row[1] = line_end;
+        segments_.back().rows++;
+        return row;
+    }
     uint32_t rows() const { return rows_; }
     void drop_rows(uint32_t rows);  // from the end
     void clear();

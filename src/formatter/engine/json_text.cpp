@@ -284,7 +284,7 @@ bool is_plain_string(Bytes content) {
     return true;
 }
 
-ErrorCode unescape(Bytes content, uint8_t* to, size_t* written) {
+ErrorCode unescape(Bytes content, uint8_t* to, size_t* written, Surrogate alone) {
     const uint8_t* at = content.data;
     const uint8_t* end = at + content.size;
     uint8_t* const begin = to;
@@ -323,14 +323,18 @@ ErrorCode unescape(Bytes content, uint8_t* to, size_t* written) {
                 const int32_t unit = hex_quad(at + 2, end);
                 if (unit < 0) return ErrorCode::malformed;
                 uint32_t c = uint32_t(unit);
-                if (c >= 0xDC00 && c < 0xE000) return ErrorCode::bad_utf8;
-                if (c >= 0xD800 && c < 0xDC00) {
-                    if (end - at < 12 || at[6] != '\\' || at[7] != 'u') return ErrorCode::bad_utf8;
-                    const int32_t low = hex_quad(at + 8, end);
+                if (c >= 0xD800 && c < 0xE000) {
+                    const bool pair = c < 0xDC00 && end - at >= 12 && at[6] == '\\' && at[7] == 'u';
+                    const int32_t low = pair ? hex_quad(at + 8, end) : 0;
                     if (low < 0) return ErrorCode::malformed;
-                    if (low < 0xDC00 || low >= 0xE000) return ErrorCode::bad_utf8;
-                    c = 0x10000 + ((c - 0xD800) << 10) + (uint32_t(low) - 0xDC00);
-                    at += 6;
+                    if (low >= 0xDC00 && low < 0xE000) {
+                        c = 0x10000 + ((c - 0xD800) << 10) + (uint32_t(low) - 0xDC00);
+                        at += 6;
+                    } else if (alone == Surrogate::replacement) {
+                        c = 0xFFFD;
+                    } else {
+                        return ErrorCode::bad_utf8;
+                    }
                 }
                 to = write_utf8(c, to);
                 at += 4;
@@ -344,10 +348,10 @@ ErrorCode unescape(Bytes content, uint8_t* to, size_t* written) {
     return ErrorCode::none;
 }
 
-ErrorCode unescape(Bytes content, std::string* out) {
+ErrorCode unescape(Bytes content, std::string* out, Surrogate alone) {
     size_t written = 0;
     out->resize(content.size + 16);
-    const ErrorCode code = unescape(content, reinterpret_cast<uint8_t*>(&(*out)[0]), &written);
+    const ErrorCode code = unescape(content, reinterpret_cast<uint8_t*>(&(*out)[0]), &written, alone);
     out->resize(code == ErrorCode::none ? written : 0);
     return code;
 }

@@ -45,10 +45,11 @@ inline Skipped check_string(const uint8_t* at, const uint8_t* end) {
 bool is_json_number(Bytes);
 
 // What stands between the quotes of a string, unescaped into `out`. A surrogate without its partner is bad_utf8: it has
-// no UTF-8. Bytes that are not escapes are copied as they are.
-ErrorCode unescape(Bytes content, std::string* out);
+// no UTF-8; as a `Surrogate::replacement` it is U+FFFD. Bytes that are not escapes are copied as they are.
+enum class Surrogate : bool { error, replacement };
+ErrorCode unescape(Bytes content, std::string* out, Surrogate alone = Surrogate::error);
 // The same to memory that holds sixteen bytes more than the content; unescaped text is never longer.
-ErrorCode unescape(Bytes content, uint8_t* to, size_t* written);
+ErrorCode unescape(Bytes content, uint8_t* to, size_t* written, Surrogate alone = Surrogate::error);
 // True if the content needs no unescaping and holds nothing a string must not hold.
 bool is_plain_string(Bytes content);
 

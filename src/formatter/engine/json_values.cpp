@@ -127,7 +127,7 @@ void JsonDecoder::decode_columns(bool filter_columns, bool other_columns) {
 
 void JsonDecoder::decode_flat(size_t i) {
     const uint32_t rows = block_.rows();
-    std::fill(valid_.begin(), valid_.begin() + (rows + 63) / 64, ~uint64_t(0));
+    set_words(valid_.data(), (rows + 63) / 64);
     if (is_text(spec(i).type)) {
         decode_text(i);
     } else {
@@ -167,37 +167,23 @@ void JsonDecoder::decode_rest(size_t i) {
 void JsonDecoder::decode_text(size_t i) {
     const ColumnSpec& s = spec(i);
     Column& c = columns_.column(layout_[i].position);
-    const FieldView view = block_.view(int32_t(2 * i), int32_t(2 * i + 1), 0, false);
-    uint64_t bound = 0;
-    for (size_t n = 0; n < view.segment_count; n++) {
-        const uint32_t* stops = view.stops + view.segments[n].first_stop + view.begin_stop;
-        for (uint32_t row = 0; row < view.segments[n].rows; row++, stops += view.stride) bound += stops[1] - stops[0];
-    }
     const bool large = has_large_offsets(s.type);
-    const bool fits = large || c.text_bytes + bound <= uint64_t(INT32_MAX);
-    if (s.raw || s.encoding != BinaryEncoding::plain || s.byte_width || !fits) return decode_text_exactly(i);
-    c.text.reserve(c.text_bytes + bound + 64, c.text_bytes);
-    uint32_t row = 0;
-    for (size_t n = 0; n < view.segment_count; n++) {
-        const Segment& segment = view.segments[n];
-        const uint32_t* stops = view.stops + segment.first_stop + view.begin_stop;
-        for (uint32_t k = 0; k < segment.rows; k++, row++, stops += view.stride) {
-            const uint8_t* text = segment.base + stops[0];
-            const size_t size = stops[1] - stops[0];
-            uint8_t* const target = c.text.data() + c.text_bytes;
-            // A missing value stands at the line end, behind no quote.
-            const ptrdiff_t copied = text[-1] == '"' ? loops_.copy_text(text, size, segment.readable_end, target) : -1;
-            if (copied >= 0) {
-                c.text_bytes += uint64_t(copied);
-            } else if (s.nullable && (*text == '\n' || (size == 4 && std::memcmp(text, "null", 4) == 0))) {
-                clear_bit(valid_, row);
-            } else {
-                read_exactly(i, row);
-                if (scalar_.text.size) std::memcpy(target, scalar_.text.data, scalar_.text.size);
-                c.text_bytes += scalar_.text.size;
-            }
-            write_offset(&c, large, columns_.rows() + 1 + row);
-        }
+    if (s.raw || s.encoding != BinaryEncoding::plain || s.byte_width) return decode_text_exactly(i);
+    static const uint8_t none[1] = {};
+    const auto exactly = [&](uint32_t row, const Segment&, const uint32_t*) {
+        read_exactly(i, row);
+        return scalar_.text.size ? scalar_.text : Bytes{none, 0};
+    };
+    const FieldView view = block_.view(int32_t(2 * i), int32_t(2 * i + 1), 0, false);
+    uint8_t* const ends = c.values.data() + (large ? 8 : 4) * (columns_.rows() + 1);
+    const uint64_t nulled = nulled_;
+    JsonLoops::TextTarget target{&c.text, c.text_bytes, 0, ends, large, s.nullable, valid_.data()};
+    if (loops_.gather_text(view, true, &target, exactly)) {
+        c.text_bytes = target.bytes;
+    } else {
+        nulled_ = nulled;
+        std::fill(valid_.begin(), valid_.begin() + (block_.rows() + 63) / 64, ~uint64_t(0));
+        decode_text_exactly(i);
     }
 }
 

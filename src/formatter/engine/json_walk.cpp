@@ -6,6 +6,8 @@
 namespace formatter {
 namespace {
 
+constexpr uint32_t no_stop = UINT32_MAX;  // a value that is not noted among the record's stops
+
 bool is_nested(uint8_t kind) { return kind == '{' || kind == '['; }
 
 // No JSON number begins with a zero that another digit follows; the loops over digits do not mind one.
@@ -139,31 +141,44 @@ void JsonWalk::forget() {
 
 // ------------------------------------------------------------------------------------------ records
 
+// Sixty-four parts at once: how many a value has cannot be foreseen.
 size_t JsonWalk::behind(size_t at) const {
     typedef uint8_t Lanes __attribute__((vector_size(16)));
-    typedef uint64_t Pair __attribute__((vector_size(16)));
     const uint8_t around = uint8_t(parts_.depths[at] - 1);
-    const Lanes wanted = Lanes{} + around;
     // It is there: the brackets of the line match, and its line end has depth 0.
-    for (size_t i = at + 1;; i += 16) {
-        Lanes depths;
-        std::memcpy(&depths, parts_.depths + i, 16);
-        const Pair equal = Pair(depths == wanted);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-        if (equal[0]) return i + size_t(__builtin_clzll(equal[0])) / 8;
-        if (equal[1]) return i + 8 + size_t(__builtin_clzll(equal[1])) / 8;
+    for (size_t i = at + 1;; i += 64) {
+#ifdef __SSE2__
+        uint64_t equal = 0;
+        for (int quarter = 0; quarter < 4; quarter++) {
+            Lanes depths;
+            std::memcpy(&depths, parts_.depths + i + 16 * quarter, 16);
+            typedef char Signed __attribute__((vector_size(16)));
+            const Lanes here = Lanes(depths == Lanes{} + around);
+            equal |= uint64_t(uint32_t(__builtin_ia32_pmovmskb128(Signed(here)))) << 16 * quarter;
+        }
+        if (equal) return i + size_t(__builtin_ctzll(equal));
 #else
-        if (equal[0]) return i + size_t(__builtin_ctzll(equal[0])) / 8;
-        if (equal[1]) return i + 8 + size_t(__builtin_ctzll(equal[1])) / 8;
+        typedef uint64_t Pair __attribute__((vector_size(16)));
+        for (size_t quarter = i; quarter < i + 64; quarter += 16) {
+            Lanes depths;
+            std::memcpy(&depths, parts_.depths + quarter, 16);
+            const Pair equal = Pair(depths == Lanes{} + around);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+            if (equal[0]) return quarter + size_t(__builtin_clzll(equal[0])) / 8;
+            if (equal[1]) return quarter + 8 + size_t(__builtin_clzll(equal[1])) / 8;
+#else
+            if (equal[0]) return quarter + size_t(__builtin_ctzll(equal[0])) / 8;
+            if (equal[1]) return quarter + 8 + size_t(__builtin_ctzll(equal[1])) / 8;
+#endif
+        }
 #endif
     }
 }
 
-size_t JsonWalk::read(const JsonParts& parts, size_t first, uint32_t* stops) {
-    if (!readable_ || parts.kinds[first] != '{') return 0;
+bool JsonWalk::read(const JsonParts& parts, size_t first, size_t line_end, uint32_t* stops) {
+    if (!readable_ || parts.kinds[first] != '{') return false;
     parts_ = parts;
-    const size_t line_end = behind(first);
-    if (!only_space(line_end - 1, line_end)) return 0;
+    if (!only_space(line_end - 1, line_end)) return false;
     record_++;
     stops_ = outside_[Node::record_stops] = stops;
     outside_[Node::nowhere] = nowhere_;
@@ -174,43 +189,52 @@ size_t JsonWalk::read(const JsonParts& parts, size_t first, uint32_t* stops) {
     if (has_spaces()) row = spaces_[1].add_row(line_end_, spaces_);
     JsonKeys& keys = objects_[1].keys;
     const uint8_t* const begin = parts.base + parts.positions[first];
-    if (!keys.in_order() && !has_spaces() && begin - readable_begin_ >= ptrdiff_t(JsonKeys::reach)) {
-        if (read_unordered(keys, first) == line_end - 1) return line_end;
+    const bool few = column_nodes_.size() < 64;  // a bit each, and one for all other keys
+    if (!keys.in_order() && few && !has_spaces() && begin - readable_begin_ >= ptrdiff_t(JsonKeys::reach)) {
+        if (read_unordered(keys, first) == line_end - 1) return true;
         for (size_t i = 0; i < 2 * column_nodes_.size(); i++) stops[i] = line_end_;
     }
-    if (read_object(1, first, row) == line_end - 1) return line_end;
+    if (read_object(1, first, row) == line_end - 1) return true;
     forget();
-    return 0;
+    return false;
 }
 
 // A record whose keys come in any order and whose values are plain: nothing here is decided by a branch that could go
 // either way. 0 if something is not as usual; the stops are then to be written anew.
+//
+// Nor is anything loaded that a key before may have stored: that would wait until it is known which key that was. So what
+// was met stands in a register, a bit a column.
 size_t JsonWalk::read_unordered(JsonKeys& keys, size_t at) {
     const uint8_t* const base = parts_.base;
     const uint8_t* const kinds = parts_.kinds;
-    uint32_t* const outside[] = {nowhere_, stops_};
+    const uint32_t* const positions = parts_.positions;
     const size_t first_part = at;
-    const uint32_t line_end = line_end_, to_segment = uint32_t(base - segment_base_);
+    const uint32_t to_segment = uint32_t(base - segment_base_);
+    uint32_t* const stops = stops_;
+    uint64_t met = 0, again = 0, leading_zeros = 0;
     for (;; at += 2) {
-        const uint32_t colon = parts_.positions[at + 1], behind = parts_.positions[at + 2];
-        const uint8_t kind = kinds[at + 2], first = base[colon + 1], last = base[behind - 1];
+        const uint32_t value = positions[at + 1] + 1, behind = positions[at + 2];
+        const uint8_t kind = kinds[at + 2], first = base[value], last = base[behind - 1];
         if (kinds[at + 1] != ':' || !((kind == ',') | (kind == '}')) || !((first > ' ') & (last > ' '))) return 0;
-        const JsonKeys::Entry* const entry = keys.look_up(base + parts_.positions[at] + 1, base + colon);
-        if (!entry) return 0;
-        Node& node = nodes_[entry->node];
-        const uint32_t size = behind - colon - 1;
-        const uint32_t quotes = uint32_t(node.quoted) & (first == '"') & (last == '"') & (size >= 2);
-        const bool leading_zero = !node.quoted & has_leading_zero(base + colon + 1);
-        uint32_t* const out = outside[node.place == Node::record_stops] + node.entry;
-        nowhere_[0] = line_end;
-        if ((node.kind > Node::leaf) | (size == 0) | (out[0] != line_end)) return 0;
-        out[0] = to_segment + colon + 1 + quotes;
-        out[1] = to_segment + behind - quotes;
-        node.leading_zeros |= leading_zero;
+        const JsonKeys::Entry* const entry = keys.look_up(base + positions[at] + 1, base + value - 1);
+        if (!entry || (entry->stop == no_stop) | (value == behind)) return 0;
+        const uint32_t stop = entry->stop;
+        const uint32_t quotes = uint32_t(entry->quoted) & (first == '"') & (last == '"') & (behind - value >= 2);
+        const uint64_t bit = uint64_t(1) << stop / 2;
+        again |= met & bit;
+        met |= bit;
+        uint64_t leading_zero = has_leading_zero(base + value);
+        __asm__("" : "+r"(leading_zero));  // a number from here on: a branch on it could go either way
+        leading_zeros |= bit & (0 - leading_zero);
+        stops[stop] = to_segment + value + quotes;
+        stops[stop + 1] = to_segment + behind - quotes;
         if (kind != ',') break;
     }
+    const uint64_t columns = (uint64_t(1) << column_nodes_.size()) - 1;
+    for (leading_zeros &= columns; leading_zeros != 0; leading_zeros &= leading_zeros - 1)
+        nodes_[column_nodes_[size_t(__builtin_ctzll(leading_zeros))]].leading_zeros = true;
     keys.looked_up(unsigned(at + 2 - first_part) / 2);
-    return at + 2;
+    return (again & columns) == 0 ? at + 2 : 0;
 }
 
 size_t JsonWalk::read_object(uint32_t node, size_t at, uint32_t* row) {
@@ -223,7 +247,16 @@ size_t JsonWalk::read_object(uint32_t node, size_t at, uint32_t* row) {
         if (!only_space(at, at + 1)) return 0;
         at++;
     } else {
+        // Every key of it has so many bytes before its end that are compared.
+        const bool reaches = base + positions[at] - readable_begin_ >= ptrdiff_t(JsonKeys::reach);
         do {
+            // Members that nobody asked for, as long as they are those that stood here last.
+            while (entry && reaches && object.keys.in_order() && entry->next && entry->next->node == 0 &&
+                   kinds[at + 1] == ':' && kinds[at + 2] == ',' &&
+                   JsonKeys::is_likely(*entry->next, base + positions[at] + 1, base + positions[at + 1])) {
+                entry = entry->next;
+                at += 2;
+            }
             if (kinds[at + 1] != ':') return 0;
             const uint8_t* const key_begin = base + positions[at] + 1;
             const uint8_t* const key_end = base + positions[at + 1];
@@ -324,13 +357,26 @@ bool JsonWalk::read_plain_elsewhere(uint32_t at, uint32_t* row, const uint8_t* b
 
 size_t JsonWalk::read_nested(uint32_t node_at, size_t at, uint32_t* row) {
     Node& node = nodes_[node_at];
+    const bool object = parts_.kinds[at] == '{';
+    const uint8_t* const begin = parts_.base + parts_.positions[at];
+    const auto end_before = [this](size_t part) { return parts_.base + parts_.positions[part - 1] + 1; };
+    if (node.kind == Node::structure || node.kind == Node::list) {
+        if (row[node.mark] != JsonSpace::absent) return 0;
+        row[node.mark] = JsonSpace::present;
+        const bool fits = object == (node.kind == Node::structure);
+        const size_t close = !fits ? 0 : object ? read_object(node_at, at, row) : read_list(node, at, row);
+        if (close == 0 && node.column < 0) return 0;
+        const size_t next =
+            close != 0 ? close + 1 : behind(at);  // brackets match: what closes it is where it was read to
+        if (!only_space(next - 1, next) || !note_whole(node, begin, end_before(next))) return 0;
+        if (close == 0) troubled_[size_t(node.column)] = true;  // the whole column's text decides then
+        return next;
+    }
     const size_t next = behind(at);
     if (node.kind == Node::ignored) return next;
     if (!only_space(next - 1, next)) return 0;
-    const uint8_t* const begin = parts_.base + parts_.positions[at];
-    const uint8_t* const end = parts_.base + parts_.positions[next - 1] + 1;
-    if (node.kind >= Node::map && node.kind <= Node::list && !note_whole(node, begin, end)) return 0;
-    const bool object = parts_.kinds[at] == '{';
+    const uint8_t* const end = end_before(next);
+    if (node.kind == Node::map && !note_whole(node, begin, end)) return 0;
     switch (node.kind) {
         case Node::leaf:
         case Node::map: return write_leaf(node, row, begin, end) ? next : 0;
@@ -338,17 +384,6 @@ size_t JsonWalk::read_nested(uint32_t node_at, size_t at, uint32_t* row) {
             if (!object || objects_[node_at].seen == record_) return 0;
             objects_[node_at].seen = record_;
             return read_object(node_at, at, row) == next - 1 ? next : 0;
-        case Node::structure:
-        case Node::list: {
-            if (row[node.mark] != JsonSpace::absent) return 0;
-            row[node.mark] = JsonSpace::present;
-            const bool fits = object == (node.kind == Node::structure);
-            const size_t close = !fits ? 0 : object ? read_object(node_at, at, row) : read_list(node, at, row);
-            if (close == next - 1) return next;
-            if (node.column < 0) return 0;
-            troubled_[size_t(node.column)] = true;  // the whole column's text decides then
-            return next;
-        }
         default: return 0;
     }
 }
@@ -358,6 +393,9 @@ size_t JsonWalk::read_list(Node& node, size_t at, uint32_t* row) {
     const uint32_t first = space.rows(), item = node.item;
     if (parts_.kinds[at + 1] == ']' && only_space(at, at + 1)) {
         at++;
+    } else if (nodes_[item].kind == Node::leaf && space.stride() == 2) {
+        at = read_leaves(item, at, space);
+        if (at == 0) return 0;
     } else {
         do {
             uint32_t* const item_row = space.add_row(line_end_, spaces_);
@@ -374,6 +412,39 @@ size_t JsonWalk::read_list(Node& node, size_t at, uint32_t* row) {
     }
     row[node.count] = space.rows();
     return !node.sized || space.rows() - first == node.fixed_size ? at : 0;
+}
+
+// The items of a list, each a number or string; the part that closes it, or 0.
+size_t JsonWalk::read_leaves(uint32_t item, size_t at, JsonSpace& space) {
+    const uint8_t* const base = parts_.base;
+    const uint32_t to_segment = uint32_t(base - segment_base_);
+    Node& node = nodes_[item];
+    const bool quoted = node.quoted;
+    bool leading_zeros = false;
+    do {
+        uint32_t* const row = space.add_leaf_row(line_end_);
+        uint32_t begin = parts_.positions[at] + 1;
+        const uint32_t end = parts_.positions[at + 1];
+        begin += base[begin] == ' ';
+        const uint8_t first = base[begin], last = base[end - 1];
+        if (__builtin_expect(is_nested(parts_.kinds[at + 1]), 0)) {
+            if (!only_space(at, at + 1)) return 0;
+            at = read_nested(item, at + 1, row);
+            if (at == 0) return 0;
+            continue;
+        }
+        if (__builtin_expect((first <= ' ') | (last <= ' ') | (begin >= end), 0)) {
+            if (!read_plain(item, at++, row)) return 0;
+            continue;
+        }
+        const uint32_t quotes = uint32_t(quoted) & (first == '"') & (last == '"') & (end - begin >= 2);
+        leading_zeros |= has_leading_zero(base + begin);
+        row[0] = to_segment + begin + quotes;
+        row[1] = to_segment + end - quotes;
+        at++;
+    } while (parts_.kinds[at] == ',');
+    node.leading_zeros |= leading_zeros & !quoted;
+    return parts_.kinds[at] == ']' ? at : 0;
 }
 
 // Where fewer bytes can be read than are compared.
@@ -399,7 +470,11 @@ const JsonKeys::Entry* JsonWalk::learn_key(uint32_t node, const uint8_t* begin, 
     const auto known = object.by_key.find(key);
     const bool all_known = format_->unknown_is_error && (nodes_[node].kind == Node::structure || node == 1);
     if (known == object.by_key.end() && all_known) return nullptr;
-    return object.keys.add(begin, end, known == object.by_key.end() ? 0 : known->second);
+    const uint32_t at = known == object.by_key.end() ? 0 : known->second;
+    const Node& member = nodes_[at];
+    uint32_t stop = uint32_t(2 * column_nodes_.size());  // what nobody asked for, behind all columns
+    if (at != 0) stop = member.kind == Node::leaf && member.place == Node::record_stops ? member.entry : no_stop;
+    return object.keys.add(begin, end, at, stop, member.quoted);
 }
 
 }  // namespace formatter

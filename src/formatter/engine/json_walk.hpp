@@ -55,9 +55,9 @@ class JsonWalk {
 
     bool has_spaces() const { return spaces_.size() > 1; }
     void open_segment(const uint8_t* base, const uint8_t* readable_begin, const uint8_t* readable_end);
-    // The line whose first part is `first`, of `parts`. Writes the record's `stops` and a row of each space. Returns its
-    // line end among the parts, or 0: its text must decide, and nothing was written.
-    size_t read(const JsonParts& parts, size_t first, uint32_t* stops);
+    // The line whose parts are those from `first` to `line_end`, of `parts`. Writes the record's `stops` and a row of each
+    // space. False: its text must decide, and nothing was written.
+    bool read(const JsonParts& parts, size_t first, size_t line_end, uint32_t* stops);
     void forget();  // the rows of the record that was read last
     void clear();
     void compact(const std::vector<uint64_t>& keep);
@@ -90,6 +90,7 @@ class JsonWalk {
     size_t read_object(uint32_t node, size_t at, uint32_t* row);
     size_t read_unordered(JsonKeys&, size_t at);
     size_t read_list(Node&, size_t at, uint32_t* row);
+    size_t read_leaves(uint32_t item, size_t at, JsonSpace&);
     // A value between two parts; false if it is not in order here.
     bool read_plain(uint32_t node, size_t before, uint32_t* row);
     bool read_plain_elsewhere(uint32_t node, uint32_t* row, const uint8_t* begin, const uint8_t* end);

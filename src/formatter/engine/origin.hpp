@@ -104,6 +104,7 @@ struct Outstanding {
     std::map<uint64_t, Tally> tallies;        // by position of the run's first buffer
     std::vector<RowError> last_errors;        // of the unterminated record: relative to the stream's end
     PreambleScan preamble;
+    uint64_t led_to = 0;                      // a call parses the next buffers up to here, and nobody else takes any
     uint64_t tallied = 0;                     // every position up to here is parsed and counted
     uint64_t open_bytes = 0;                  // of the record that is open behind the prefix
 };

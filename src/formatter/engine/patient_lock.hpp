@@ -8,15 +8,19 @@
 
 namespace formatter {
 
+inline void pause_a_little() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+}
+
 inline void take_soon(std::unique_lock<std::mutex>& guard) {
     constexpr int looks = 400;  // about 10 microseconds
     for (int i = 0; i < looks; i++) {
         if (guard.try_lock()) return;
-#if defined(__x86_64__)
-        __builtin_ia32_pause();
-#elif defined(__aarch64__)
-        asm volatile("yield");
-#endif
+        pause_a_little();
     }
     guard.lock();
 }

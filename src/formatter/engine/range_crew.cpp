@@ -2,13 +2,19 @@
 
 #include <algorithm>
 
+#include "engine/waiting_threads.hpp"
+#include "engine/patient_lock.hpp"
+
 namespace formatter {
 namespace {
 
-// A range costs a guess, a batch and its hand-over: microseconds, one more for each column. Half a MiB takes at least
-// thirty to read, so the last ranges are that small, or a sixteenth of the largest, which grow with the columns.
-constexpr size_t smallest_range = 512 << 10;
-constexpr size_t ranges_left_a_thread = 2;  // how finely the rest is cut: the next range is this share of it
+// Of what is left, a round of one range a thread takes three quarters: a thread that is a third slower than the others still
+// finds them busy when it comes to the next round.
+constexpr size_t round_numerator = 3, round_denominator = 4;
+
+// A thread that sleeps is woken tens of microseconds after it could go on, which is as long as the last ranges take: so
+// it looks for a while before it does. This is about 50 microseconds.
+constexpr int looks_before_sleep = 2000;
 
 void release_batches(RangeResult* result) {
     for (ArrowArray& batch : result->batches)
@@ -27,14 +33,9 @@ RangeCrew::RangeCrew(RecordFormat format, unsigned threads, uint64_t max_rows, u
       decoder_(format_.make_decoder()) {}
 
 RangeCrew::~RangeCrew() {
-    if (!helpers_.empty() && process_ != getpid()) return;  // nobody here will finish what the helpers have begun
+    if (helpers_in_ != 0 && process_ != getpid()) return;  // nobody here will finish what the helpers have begun
     abandon();
-    {
-        std::lock_guard<std::mutex> guard(lock_);
-        over_ = true;
-    }
-    work_to_do_.notify_all();
-    for (pthread_t helper : helpers_) pthread_join(helper, nullptr);
+    send_helpers_away();
 }
 
 void RangeCrew::begin(const CrewWindow& window) {
@@ -43,47 +44,77 @@ void RangeCrew::begin(const CrewWindow& window) {
     tasks_.clear();
     taken_ = given_ = 0;
     expected_ = window.first_record;
-    size_t at = window.first_record;
-    while (at < window.size) {
-        const size_t left = window.size - at;
-        size_t step = left;
-        if (window.splittable && threads_ == 1) step = window.range_bytes;
-        if (window.splittable && threads_ > 1) {
-            const size_t share = left / (ranges_left_a_thread * threads_);
-            step = std::min(window.range_bytes, std::max({share, smallest_range, window.range_bytes / 16}));
-        }
-        step = std::min(std::max<size_t>(step, 1), left);
-        tasks_.push_back(Task{at, at + step, false, RangeResult{}});
-        at += step;
-    }
+    cut_ranges();
     // The end itself is looked at, too, where it can be wrong: with nothing left, nothing else would.
     const bool begun = window.first_record > 0 || window.byte_offset > 0;
     if (tasks_.empty() && window.input_ends && begun && format_.framing.checks_end())
-        tasks_.push_back(Task{at, at, false, RangeResult{}});
-    start_helpers();
+        tasks_.push_back(Task{window.size, window.size, false, RangeResult{}});
     held.unlock();
-    if (!helpers_.empty()) work_to_do_.notify_all();
+    call_helpers();
 }
 
-// As many as have something to do.
-void RangeCrew::start_helpers() {
-    process_ = getpid();
-    while (helpers_.size() + 1 < std::min<size_t>(threads_, tasks_.size())) {
-        pthread_t helper;
-        if (pthread_create(&helper, nullptr, help, this) != 0) break;  // fewer do, and the one that asks always works
-        helpers_.push_back(helper);
+void RangeCrew::cut_ranges() {
+    const CrewWindow& window = window_;
+    size_t step = 0;
+    unsigned left_of_round = 0;
+    for (size_t at = window.first_record; at < window.size; at += step) {
+        const size_t left = window.size - at;
+        if (!window.splittable) {
+            step = left;
+        } else if (threads_ == 1) {
+            step = window.range_bytes;
+        } else if (left_of_round == 0) {
+            const size_t share = left / round_denominator * round_numerator / threads_;
+            step = std::min(window.range_bytes, std::max(share, window.smallest_range_bytes));
+            left_of_round = threads_;
+        }
+        if (left_of_round) left_of_round--;
+        step = std::min(std::max<size_t>(step, 1), left);
+        tasks_.push_back(Task{at, at + step, false, RangeResult{}});
     }
 }
 
-void* RangeCrew::help(void* self) {
+// As many as have something to do; if there are fewer, those that come do more, and the one that asks always works.
+void RangeCrew::call_helpers() {
+    if (process_ != getpid()) {
+        process_ = getpid();
+        helpers_in_ = 0;
+    }
+    const size_t wanted = std::min<size_t>(threads_, tasks_.size());
+    if (wanted <= 1 + helpers_in_) return;
+    const unsigned more = unsigned(wanted - 1 - helpers_in_);
+    helpers_in_ += more;
+    helpers_in_ -= more - ask_helpers(more, help, this);
+}
+
+void RangeCrew::help(void* self) {
     RangeCrew& crew = *static_cast<RangeCrew*>(self);
-    const std::unique_ptr<RecordDecoder> decoder = crew.format_.make_decoder();
+    std::unique_ptr<RecordDecoder> decoder;
     std::unique_lock<std::mutex> held(crew.lock_);
+    if (!crew.spare_decoders_.empty()) {
+        decoder = std::move(crew.spare_decoders_.back());
+        crew.spare_decoders_.pop_back();
+    } else {
+        held.unlock();
+        decoder = crew.format_.make_decoder();
+        held.lock();
+    }
     for (;;) {
-        crew.work_to_do_.wait(held, [&crew] { return crew.over_ || crew.may_take(); });
-        if (crew.over_) return nullptr;
+        crew.work_to_do_.wait(held, [&crew] { return crew.may_take() || crew.all_taken(); });
+        if (crew.all_taken()) break;
         crew.work_on(crew.taken_++, *decoder, held);
     }
+    crew.spare_decoders_.push_back(std::move(decoder));
+    if (--crew.helpers_in_ == 0) crew.range_done_.notify_one();
+    // Once the lock is open the crew may be gone.
+}
+
+void RangeCrew::send_helpers_away() {
+    if (helpers_in_ == 0) return;
+    helpers_in_ -= recall_helpers(this);
+    for (int i = 0; i < looks_before_sleep && helpers_in_ != 0; i++) pause_a_little();
+    std::unique_lock<std::mutex> held(lock_);
+    range_done_.wait(held, [this] { return helpers_in_ == 0; });
 }
 
 void RangeCrew::work_on(size_t number, RecordDecoder& decoder, std::unique_lock<std::mutex>& held) {
@@ -103,7 +134,17 @@ void RangeCrew::work_on(size_t number, RecordDecoder& decoder, std::unique_lock<
     under_way_--;
     tasks_[number].result = std::move(result);
     tasks_[number].done = true;
+    ranges_done_.fetch_add(1, std::memory_order_release);
     range_done_.notify_one();
+}
+
+void RangeCrew::wait_for_range(std::unique_lock<std::mutex>& held) {
+    const uint32_t before = ranges_done_.load(std::memory_order_relaxed);
+    held.unlock();
+    for (int i = 0; i < looks_before_sleep && ranges_done_.load(std::memory_order_acquire) == before; i++)
+        pause_a_little();
+    held.lock();
+    if (ranges_done_.load(std::memory_order_relaxed) == before) range_done_.wait(held);
 }
 
 bool RangeCrew::next(RangeResult* out) {
@@ -113,7 +154,7 @@ bool RangeCrew::next(RangeResult* out) {
             if (may_take())
                 work_on(taken_++, *decoder_, held);
             else
-                range_done_.wait(held);
+                wait_for_range(held);
         }
         Task& task = tasks_[given_];
         RangeResult result = std::move(task.result);
@@ -144,6 +185,7 @@ void RangeCrew::abandon() {
     for (Task& task : tasks_) release_batches(&task.result);
     tasks_.clear();
     taken_ = given_ = 0;
+    work_to_do_.notify_all();  // there is none: helpers that waited for some go
 }
 
 RangeResult RangeCrew::read(size_t begin, size_t end, bool begins_record, RecordDecoder& decoder) const {

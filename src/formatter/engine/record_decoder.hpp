@@ -16,6 +16,7 @@ struct Place {
     int64_t byte_offset = 0;  // of the first byte; relative to the buffer `sequence`, negative if it began earlier
     uint64_t record = 0;      // ordinal of the first record
     bool stream_start = false;  // nothing came before: a byte order mark and a header may stand here
+    uint64_t bytes = 0;  // that will be indexed from here on, as far as that is known, by however many calls
 };
 
 struct DecodeCounters {

@@ -41,6 +41,8 @@ class RowBlock {
     uint8_t* keep_bytes(size_t size);
 
     void clear();
+    // The block counts as full when it has so many rows, until it is cleared.
+    void stop_at(uint32_t rows) { capacity_ = rows < capacity_ ? rows : capacity_; }
     // Keeps only the rows whose bit is set. Afterwards every row carries its own sentinel.
     void compact(const uint64_t* keep);
 

@@ -30,11 +30,12 @@ PushStatus StreamEngine::admit(const Arrived& arrived, uint64_t position, bool l
     Origin& origin = origin_of(buffer.origin);
     const uint64_t prefix = origin.ring.prefix();
     const bool waiting = origin.outstanding && origin.outstanding->held.count(position);
-    if (position <= prefix || waiting || origin.ring.seen(position)) return PushStatus::duplicate;
+    const uint64_t taken = std::max(prefix, origin.outstanding ? origin.outstanding->led_to : 0);
+    if (position <= taken || waiting || origin.ring.seen(position)) return PushStatus::duplicate;
     if (origin.finished) return PushStatus::finished;
     if (position - prefix > ShredRing::max_slots) return PushStatus::out_of_range;
     const bool waits = in_order() || origin.preamble_open;
-    const bool next = position == prefix + 1;
+    const bool next = position == taken + 1;
     // The next buffer in order is always taken: it is what frees the others.
     const uint64_t kept = waits || !ends.any() ? buffer.size : ends.first + (buffer.size - ends.last);
     const uint64_t undecided = call.run.origin && !call.run.delimited ? call.run.bytes : 0;
@@ -64,8 +65,10 @@ PushStatus StreamEngine::admit(const Arrived& arrived, uint64_t position, bool l
     return PushStatus::ok;
 }
 
-// Whether this call may hand on buffers of the origin: always, but in ordered streams one call at a time.
+// Whether this call may hand on buffers of the origin: unless another one is ahead of it, and in ordered streams one call
+// at a time.
 bool StreamEngine::may_decode(Origin& origin, Call& call) const {
+    if (origin.outstanding && origin.outstanding->led_to) return false;
     if (!options_.ordered || call.decodes(origin)) return true;
     if (origin.busy) return false;
     origin.busy = true;

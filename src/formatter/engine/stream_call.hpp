@@ -46,6 +46,13 @@ struct StreamEngine::Run {
     std::vector<SequenceSpan> claims;  // of records that begin or end outside
 };
 
+// What parsing tells of buffers of which nothing was known but where their first record begins.
+struct StreamEngine::Led {
+    std::vector<uint64_t> used;  // bytes of records that are complete, up to each piece's end
+    OwnedBytes tail;             // the record that is open behind them
+    bool inside = false;         // the tail ends inside quotes
+};
+
 // A piece of parsing: the records that end in a run, or one record that spans further.
 struct StreamEngine::Job {
     Origin* origin = nullptr;
@@ -71,6 +78,7 @@ struct StreamEngine::Job {
     bool lead_covered = false;   // and the buffers of the run before `pieces`
     size_t pieces_covered = 0;   // their buffers have been accounted for in a batch
     uint64_t bytes_covered = 0;  // the bytes of those
+    std::shared_ptr<Led> led;     // the pieces are whole buffers: where their records end is to be found out
     uint64_t bytes_exported = 0;  // of this job in batches that left on the way
 };
 

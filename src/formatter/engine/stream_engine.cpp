@@ -14,6 +14,8 @@ namespace {
 constexpr size_t open_builders_most = 64;   // a batch under construction costs its columns: many origins take turns
 constexpr size_t large_builders_most = 4;
 constexpr uint64_t bulk_bytes = 1 << 20;  // who brings that much at once will soon fill a batch
+constexpr uint64_t telling_bytes = 256 << 10;  // of a batch: enough to guess the rest by
+constexpr uint64_t telling_bytes_most = 64 << 20;  // but not to ask for any amount of memory
 constexpr size_t spare_builders_most = 8;
 // A round is admitted, then parsed: long enough to share the work between, short enough for the others at the lock.
 constexpr size_t round_buffers = 4096;
@@ -55,7 +57,21 @@ PushResult StreamEngine::push(const PushedBuffer* buffers, size_t count, bool ap
     for (size_t i = 0; i < count; i++) total += buffers[i].size;
     if (total >= bulk_bytes) call.expected_bytes = total;
     std::unique_lock<std::mutex> guard(lock_, std::defer_lock);
+    struct Presence {
+        std::atomic<uint32_t>& calls;
+        explicit Presence(std::atomic<uint32_t>& calls) : calls(calls) { calls.fetch_add(1); }
+        ~Presence() { calls.fetch_sub(1); }
+    } presence(pushing_);
     for (size_t begin = 0; begin < count && result.status == PushStatus::ok;) {
+        const size_t leading = append ? 0 : leading_buffers(buffers, order.data() + begin, count - begin);
+        if (leading && push_leading(buffers, order.data() + begin, leading, call, &result)) {
+            begin += leading;
+            if (begin < count) continue;
+            guard.lock();
+            flush_idle(Flush::late, &result);
+            number_batches(&result);
+            return result;
+        }
         size_t end = begin, bytes = 0;
         while (end < count && end - begin < round_buffers && bytes < round_bytes) bytes += buffers[order[end++]].size;
         take_in(buffers, order.data() + begin, end - begin, call);
@@ -126,6 +142,7 @@ uint64_t StreamEngine::next_position(const Origin& origin) const {
     uint64_t highest = origin.ring.highest();
     if (origin.outstanding && !origin.outstanding->held.empty())
         highest = std::max(highest, origin.outstanding->held.rbegin()->first);
+    if (origin.outstanding) highest = std::max(highest, origin.outstanding->led_to);
     return highest + 1;
 }
 
@@ -272,7 +289,18 @@ Builder* StreamEngine::builder_for(Origin& origin, Call& call) {
     builder->large = idle_builders_.size() < large_builders_most;
     if (builder->covered.empty() && builder->decoder->rows() == 0) {
         builder->bytes = 0;
+        builder->expected = false;
         if (builder->large) builder->decoder->expect(expected_bytes(call));
+    }
+    // Of the first batch nothing is known when it is opened, but by now what it has grown to says how large it will be.
+    if (builder->large && !typical_bytes_ && builder->bytes >= telling_bytes && !builder->expected) {
+        const uint64_t rows = std::max<uint64_t>(builder->decoder->rows(), 1);
+        const uint64_t bytes = std::max<uint64_t>(builder->decoder->byte_count(), 1);
+        const double share =
+            std::min(double(options_.max_rows) / double(rows), double(options_.max_batch_bytes) / double(bytes));
+        const double whole = std::min(share * double(builder->bytes), double(telling_bytes_most));
+        if (whole > double(builder->bytes)) builder->decoder->expect(uint64_t(whole) - builder->bytes);
+        builder->expected = true;
     }
     builder->plan->held++;
     call.builders.emplace_back(&origin, builder);

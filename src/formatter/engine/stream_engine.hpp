@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <list>
 #include <map>
@@ -107,6 +108,7 @@ struct Builder {
     uint64_t origin = 0;
     uint64_t bytes = 0;  // of input since it was opened
     uint64_t full_bytes = 0;  // of input in the last full batch
+    bool expected = false;  // its decoder was told what is still to come, by what had come
     bool large = false;  // few are open: this one may make room for a full batch at once
     int64_t opened_ns = 0;
 
@@ -149,6 +151,7 @@ class StreamEngine {
   private:
     struct Run;
     struct Job;
+    struct Led;
     struct Call;
 
     // arrival, without the lock (stream_arrival.cpp)
@@ -173,6 +176,13 @@ class StreamEngine {
     bool may_decode(Origin&, Call&) const;
     std::vector<SequenceSpan> missing(Origin&, uint64_t last_position);
 
+    // the next buffers in order of a call that nobody else disturbs (stream_leading.cpp)
+    size_t leading_buffers(const PushedBuffer* buffers, const uint32_t* order, size_t count) const;
+    bool begin_leading(const PushedBuffer* buffers, const uint32_t* order, size_t count, Call&);
+    void parse_leading(Job&, Call&);
+    void end_leading(Job&);
+    bool push_leading(const PushedBuffer* buffers, const uint32_t* order, size_t count, Call&, PushResult*);
+
     // shredding, under the lock (stream_shredding.cpp)
     void extend_run(Origin&, uint64_t position, Piece, const FrameEnds&, bool lost, Call&);
     void close_run(Call&);
@@ -188,7 +198,7 @@ class StreamEngine {
     // parsing, without the lock (stream_parsing.cpp)
     void parse(Call&);
     void parse_run(Job&, Call&);
-    void parse_pieces(Job&, Call&);
+    void parse_pieces(Job&, Call&, Led* led);
     void parse_with_limit(Job&, Call&);
     void parse_spanning(Job&, Call&);
     size_t index_all(Job&, const uint8_t* data, size_t size, uint64_t used_before, Call&);
@@ -217,6 +227,7 @@ class StreamEngine {
     std::list<std::pair<uint64_t, std::weak_ptr<const StreamPlan>>> older_plans_;  // somebody may still hold them
     std::mutex lock_;
     std::condition_variable quiet_;
+    std::atomic<uint32_t> pushing_{0};  // calls that bring buffers right now
     uint64_t in_flight_ = 0;
     bool closed_gate_ = false;  // a checkpoint waits for quiet
     std::unordered_map<uint64_t, Origin, std::hash<uint64_t>, std::equal_to<uint64_t>,

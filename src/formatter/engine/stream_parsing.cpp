@@ -15,7 +15,10 @@ constexpr size_t edge_bytes = 4 << 10;  // of it, to finish the record that bega
 
 void StreamEngine::parse(Call& call) {
     for (Job& job : call.jobs) {
-        job.spanning ? parse_spanning(job, call) : parse_run(job, call);
+        if (job.led)
+            parse_leading(job, call);
+        else
+            job.spanning ? parse_spanning(job, call) : parse_run(job, call);
         job.builder->bytes += job.bytes - job.bytes_exported;
     }
     for (auto& entry : call.builders) entry.second->decoder->materialize();
@@ -28,11 +31,11 @@ void StreamEngine::parse_run(Job& job, Call& call) {
         parse_with_limit(job, call);
     } else if (job.bytes) {
         const uint64_t ordinal = job.merged ? 0 : after_spanning;
-        builder.decoder->place(Place{job.run_first, job.offset, ordinal, job.stream_start});
+        builder.decoder->place(Place{job.run_first, job.offset, ordinal, job.stream_start, job.bytes});
         if (job.pieces.size() == 1)
             index_all(job, job.pieces[0].data, job.bytes, 0, call);
         else
-            parse_pieces(job, call);
+            parse_pieces(job, call, nullptr);
         job.records = builder.decoder->records_placed();
     }
     cover_through(job, job.bytes);
@@ -46,7 +49,8 @@ void StreamEngine::parse_run(Job& job, Call& call) {
 // Makes long stretches of pieces: what lies one behind the other stays as it is, the record that a piece begins is
 // brought in front of the next one where there is room, and only what is small or has no room is put together in the
 // arena. Rows that wait in the decoder point into these bytes: they stay as they are until those have been decoded.
-void StreamEngine::parse_pieces(Job& job, Call& call) {
+// `led`, if given, is told how far the records of each piece went, and gets what is left.
+void StreamEngine::parse_pieces(Job& job, Call& call, Led* led) {
     RecordDecoder& decoder = *job.builder->decoder;
     const uint8_t* open = nullptr;  // what is not indexed yet
     size_t size = 0;
@@ -99,13 +103,21 @@ void StreamEngine::parse_pieces(Job& job, Call& call) {
     };
     for (size_t i = 0; i < job.pieces.size(); i++) {
         Piece piece = job.pieces[i];
-        for (; i + 1 < job.pieces.size() && job.pieces[i + 1].data == piece.data + piece.size; i++)
+        for (; !led && i + 1 < job.pieces.size() && job.pieces[i + 1].data == piece.data + piece.size; i++)
             piece.size += job.pieces[i + 1].size;
+        if (led && i) {  // the ends of the piece before
+            index_open();
+            led->used.push_back(used);
+        }
         if (piece.size < large_piece) {
             if (size && !in_arena) index_open();
             if (piece.size) append(piece.data, piece.size);
         } else {
             if (size) index_open();
+            if (size && !in_arena && open + size == piece.data) {
+                in_place(open, size + piece.size);
+                continue;
+            }
             if (size <= piece.before) {
                 uint8_t* begin = const_cast<uint8_t*>(piece.data) - size;  // ours, as `before` says
                 if (size) std::memcpy(begin, open, size);
@@ -121,6 +133,10 @@ void StreamEngine::parse_pieces(Job& job, Call& call) {
         }
     }
     index_open();
+    if (led) {
+        led->used.push_back(used);
+        led->tail.append(open, size);
+    }
     if (used_arena) decoder.materialize();
 }
 

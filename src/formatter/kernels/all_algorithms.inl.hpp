@@ -11,6 +11,7 @@
 #include "kernels/json_strings.inl.hpp"
 #include "kernels/text_columns.inl.hpp"
 #include "kernels/number_columns.inl.hpp"
+#include "kernels/decimal_columns.inl.hpp"
 #include "kernels/time_columns.inl.hpp"
 
 #define FORMATTER_JOIN_(a, b) a##b
@@ -30,7 +31,9 @@ const Kernel FORMATTER_JOIN(kernel_, FORMATTER_ISA) = {
     .first_record_end = FORMATTER_ISA::first_record_end,
     .copy_counting = FORMATTER_ISA::copy_counting,
     .decode_int64 = FORMATTER_ISA::decode_int64,
+    .decode_uint64 = FORMATTER_ISA::decode_uint64,
     .decode_float64 = FORMATTER_ISA::decode_float64,
+    .decode_decimal128 = FORMATTER_ISA::decode_decimal128,
     .decode_timestamp = FORMATTER_ISA::decode_timestamp,
     .decode_date32 = FORMATTER_ISA::decode_date32,
     .decode_bool = FORMATTER_ISA::decode_bool,
@@ -40,6 +43,7 @@ const Kernel FORMATTER_JOIN(kernel_, FORMATTER_ISA) = {
     .index_json = FORMATTER_ISA::index_json,
     .level_json = FORMATTER_ISA::level_json,
     .copy_json_string = FORMATTER_ISA::copy_json_string,
+    .gather_json_strings = FORMATTER_ISA::gather_json_strings,
 };
 
 }  // namespace formatter

@@ -8,6 +8,7 @@
 #include "kernels/kernel.hpp"
 #include "kernels/separator_blocks.inl.hpp"
 #include "kernels/csv_index_dense.inl.hpp"
+#include "kernels/csv_index_rank.inl.hpp"
 #include "kernels/csv_index_sparse.inl.hpp"
 #include "kernels/quote_summary.inl.hpp"
 
@@ -25,11 +26,12 @@ static bool record_ends(const uint8_t* data, size_t size, size_t offset, const C
 
 constexpr size_t few_in_a_block = 4;  // separators, on average
 
-enum class IndexWay { all_stops, then_pick, skipping };
+enum class IndexWay { all_stops, then_pick, by_rank, skipping };
 
 // Writing all costs about the same for every block that is full of separators, less for one with a few; skipping costs
 // about a missed branch for every wanted stop: what counts is how many bytes there are to each. A look at the first few
-// records tells; the rest is taken to be like them.
+// records tells; the rest is taken to be like them. Between the two, where blocks are full and a few are wanted of each,
+// ranks cost less than positions.
 template <bool quoting>
 static IndexWay choose_way(const uint8_t* data, size_t size, const CsvBytes& bytes, const StopPlan& plan) {
     if (plan.stop_count == plan.fields) return IndexWay::all_stops;
@@ -46,7 +48,10 @@ static IndexWay choose_way(const uint8_t* data, size_t size, const CsvBytes& byt
     }
     const bool sparse = separators * 64 <= offset * few_in_a_block;
     const size_t enough_bytes = sparse ? skip_from_bytes_per_stop_if_sparse : skip_from_bytes_per_stop;
-    return offset >= records * plan.stop_count * enough_bytes ? IndexWay::skipping : IndexWay::then_pick;
+    if (offset >= records * plan.stop_count * enough_bytes) return IndexWay::skipping;
+    const size_t wanted = records * plan.stop_count;
+    const bool few_wanted = plan.stop_count <= most_rank_stops && wanted * rank_from_bytes_per_stop <= offset;
+    return !sparse && few_wanted ? IndexWay::by_rank : IndexWay::then_pick;
 }
 
 template <bool quoting>
@@ -60,6 +65,13 @@ static void index_records(IndexWay way, const uint8_t* data, size_t size, const 
     switch (way) {
         case IndexWay::all_stops: suspect = index_all_stops(blocks, data, size, bytes.record_end, plan, index); break;
         case IndexWay::then_pick: suspect = index_then_pick(blocks, data, size, bytes.record_end, plan, index); break;
+        case IndexWay::by_rank:
+            if (!index_by_rank(blocks, data, size, bytes.record_end, plan, index)) {
+                SeparatorBlocks<quoting> rest(data, size, bytes);
+                suspect = index_then_pick(rest, data, size, bytes.record_end, plan, index);
+                if (rest.first_quote() < blocks.first_quote()) blocks = rest;
+            }
+            break;
         case IndexWay::skipping: suspect = index_by_skipping(blocks, data, size, plan, index); break;
     }
     if (index.rows == index.capacity_rows)

@@ -134,14 +134,15 @@ static inline void pick_columns(const uint32_t* table, const StopPlan& plan, uin
     }
 }
 
+// Goes on behind what is consumed, where a record begins outside quotes; the blocks do so, too.
 template <bool quoting>
 static bool index_then_pick(SeparatorBlocks<quoting>& blocks, const uint8_t* data, size_t size, uint8_t record_end,
                             const StopPlan& plan, CsvIndex& index) {
     alignas(64) uint32_t scratch[most_scratch_fields + settle_bytes + 64];  // an unfinished record, a round, the slack
     PositionTable table = {scratch, 0, 0};
     Settled settled = {0, false, false};
-    uint32_t* out = index.stops;
-    for (size_t offset = 0; offset < size && index.rows < index.capacity_rows && !settled.suspect;) {
+    uint32_t* out = index.stops + size_t(index.rows) * plan.stop_count;
+    for (size_t offset = index.consumed; offset < size && index.rows < index.capacity_rows && !settled.suspect;) {
         const uint32_t rows_left = index.capacity_rows - index.rows;
         offset = write_round(blocks, offset, size, size_t(rows_left) * plan.fields, table);
         settled = settle(data, record_end, plan.fields, rows_left, table);

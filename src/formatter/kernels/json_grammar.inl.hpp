@@ -23,6 +23,18 @@ static inline uint64_t bits_of(uint64_t mask) {
     return mask;
 }
 
+// The bits of `word` where `mask` has ones, side by side.
+static inline uint64_t extract_bits(uint64_t word, uint64_t mask) {
+#ifdef __BMI2__
+    return _pext_u64(word, mask);
+#else
+    uint64_t bits = 0;
+    for (uint64_t at = 1; mask != 0; mask &= mask - 1, at <<= 1)
+        if (word & mask & (0 - mask)) bits |= at;
+    return bits;
+#endif
+}
+
 struct JsonMasks {  // of a block
     uint64_t found;  // structure outside strings
     uint64_t quotes;  // not escaped
@@ -42,15 +54,40 @@ struct EscapeTable {
 };
 static constexpr EscapeTable escape_table;
 
-template <bool strict>
-class JsonGrammar {
+// Of the positions, which have a value before them: a bit each, 64 side by side.
+class JsonValuedWriter {
   public:
-    JsonGrammar(const uint8_t*, size_t, JsonValued*) {}
-    bool accepts(const Block&, size_t, const JsonMasks&) { return true; }
+    explicit JsonValuedWriter(JsonValued* to) : to_(to) {}
+
+    // `values` and `others` of a block's bytes, of which `found` are positions.
+    __attribute__((always_inline)) void append(uint64_t values, uint64_t others, uint64_t found, unsigned count) {
+        values = extract_bits(values, found);
+        others = extract_bits(others, found);
+        to_->values = word_.values |= values << filled_;
+        to_->others = word_.others |= others << filled_;
+        if (filled_ + count >= 64) {
+            word_ = {filled_ ? values >> (64 - filled_) : 0, filled_ ? others >> (64 - filled_) : 0};
+            *++to_ = word_;
+            filled_ += count - 64;
+        } else {
+            filled_ += count;
+        }
+    }
+
+  private:
+    JsonValued* to_;
+    JsonValued word_{0, 0};
+    unsigned filled_ = 0;
 };
 
-#ifdef __BMI2__
+// Whether the index looks at numbers and literals, too.
+#ifdef __AVX512VBMI2__
+constexpr bool json_scalars_indexed = true;
+#else
+constexpr bool json_scalars_indexed = false;
+#endif
 
+#ifdef __BMI2__
 constexpr bool json_grammar_known = true;
 
 static inline uint64_t control_mask(const Block& block) {
@@ -61,28 +98,41 @@ static inline uint64_t control_mask(const Block& block) {
     return equal_mask({_mm256_max_epu8(block.low, limit), _mm256_max_epu8(block.high, limit)}, {limit});
 #endif
 }
-
-#ifdef __AVX512VBMI__
-struct JsonSpaceBytes {  // as JsonStructure finds its bytes
-    __m512i table;
-    JsonSpaceBytes() {
-        alignas(64) uint8_t bytes[64] = {1};
-        for (const char* c = " \t\r"; *c; c++) bytes[*c & 63] = uint8_t(*c);
-        table = _mm512_load_si512(bytes);
-    }
-    uint64_t mask(const Block& block) const {
-        return bits_of(
-            _cvtmask64_u64(_mm512_cmpeq_epi8_mask(_mm512_permutexvar_epi8(block.bytes, table), block.bytes)));
-    }
-};
 #else
+constexpr bool json_grammar_known = false;
+#endif
+
+static inline bool is_hex(uint8_t c) { return uint8_t(c - '0') <= 9 || uint8_t((c | 0x20) - 'a') <= 5; }
+
+// Of the escaped bytes of a block, whether some belong to no escape. `size`: bytes from here to the end of all.
+static inline bool wrong_escapes(const uint8_t* bytes, size_t size, uint64_t escaped) {
+    bool wrong = false;
+    for (; escaped != 0; escaped &= escaped - 1) {
+        const unsigned at = trailing_zeros(escaped);
+        const uint8_t c = bytes[at];
+        if (escape_table.meaning[c] != 0) continue;
+        const uint8_t* const unit = bytes + at + 1;
+        wrong |=
+            c != 'u' || size - at < 5 || !is_hex(unit[0]) || !is_hex(unit[1]) || !is_hex(unit[2]) || !is_hex(unit[3]);
+    }
+    return wrong;
+}
+
+template <bool strict>
+class JsonGrammar {
+  public:
+    JsonGrammar(const uint8_t*, size_t, JsonValued*) {}
+    bool accepts(const Block&, size_t, const JsonMasks&) { return true; }
+};
+
+#if defined(__BMI2__) && !defined(__AVX512VBMI2__)
+
 struct JsonSpaceBytes {
     Needle space = make_needle(' '), tab = make_needle('\t'), carriage_return = make_needle('\r');
     uint64_t mask(const Block& block) const {
         return equal_mask(block, space) | equal_mask(block, tab) | equal_mask(block, carriage_return);
     }
 };
-#endif
 
 // A bit for each byte whose predecessor has one; `carry` is that of the byte before the block.
 static inline uint64_t behind(uint64_t bits, uint64_t& carry) {
@@ -99,30 +149,6 @@ static inline uint64_t step_over(uint64_t over, uint64_t from, uint64_t& carry) 
     return (all & ~over) | (from & ~over);
 }
 
-static inline bool is_hex(uint8_t c) { return uint8_t(c - '0') <= 9 || uint8_t((c | 0x20) - 'a') <= 5; }
-
-// Of the escaped bytes of a block, whether some belong to no escape. `size`: bytes from here to the end of all.
-static inline bool wrong_escapes(const Block& block, const uint8_t* bytes, size_t size, uint64_t escaped) {
-#ifdef __AVX512VBMI__
-    const __m512i low = _mm512_load_si512(escape_table.meaning), high = _mm512_load_si512(escape_table.meaning + 64);
-    const __m512i meanings = _mm512_permutex2var_epi8(low, block.bytes, high);  // by the low seven bits
-    const __mmask64 ascii = _mm512_testn_epi8_mask(block.bytes, _mm512_set1_epi8(char(0x80)));
-    escaped &= ~bits_of(_cvtmask64_u64(_mm512_mask_test_epi8_mask(ascii, meanings, meanings)));
-#else
-    (void)block;
-#endif
-    bool wrong = false;
-    for (; escaped != 0; escaped &= escaped - 1) {
-        const unsigned at = trailing_zeros(escaped);
-        const uint8_t c = bytes[at];
-        if (escape_table.meaning[c] != 0) continue;
-        const uint8_t* const unit = bytes + at + 1;
-        wrong |=
-            c != 'u' || size - at < 5 || !is_hex(unit[0]) || !is_hex(unit[1]) || !is_hex(unit[2]) || !is_hex(unit[3]);
-    }
-    return wrong;
-}
-
 template <>
 class JsonGrammar<true> {
   public:
@@ -133,7 +159,7 @@ class JsonGrammar<true> {
         const uint64_t space = space_.mask(block) & ~masks.strings;
         uint64_t wrong = control_mask(block) & masks.strings & masks.present;
         const uint64_t escaped = masks.escaped & masks.strings & masks.present;
-        if (__builtin_expect(escaped != 0, 0)) wrong |= wrong_escapes(block, data_ + offset, size_ - offset, escaped);
+        if (__builtin_expect(escaped != 0, 0)) wrong |= wrong_escapes(data_ + offset, size_ - offset, escaped);
 
         const uint64_t other = ~(masks.found | space | masks.strings | closing) & masks.present;
         const uint64_t after_other = behind(other, other_);
@@ -144,36 +170,18 @@ class JsonGrammar<true> {
             valued = step_over(space, valued, spaces_);
             other_valued = step_over(space, other_valued, other_spaces_);
         }
-        append_valued(_pext_u64(valued, masks.found), _pext_u64(other_valued, masks.found), popcount(masks.found));
+        valued_.append(valued, other_valued, masks.found, popcount(masks.found));
         wrong |= valued & ~masks.found;
         return wrong == 0;
     }
 
   private:
-    __attribute__((always_inline)) void append_valued(uint64_t values, uint64_t others, unsigned count) {
-        valued_->values = word_.values |= values << filled_;
-        valued_->others = word_.others |= others << filled_;
-        if (filled_ + count >= 64) {
-            word_ = {filled_ ? values >> (64 - filled_) : 0, filled_ ? others >> (64 - filled_) : 0};
-            *++valued_ = word_;
-            filled_ += count - 64;
-        } else {
-            filled_ += count;
-        }
-    }
-
     const uint8_t* data_;
     size_t size_;
-    JsonValued* valued_;
-    JsonValued word_{0, 0};
-    unsigned filled_ = 0;
+    JsonValuedWriter valued_;
     uint64_t other_ = 0, text_ = 0, spaces_ = 0, other_spaces_ = 0;  // what the block before leaves, a bit each
     const JsonSpaceBytes space_;
 };
-
-#else
-
-constexpr bool json_grammar_known = false;
 
 #endif
 

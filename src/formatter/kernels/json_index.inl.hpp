@@ -14,69 +14,12 @@
 #include "kernels/json_grammar.inl.hpp"
 #include "kernels/kernel.hpp"
 #include "kernels/separator_blocks.inl.hpp"
+#ifdef __AVX512VBMI2__
+#include "kernels/json_stripes.inl.hpp"
+#endif
 
 namespace formatter {
 namespace FORMATTER_ISA {
-
-#ifdef __AVX512VBMI__
-// The seven bytes differ in their low six bits, so a table of 64 finds them all at once: a byte is one of them if the
-// table holds it where its low bits point.
-struct JsonStructure {
-    __m512i table, seen{};
-    JsonStructure() {
-        alignas(64) uint8_t bytes[64] = {1};  // no byte with low bits 0 is 1, none with others is 0
-        for (const char* c = "{}[]:,\n"; *c; c++) bytes[*c & 63] = uint8_t(*c);
-        table = _mm512_load_si512(bytes);
-    }
-    uint64_t mask(const Block& block) const {
-        return bits_of(
-            _cvtmask64_u64(_mm512_cmpeq_epi8_mask(_mm512_permutexvar_epi8(block.bytes, table), block.bytes)));
-    }
-    void note(const Block& block) { seen = _mm512_or_si512(seen, block.bytes); }
-    bool ascii() const { return _cvtmask64_u64(_mm512_movepi8_mask(seen)) == 0; }
-    // Sixteen at most in nearly every block: records hold a position to ten bytes.
-    template <bool kinds_too>
-    static void write(const Block& block, uint64_t mask, uint32_t base, uint32_t* out, uint8_t* kinds) {
-        __m512i bytes{};
-        if (kinds_too) {
-            bytes = _mm512_maskz_compress_epi8(_cvtu64_mask64(mask), block.bytes);
-            _mm_storeu_si128(reinterpret_cast<__m128i*>(kinds), _mm512_castsi512_si128(bytes));
-        }
-        if (__builtin_expect(popcount(mask) > 16, 0)) {
-            if (kinds_too) _mm512_storeu_si512(kinds, bytes);
-            return write_positions(mask, base, out);
-        }
-        alignas(64) static const uint8_t iota[64] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
-                                                     16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
-                                                     32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47,
-                                                     48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
-        const __m512i packed = _mm512_maskz_compress_epi8(_cvtu64_mask64(mask), _mm512_load_si512(iota));
-        const __m512i wide = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(packed));
-        _mm512_storeu_si512(out, _mm512_add_epi32(_mm512_set1_epi32(int(base)), wide));
-    }
-    static void write_kinds(const uint8_t*, const JsonIndex&) {}  // written already
-};
-#else
-struct JsonStructure {
-    Needle open_object = make_needle('{'), close_object = make_needle('}'), open_array = make_needle('[');
-    Needle close_array = make_needle(']'), colon = make_needle(':'), comma = make_needle(','),
-           line_end = make_needle('\n');
-    uint64_t mask(const Block& block) const {
-        return equal_mask(block, open_object) | equal_mask(block, close_object) | equal_mask(block, open_array) |
-               equal_mask(block, close_array) | equal_mask(block, colon) | equal_mask(block, comma) |
-               equal_mask(block, line_end);
-    }
-    void note(const Block&) {}
-    bool ascii() const { return false; }  // not known as cheaply here
-    template <bool kinds_too>
-    static void write(const Block&, uint64_t mask, uint32_t base, uint32_t* out, uint8_t*) {
-        write_positions(mask, base, out);
-    }
-    static void write_kinds(const uint8_t* data, const JsonIndex& index) {
-        for (size_t i = 0; i < index.count; i++) index.kinds[i] = data[index.positions[i]];
-    }
-};
-#endif
 
 // The bytes behind unescaped backslashes; `carry` is whether the block's first byte is one, and becomes the next block's.
 //
@@ -92,20 +35,38 @@ static inline uint64_t escaped_bytes(uint64_t backslashes, uint64_t& carry) {
     return (even ^ even_runs << 1) & behind;
 }
 
+#ifdef __AVX512VBMI2__
+
+template <bool kinds_too, bool strict>
+static void index_json_as(const uint8_t* data, size_t size, JsonIndex& index) {
+    StripeIndexer<kinds_too, strict>(data, size, index).run();
+}
+
+#else
+
+struct JsonStructure {
+    Needle open_object = make_needle('{'), close_object = make_needle('}'), open_array = make_needle('[');
+    Needle close_array = make_needle(']'), colon = make_needle(':'), comma = make_needle(','),
+           line_end = make_needle('\n');
+    uint64_t mask(const Block& block) const {
+        return equal_mask(block, open_object) | equal_mask(block, close_object) | equal_mask(block, open_array) |
+               equal_mask(block, close_array) | equal_mask(block, colon) | equal_mask(block, comma) |
+               equal_mask(block, line_end);
+    }
+};
+
 template <bool kinds_too, bool strict>
 static void index_json_as(const uint8_t* data, size_t size, JsonIndex& index) {
     JsonStructure structure;
     const Needle backslash = make_needle('\\'), quote = make_needle('"'), line_end = make_needle('\n');
     JsonGrammar<strict> grammar(data, size, index.valued);
     uint32_t* out = index.positions;
-    uint8_t* const kinds = index.kinds;
     uint64_t inside = 0, carry = 0;
     index.stopped = false;
     for (size_t offset = 0; offset < size; offset += 64) {
         uint64_t present = ~uint64_t(0);
         const Block block =
             size - offset >= 64 ? load_block(data + offset) : load_tail(data + offset, size - offset, present);
-        structure.note(block);
         const uint64_t backslashes = bits_of(equal_mask(block, backslash));
         uint64_t quotes = bits_of(equal_mask(block, quote)), escaped = 0;
         if (__builtin_expect((backslashes | carry) != 0, 0)) quotes &= ~(escaped = escaped_bytes(backslashes, carry));
@@ -119,19 +80,22 @@ static void index_json_as(const uint8_t* data, size_t size, JsonIndex& index) {
         if (strict && !grammar.accepts(block, offset, {found, quotes, strings, escaped, present})) bad |= 1;
         if (__builtin_expect(bad != 0, 0)) {
             found &= (bad & (0 - bad)) - 1;
-            structure.template write<kinds_too>(block, found, uint32_t(offset), out, kinds + (out - index.positions));
+            write_positions(found, uint32_t(offset), out);
             out += popcount(found);
             while (out > index.positions && data[out[-1]] != '\n') out--;
             index.stopped = true;
             break;
         }
-        structure.template write<kinds_too>(block, found, uint32_t(offset), out, kinds + (out - index.positions));
+        write_positions(found, uint32_t(offset), out);
         out += popcount(found);
     }
-    index.ascii = structure.ascii();
+    index.utf8_known = false;
     index.count = size_t(out - index.positions);
-    if (kinds_too) structure.write_kinds(data, index);
+    if (kinds_too)
+        for (size_t i = 0; i < index.count; i++) index.kinds[i] = data[index.positions[i]];
 }
+
+#endif
 
 static void index_json(const uint8_t* data, size_t size, JsonIndex& index) {
     index.checked = json_grammar_known && index.valued != nullptr && index.kinds != nullptr;

@@ -20,18 +20,6 @@
 namespace formatter {
 namespace FORMATTER_ISA {
 
-// The bits of `word` where `mask` has ones, side by side.
-static inline uint64_t extract_bits(uint64_t word, uint64_t mask) {
-#ifdef __BMI2__
-    return _pext_u64(word, mask);
-#else
-    uint64_t bits = 0;
-    for (uint64_t at = 1; mask != 0; mask &= mask - 1, at <<= 1)
-        if (word & mask & (0 - mask)) bits |= at;
-    return bits;
-#endif
-}
-
 // The depths of up to 64 parts, of which `opening` and `closing` are brackets; `depth` is that before the first and becomes
 // that behind the last. False if one is too deep to be told, or closes what is not open.
 #ifdef __AVX512BW__
@@ -84,6 +72,30 @@ static inline bool write_depths(const uint8_t* kinds, uint64_t, uint64_t, uint8_
 }
 #endif
 
+// The lowest `count` bits, 64 at most.
+static inline uint64_t first_bits(uint64_t bits, unsigned count) {
+#ifdef __BMI2__
+    return _bzhi_u64(bits, count);
+#else
+    return count == 64 ? bits : bits & ((uint64_t(1) << count) - 1);
+#endif
+}
+
+// Of `parts` those that are not of what the last part of their depth before all these was of: the others are in order, since
+// records are alike. Elsewhere all: then every depth is looked at in turn.
+#ifdef __AVX512VBMI__
+constexpr bool levels_by_place = true;
+static inline uint64_t unlike_before(const Block& depths, uint64_t of_object, const uint8_t* was_object,
+                                     uint64_t parts) {
+    const __m512i low = _mm512_load_si512(was_object), high = _mm512_load_si512(was_object + 64);
+    const __m512i before = _mm512_permutex2var_epi8(low, depths.bytes, high);
+    return parts & (of_object ^ bits_of(_cvtmask64_u64(_mm512_test_epi8_mask(before, before))));
+}
+#else
+constexpr bool levels_by_place = false;
+static inline uint64_t unlike_before(const Block&, uint64_t, const uint8_t*, uint64_t parts) { return parts; }
+#endif
+
 struct JsonKinds {  // of 64 parts, a bit each
     uint64_t open_object, open_array, close_object, close_array, colon, comma, line_end;
 
@@ -120,8 +132,9 @@ static void level_json_as(JsonLevels& levels) {
                  line_end = make_needle('\n'), none = make_needle(0);
     JsonKinds before{};
     before.line_end = ~uint64_t(0);
-    uint8_t was_object[128] = {};  // by depth: whether the last part there was of an object
+    alignas(64) uint8_t was_object[128] = {};  // by depth: whether the last part there was of an object
     uint64_t depth = 0;
+    uint32_t* line_ends = levels.line_ends;
     levels.whole = 0;
     for (size_t at = 0; at < levels.count; at += 64) {
         const size_t size = levels.count - at < 64 ? levels.count - at : 64;
@@ -138,7 +151,7 @@ static void level_json_as(JsonLevels& levels) {
             write_depths(kinds + at, opening, is.close_object | is.close_array, levels.depths + at, size, depth);
         const Block depths = load_block(levels.depths + at);
         bool wrong = !shallow || (bits_of(equal_mask(depths, none)) & present) != is.line_end;
-        uint64_t left = opening | is.close_object | is.close_array;
+        uint64_t parts = opening | is.close_object | is.close_array;
         uint64_t of_object = is.open_object | is.close_object;
         if (strict) {
             is.colon = bits_of(equal_mask(block, colon)) & present;
@@ -147,23 +160,27 @@ static void level_json_as(JsonLevels& levels) {
             wrong |= (parts_in_order(is, is.shifted(before), valued.values) & present) != present;
             // Only strings are keys. That a value has something before it is known by now.
             wrong |= (is.colon & valued.others) != 0;
-            if (!wrong) wrong = !scalars_in_order(levels, at, valued.others & present);
+            if (!wrong && !json_scalars_indexed) wrong = !scalars_in_order(levels, at, valued.others & present);
             const uint64_t before_colon = is.colon >> 1 | uint64_t(size == 64 && kinds[at + 64] == ':') << 63;
             of_object |= is.colon | (is.comma & before_colon);
-            left |= is.colon | is.comma;
+            parts |= is.colon | is.comma;
             before = is;
         }
+        uint64_t left = unlike_before(depths, of_object, was_object, parts);
         for (unsigned level = 1; left != 0 && !wrong; level++) {
-            const uint64_t here = bits_of(equal_mask(depths, make_needle(uint8_t(level)))) & left;
-            if (here == 0) continue;
+            if (levels_by_place) level = levels.depths[at + trailing_zeros(left)];
+            const uint64_t here = bits_of(equal_mask(depths, make_needle(uint8_t(level)))) & parts;
             left &= ~here;
+            if (here == 0) continue;
             const uint64_t object = extract_bits(of_object, here), opens = extract_bits(opening, here);
             const unsigned count = popcount(here);
             const uint64_t differs = (object ^ (object << 1 | was_object[level])) & ~opens;
-            wrong = (count == 64 ? differs : differs & ((uint64_t(1) << count) - 1)) != 0;
+            wrong = first_bits(differs, count) != 0;
             was_object[level] = uint8_t(object >> (count - 1) & 1);
         }
         if (wrong) return;
+        write_positions(is.line_end, uint32_t(levels.first + at), line_ends);
+        line_ends += popcount(is.line_end);
         if (is.line_end) levels.whole = at + 64 - unsigned(__builtin_clzll(is.line_end));
     }
 }

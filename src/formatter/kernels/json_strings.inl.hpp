@@ -142,5 +142,86 @@ static ptrdiff_t copy_json_string(const uint8_t* from, size_t size, uint8_t* to)
     return to - begin;
 }
 
+// Copies the first of a string and says whether that was all of it, and plain: most strings are short and so.
+#ifdef __AVX512VBMI2__
+static inline bool copy_short_string(const uint8_t* from, size_t size, uint8_t* to) {
+    const __m512i bytes = _mm512_loadu_si512(from);
+    _mm512_storeu_si512(to, bytes);
+    const __mmask64 odd = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8('"')) |
+                          _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8('\\')) |
+                          _mm512_cmplt_epu8_mask(bytes, _mm512_set1_epi8(0x20));
+    return (_bzhi_u64(_cvtmask64_u64(odd), unsigned(size)) == 0) & (size <= 64);
+}
+#else
+static inline bool copy_short_string(const uint8_t* from, size_t size, uint8_t* to) {
+    typedef uint8_t Lanes __attribute__((vector_size(16)));
+    typedef uint64_t Pair __attribute__((vector_size(16)));
+    alignas(16) static const uint8_t edge[32] = {255, 255, 255, 255, 255, 255, 255, 255,
+                                                 255, 255, 255, 255, 255, 255, 255, 255};
+    Lanes odd = {};
+    for (size_t left = size;; from += 16, to += 16, left -= 16) {
+        Lanes bytes, present;
+        __builtin_memcpy(&bytes, from, 16);
+        __builtin_memcpy(to, &bytes, 16);
+        const Lanes marks = Lanes(bytes == uint8_t('"')) | Lanes(bytes == uint8_t('\\')) | Lanes(bytes < uint8_t(0x20));
+        if (left > 16) {
+            odd |= marks;
+            continue;
+        }
+        __builtin_memcpy(&present, edge + 16 - left, 16);
+        odd |= marks & present;
+        break;
+    }
+    const Pair any = Pair(odd);
+    return (any[0] | any[1]) == 0;
+}
+#endif
+
+// Keeps the compiler from making a branch of what could go either way.
+static inline uint64_t unforeseen(uint64_t value) {
+    __asm__("" : "+r"(value));
+    return value;
+}
+
+static uint32_t gather_json_strings(const Segment& segment, const uint32_t* stops, size_t stride, uint32_t from,
+                                    uint64_t bit, JsonStrings& out) {
+    constexpr size_t block = 64;
+    const uint8_t* const base = segment.base;
+    const size_t readable = size_t(segment.readable_end - base);
+    uint8_t* const text = out.text;
+    uint64_t bytes = out.bytes;
+    const uint64_t nullable = out.nullable;
+    uint32_t row = from;
+    uint32_t null_word;
+    __builtin_memcpy(&null_word, "null", 4);
+    for (; row < segment.rows; row++, stops += stride) {
+        const uint8_t* const begin = base + stops[0];
+        size_t size = stops[1] - stops[0];
+        if (__builtin_expect((stops[1] + block > readable) | (bytes + size > out.room), 0)) break;
+        uint32_t word;
+        __builtin_memcpy(&word, begin, 4);
+        const uint64_t quoted = begin[-1] == '"';
+        const uint64_t null = unforeseen((quoted ^ 1) & ((*begin == '\n') | ((size == 4) & (word == null_word))));
+        if (__builtin_expect(unforeseen(quoted | (null & nullable)) == 0, 0)) break;
+        size &= unforeseen(0 - quoted);
+        if (!copy_short_string(begin, size, text + bytes)) {
+            const ptrdiff_t copied = copy_json_string(begin, size, text + bytes);
+            if (__builtin_expect(copied < 0, 0)) break;
+            size = size_t(copied);
+        }
+        bytes += size;
+        out.valid[(bit + row) / 64] &= ~(null << (bit + row) % 64);
+        if (out.wide) {
+            const int64_t end = int64_t(bytes);
+            __builtin_memcpy(out.ends + 8 * size_t(row - from), &end, 8);
+        } else {
+            const int32_t end = int32_t(bytes);
+            __builtin_memcpy(out.ends + 4 * size_t(row - from), &end, 4);
+        }
+    }
+    out.bytes = bytes;
+    return row;
+}
+
 }  // namespace FORMATTER_ISA
 }  // namespace formatter

@@ -66,7 +66,7 @@ struct JsonIndex {
     // out
     bool checked;  // `valued` is there, and strings and what stands between values are in order by the JSON grammar
     size_t count;  // positions of whole lines: the last is a line end
-    bool ascii;  // no byte up to the last position is 0x80 or more (may be false too often)
+    bool utf8_known;  // all bytes up to the last position are UTF-8 (may be false too often)
     bool stopped;  // the line behind the last position has no strings in order: not written, nor those after it
 };
 
@@ -77,10 +77,21 @@ struct JsonLevels {
     const uint32_t* positions;
     size_t count;
     uint8_t* depths;  // out: room for `count` + 64
+    uint32_t* line_ends;  // out: which kinds are line ends, as far as `whole`, from `first` on; room for `count` + 64
+    size_t first;
     size_t whole;  // out: kinds of the lines, from the first, that are in order; may stop early, never late
 };
 
 // ---------------------------------------------------------------------------------------------- values
+
+// What the numbers of a column were like so far, in a loop's own terms. A guess that saves time and changes no value.
+struct NumberShape {
+    uint32_t word_count = 1;  // of eight bytes that hold most
+    uint32_t shorter = 0;     // chunks in a row for which fewer would have done
+    bool beyond_eight = false;
+    bool long_digits = false;
+    bool exponents = false;
+};
 
 // Bitmaps are least significant bit first, as Arrow's, (rows + 63) / 64 words; bits past `rows` are written as zero.
 struct ValueMarks {
@@ -88,6 +99,7 @@ struct ValueMarks {
     uint64_t* odd;  // not decided here: out[] is unspecified. Never set together with `empty`
     uint32_t empty_count;  // out
     uint32_t odd_count;  // out
+    NumberShape* shape = nullptr;  // of this column, from call to call, if the caller keeps it
 };
 
 enum class TimeUnit : uint8_t { second, milli, micro, nano };
@@ -100,6 +112,16 @@ struct Token {  // a short literal, for booleans and null markers
 struct StringSums {
     uint64_t bytes;  // upper bound of the bytes gather_strings will write
     bool any_non_ascii;  // out of gather_strings: some byte >= 0x80 was copied
+};
+
+struct JsonStrings {  // where the strings of a column go
+    uint8_t* text;
+    uint64_t bytes;  // in and out: of it that are written; 64 more than `room` may be overwritten
+    uint64_t room;
+    uint8_t* ends;  // one a row: int32, or int64 if `wide`
+    bool wide;
+    bool nullable;  // if not, a null is not decided here
+    uint64_t* valid;  // a bitmap whose bits are set: those of nulls are cleared
 };
 
 struct Kernel {
@@ -117,13 +139,22 @@ struct Kernel {
     uint64_t (*copy_counting)(uint8_t* to, const uint8_t* from, size_t size, uint8_t byte, const uint8_t* next,
                               size_t next_size);
 
-    // -?digits, 1 to 18 digits. Anything else (signs '+', spaces, quotes, longer, overflow) is odd.
+    // -?digits, 1 to 18 digits, and most of 19 where a column has many of them. Anything else (signs '+', spaces, quotes,
+    // longer, overflow) is odd.
     void (*decode_int64)(const FieldView&, int64_t* out, ValueMarks&);
-    // -?digits[.digits] with at most 15 digits in all and at least one on each side of a point that is there: correctly
+    // The same without signs, up to 20 digits.
+    void (*decode_uint64)(const FieldView&, uint64_t* out, ValueMarks&);
+    // -?digits[.digits] with at most 15 digits in all and at least one on each side of a point that is there, and where a
+    // column has many such, most of 20 digits and with an exponent behind (e or E, a sign or none, one to four digits): correctly
     // rounded. Everything else is odd. `decimal_point` is '.' or ','.
     void (*decode_float64)(const FieldView&, uint8_t decimal_point, double* out, ValueMarks&);
-    // YYYY-MM-DD, and in timestamps also YYYY-MM-DD[T ]HH:MM:SS and ...SS.f{1,9}, each with an optional Z. Valid calendar
-    // dates of years 0001 to 9999 only; else odd. More fraction digits than the unit holds: odd unless they are zeros.
+    // -?digits[.digits] with at least one digit on each side of a point that is there, and no more behind it than `scale`
+    // (0 to 38): times 10^scale, as 16 bytes a value, below 10^precision. Most such are decided, everything else is odd.
+    void (*decode_decimal128)(const FieldView&, uint8_t decimal_point, uint32_t precision, uint32_t scale, uint8_t* out,
+                              ValueMarks&);
+    // YYYY-MM-DD, and in timestamps also YYYY-MM-DD[T ]HH:MM[:SS[.f{1,9}]], each of those with an optional zone: Z, or + or -
+    // and HH, HHMM or HH:MM. Valid calendar dates of years 0001 to 9999 only; else odd. More fraction digits than the unit
+    // holds: odd unless they are zeros.
     void (*decode_timestamp)(const FieldView&, TimeUnit, int64_t* out, ValueMarks&);
     void (*decode_date32)(const FieldView&, int32_t* out, ValueMarks&);
     // One bit a row into `out` (a bitmap like the marks). Fields equal to a token decide; others are odd (or empty).
@@ -148,6 +179,12 @@ struct Kernel {
     // The text a JSON string's content stands for; the bytes written, or -1 if no string has such content. 64 bytes more
     // than `size` are read and may be written.
     ptrdiff_t (*copy_json_string)(const uint8_t* from, size_t size, uint8_t* to);
+    // The same for rows `from` and on of one segment, the strings behind each other; `stops` are those of row `from`, a
+    // string's lie inside its quotes, and row 0 of the segment has bit `bit` in the bitmap. What is neither a string nor
+    // null nor missing (a line end), what there is no room for, and what stands so near to the end of what can be read
+    // that whole blocks cannot, ends it. Returns the row behind the last one decided.
+    uint32_t (*gather_json_strings)(const Segment&, const uint32_t* stops, size_t stride, uint32_t from, uint64_t bit,
+                                    JsonStrings&);
 };
 
 // Kernels compiled in and supported by this CPU, best first; the last is scalar.

@@ -4,14 +4,12 @@
 // Refuses to know exponents, spaces, signs '+', thousands: all that is odd, and the engine decides it.
 #pragma once
 
-#include "kernels/field_lanes.inl.hpp"
+#include "kernels/digit_chunks.inl.hpp"
 #include "kernels/kernel.hpp"
+#include "kernels/nearest_doubles.inl.hpp"
 
 namespace formatter {
 namespace FORMATTER_ISA {
-
-constexpr uint64_t every_byte(uint64_t byte) { return byte * 0x0101010101010101; }
-constexpr uint64_t zero_digits = every_byte('0');
 
 // ------------------------------------------------------------------------------------------ the loop over a column
 
@@ -23,32 +21,116 @@ FORMATTER_INLINE void write_marks(ValueMarks& marks, size_t word, uint64_t empty
     marks.odd_count += uint32_t(__builtin_popcountll(odd));
 }
 
-// `Convert` has eight(chunk, row, out) and sixteen(chunk, row, out), which write 64 values and return a bit for each
-// row that was decided, and decide_long(field, value) for fields of more than 16 bytes.
+// A chunk of `rows` rows to `out`, from row `done` of the view on. `convert` writes 64 values and returns a bit for each row
+// that was decided; `is_empty` says which fields have no bytes.
+template <class Convert, class IsEmpty>
+FORMATTER_INLINE void write_chunk(uint32_t rows, size_t done, uint64_t* out, ValueMarks& marks, const Convert& convert,
+                                  const IsEmpty& is_empty) {
+    for (uint32_t row = 0; row < rows; row += 64) {
+        const uint32_t left = rows - row;
+        alignas(64) uint64_t last_values[64];
+        uint64_t* const values = left >= 64 ? out + done + row : last_values;
+        uint64_t good = convert(row, values);
+        const uint64_t empty = is_empty(row, good, values) & first_rows(left);
+        write_marks(marks, (done + row) / 64, empty, ~(good | empty) & first_rows(left));
+        if (left < 64) __builtin_memcpy(out + done + row, last_values, left * sizeof(uint64_t));
+    }
+}
+
+// Of 64 rows of a chunk those without bytes. Long fields among them, which have no size either, are decided.
+template <class Chunk, class Convert>
+FORMATTER_INLINE uint64_t empty_rows(const Chunk& chunk, uint32_t row, size_t& at_long, const Convert& convert,
+                                     uint64_t& good, uint64_t* values) {
+    uint64_t empty = lanes::zero_bytes64(chunk.sizes + row);
+    for (; at_long < chunk.long_count && chunk.long_fields[at_long].row < row + 64; at_long++) {
+        const WordChunk::LongField& field = chunk.long_fields[at_long];
+        const uint64_t bit = uint64_t(1) << (field.row - row);
+        empty &= ~bit;
+        if (convert.decide_long(field, values[field.row - row])) good |= bit;
+    }
+    return empty;
+}
+
+// The last byte of the first odd row of a short chunk: whether it may be a number all the same.
+FORMATTER_INLINE bool may_be_number(const WordChunk& chunk, const uint64_t* odd) {
+    for (uint32_t row = 0; row < chunk.rows; row += 64) {
+        if (odd[row / 64] == 0) continue;
+        return uint8_t((chunk.last[row + uint32_t(__builtin_ctzll(odd[row / 64]))] >> 56) - '0') <= 9;
+    }
+    return false;
+}
+
+// `Convert` has eight(chunk, row, out) and sixteen(chunk, row, out), which write 64 values and return a bit for each row
+// that was decided, decide_long(field, value) for fields of more than 16 bytes, and digits(chunk, row, words, out), which
+// does as the first two for a DigitChunk. Short fields take the first way, and all of a chunk in which many are longer or
+// undecided the other: that is how it was in the chunk before, and a chunk that was taken for the wrong kind is done again.
 template <class Convert>
 FORMATTER_INLINE void decode_words(const FieldView& view, const Convert& convert, uint64_t* out, ValueMarks& marks) {
+    constexpr uint32_t patience = 16;  // chunks until another way is tried again
     RunWalk walk(view);
     WordChunk chunk;
-    bool beyond_eight = false;
+    DigitChunk digits;
+    NumberShape shape;
+    if (marks.shape != nullptr) shape = *marks.shape;
+    uint32_t wait = 0;
     marks.empty_count = marks.odd_count = 0;
-    for (size_t done = 0; next_chunk(walk, chunk, beyond_eight); done += chunk.rows) {
+    for (size_t done = 0;;) {
+        const size_t segment = walk.segment;
+        const uint32_t first_row = walk.row, empty_count = marks.empty_count, odd_count = marks.odd_count;
+        const auto again = [&](bool with_exponents) {
+            walk.segment = segment;
+            walk.row = first_row;
+            marks.empty_count = empty_count;
+            marks.odd_count = odd_count;
+            shape.long_digits = true;
+            shape.exponents = with_exponents;
+        };
         size_t at_long = 0;
-        for (uint32_t row = 0; row < chunk.rows; row += 64) {
-            const uint32_t left = chunk.rows - row;
-            alignas(64) uint64_t last_values[64];
-            uint64_t* const values = left >= 64 ? out + done + row : last_values;
-            uint64_t good = beyond_eight ? convert.sixteen(chunk, row, values) : convert.eight(chunk, row, values);
-            uint64_t empty = lanes::zero_bytes64(chunk.sizes + row) & first_rows(left);
-            for (; at_long < chunk.long_count && chunk.long_fields[at_long].row < row + 64; at_long++) {
-                const WordChunk::LongField& field = chunk.long_fields[at_long];
-                const uint64_t bit = uint64_t(1) << (field.row - row);
-                empty &= ~bit;
-                if (convert.decide_long(field, values[field.row - row])) good |= bit;
+        wait -= wait != 0;
+        if (shape.long_digits) {
+            if (!next_digit_chunk(walk, digits, shape)) break;
+            write_chunk(
+                digits.rows, done, out, marks,
+                [&](uint32_t row, uint64_t* values) { return convert.digits(digits, row, shape, values); },
+                [&](uint32_t row, uint64_t& good, uint64_t* values) {
+                    return empty_rows(digits, row, at_long, convert, good, values);
+                });
+            if (shape.exponents && digits.exponent_count == 0) {
+                shape.exponents = false;
+                wait = patience;
+            } else if (Convert::has_exponents && !shape.exponents && wait == 0 &&
+                       (marks.odd_count - odd_count) * 32 > digits.rows) {
+                again(true);
+                continue;
             }
-            write_marks(marks, (done + row) / 64, empty, ~(good | empty) & first_rows(left));
-            if (left < 64) __builtin_memcpy(out + done + row, last_values, left * sizeof(uint64_t));
+            shape.long_digits = shape.exponents || digits.longest > 16 || shape.shorter < patience;
+            done += digits.rows;
+        } else {
+            if (!next_chunk(walk, chunk, shape.beyond_eight)) break;
+            if (chunk.long_count * 8 > chunk.rows) {
+                shape.word_count = 3;
+                again(false);
+                continue;
+            }
+            write_chunk(
+                chunk.rows, done, out, marks,
+                [&](uint32_t row, uint64_t* values) {
+                    return shape.beyond_eight ? convert.sixteen(chunk, row, values) : convert.eight(chunk, row, values);
+                },
+                [&](uint32_t row, uint64_t& good, uint64_t* values) {
+                    return empty_rows(chunk, row, at_long, convert, good, values);
+                });
+            if (Convert::has_exponents && wait == 0 && (marks.odd_count - odd_count) * 32 > chunk.rows) {
+                if (may_be_number(chunk, marks.odd + done / 64)) {
+                    again(true);
+                    continue;
+                }
+                wait = patience;
+            }
+            done += chunk.rows;
         }
     }
+    if (marks.shape != nullptr) *marks.shape = shape;
 }
 
 // ------------------------------------------------------------------------------------------ signs and digits
@@ -74,10 +156,6 @@ FORMATTER_INLINE lanes::Words first_byte_of(lanes::Words keep, lanes::Words befo
 }
 FORMATTER_INLINE lanes::Words first_byte_of(lanes::Words keep) { return keep & ~(keep << 8); }
 
-FORMATTER_INLINE lanes::Words not_digits(lanes::Words digits) {
-    return lanes::over(digits, lanes::splat(every_byte(9)));
-}
-
 FORMATTER_INLINE uint64_t eight_digits_of(uint64_t digits) {
     digits = digits * 10 + (digits >> 8);
     const uint64_t pairs = 0x000000FF000000FF;
@@ -102,13 +180,18 @@ FORMATTER_INLINE bool append_digits(const uint8_t* at, const uint8_t* end, uint6
 
 // ------------------------------------------------------------------------------------------ integers
 
+// `is_unsigned`: up to 2^64 - 1, and signs are odd.
+template <bool is_unsigned>
 struct ConvertInteger {
+    static constexpr bool has_exponents = false;
+
     uint64_t eight(const WordChunk& chunk, uint32_t row, uint64_t* out) const {
         uint64_t good = 0;
         for (uint32_t i = 0; i < 64; i += lanes::width) {
             const lanes::Words keep = lanes::last_bytes(lanes::load_bytes_as_words(chunk.sizes + row + i));
             const SignedWord last = split_sign(lanes::load(chunk.last + row + i), keep, first_byte_of(keep));
-            const lanes::Which fits = lanes::both(lanes::is_zero(not_digits(last.digits)), lanes::is_set(last.keep));
+            const lanes::Words wrong = not_digits(last.digits) | (is_unsigned ? last.sign : lanes::splat(0));
+            const lanes::Which fits = lanes::both(lanes::is_zero(wrong), lanes::is_set(last.keep));
             const lanes::Words value = lanes::negate_if(lanes::is_set(last.sign), lanes::eight_digits(last.digits));
             lanes::store(out + i, lanes::keep_if(fits, value));
             good |= lanes::bits(fits) << i;
@@ -125,13 +208,27 @@ struct ConvertInteger {
                 split_sign(lanes::load(chunk.first + row + i), keep_first, first_byte_of(keep_first));
             const SignedWord last =
                 split_sign(lanes::load(chunk.last + row + i), keep_last, first_byte_of(keep_last, keep_first));
-            const lanes::Words wrong = not_digits(first.digits) | not_digits(last.digits);
+            const lanes::Words sign = first.sign | last.sign;
+            const lanes::Words wrong =
+                not_digits(first.digits) | not_digits(last.digits) | (is_unsigned ? sign : lanes::splat(0));
             const lanes::Which fits = lanes::both(lanes::is_zero(wrong), lanes::is_set(last.keep));
             const lanes::Words value =
                 lanes::multiply_low_halves(lanes::eight_digits(first.digits), lanes::splat(100000000)) +
                 lanes::eight_digits(last.digits);
-            lanes::store(out + i, lanes::keep_if(fits, lanes::negate_if(lanes::is_set(first.sign | last.sign), value)));
+            lanes::store(out + i, lanes::keep_if(fits, lanes::negate_if(lanes::is_set(sign), value)));
             good |= lanes::bits(fits) << i;
+        }
+        return good;
+    }
+
+    uint64_t digits(const DigitChunk& chunk, uint32_t row, const NumberShape& shape, uint64_t* out) const {
+        constexpr uint64_t most = is_unsigned ? front_of_uint64 : front_of_int64;
+        uint64_t good = numbers_of<false>(chunk, row, shape.word_count, 0, most, out, nullptr);
+        for (uint32_t i = 0; i < 64; i += lanes::width) {
+            const lanes::Which negative = lanes::is_set(lanes::load_bytes_as_words(chunk.signs + row + i));
+            const lanes::Words value = lanes::load(out + i);
+            lanes::store(out + i, is_unsigned ? lanes::drop_if(negative, value) : lanes::negate_if(negative, value));
+            if (is_unsigned) good &= ~(lanes::bits(negative) << i);
         }
         return good;
     }
@@ -141,6 +238,7 @@ struct ConvertInteger {
         const uint32_t digits = field.size - negative;
         uint64_t number = 0;
         value = 0;
+        if (is_unsigned && negative) return false;
         if (digits > 18 || !append_digits(field.begin + negative, field.begin + field.size, number)) return false;
         value = negative ? 0 - number : number;
         return true;
@@ -148,7 +246,11 @@ struct ConvertInteger {
 };
 
 static void decode_int64(const FieldView& view, int64_t* out, ValueMarks& marks) {
-    decode_words(view, ConvertInteger(), reinterpret_cast<uint64_t*>(out), marks);
+    decode_words(view, ConvertInteger<false>(), reinterpret_cast<uint64_t*>(out), marks);
+}
+
+static void decode_uint64(const FieldView& view, uint64_t* out, ValueMarks& marks) {
+    decode_words(view, ConvertInteger<true>(), out, marks);
 }
 
 // ------------------------------------------------------------------------------------------ decimal fractions
@@ -158,6 +260,7 @@ static void decode_int64(const FieldView& view, int64_t* out, ValueMarks& marks)
 //     closed up        0  0  0  0  0  1  2  5       what stood before the point moves up one byte
 // The mantissa is exact (15 digits < 2^53), the power of ten after the point too, so one division rounds correctly.
 struct ConvertFraction {
+    static constexpr bool has_exponents = true;
     uint8_t decimal_point;
 
     FORMATTER_INLINE lanes::Words lowest_bit(lanes::Words a) { return a & (lanes::splat(0) - a); }
@@ -233,6 +336,13 @@ struct ConvertFraction {
             good |= lanes::bits(fits) << i;
         }
         return good;
+    }
+
+    uint64_t digits(const DigitChunk& chunk, uint32_t row, const NumberShape& shape, uint64_t* out) const {
+        alignas(64) uint64_t places[64];
+        const uint64_t good = numbers_of<true>(chunk, row, shape.word_count, decimal_point, front_of_uint64, out, places);
+        const int16_t* const exponents = shape.exponents ? chunk.exponents + row : nullptr;
+        return nearest_doubles(out, places, exponents, chunk.signs + row, good);
     }
 
     // Only a sign, fifteen digits and a point reach beyond sixteen bytes.

@@ -54,8 +54,12 @@ class SeparatorBlocks {
         uint64_t separators = equal_mask(block, delimiter_) | ends;
         if (!quoting) return {separators, ends};
         uint64_t quotes = equal_mask(block, quote_);
-        if ((quotes | inside_) == 0) return {separators, ends};
-        if (first_quote_ == SIZE_MAX) first_quote_ = offset + trailing_zeros(quotes);
+        // Until the first quote that is one branch, never missed. From then on quotes come and go, and to ask for each
+        // block whether it has some would cost more than to do without the answer.
+        if (first_quote_ == SIZE_MAX) {
+            if (quotes == 0) return {separators, ends};
+            first_quote_ = offset + trailing_zeros(quotes);
+        }
         uint64_t outside = ~(prefix_xor(quotes) ^ inside_);
         inside_ ^= -uint64_t(popcount(quotes) & 1);  // not the product's last bit: the next block waits for this
         return {separators & outside, ends & outside};

@@ -184,6 +184,7 @@ struct TextRows {
     uint64_t odd;
     size_t bytes;
     bool quoted;  // some field began with a quote or was odd
+    bool inner;   // some field had quotes besides the outer ones, or was odd
 };
 
 // Ends ascend: only the last rows of a segment can be too near to the end of what may be read.
@@ -194,24 +195,45 @@ FORMATTER_INLINE size_t rows_with_margin(const FieldRun& run) {
     return rows;
 }
 
-// As they stand, without a look at quotes.
-FORMATTER_INLINE TextRows copy_plain_rows(const FieldRun& run, size_t roomy_rows, uint8_t* out, int32_t start_offset,
-                                          int32_t* offsets) {
-    TextRows result = {0, 0, 0, false};
-    for (size_t row = 0; row < run.rows; row++) {
-        const Field field = field_of(run, row);
-        copy_text(out + result.bytes, field.begin, field.size, row < roomy_rows);
-        result.bytes += field.size;
-        result.empty |= uint64_t(field.size == 0) << row;
-        offsets[row] = int32_t(uint32_t(start_offset) + uint32_t(result.bytes));
+// Without a look at quotes, but for those (`strip`) that stand at both ends of a field: they are left out.
+template <bool strip, bool drop_carriage_return>
+FORMATTER_INLINE TextRows copy_plain_rows(const FieldRun& run, size_t roomy_rows, uint8_t quote, uint8_t* out,
+                                          int32_t start_offset, int32_t* offsets) {
+    uint64_t empty = 0, bytes = 0;
+    bool quoted = false;
+    const uint8_t* const base = run.base;
+    const uint32_t* ends = run.ends;
+    const ptrdiff_t to_begin = run.begins - run.ends, stride = ptrdiff_t(run.stride);
+    for (size_t row = 0; row < run.rows; row++, ends += stride) {
+        const uint8_t* begin = base + uint32_t(ends[to_begin] + run.skip);
+        size_t size = uint32_t(*ends - ends[to_begin] - run.skip);
+        if (drop_carriage_return && size != 0) size -= begin[size - 1] == '\r';
+        const bool roomy = row < roomy_rows;
+        empty |= uint64_t(size == 0) << row;
+        if (strip && (roomy || size != 0)) {
+            const bool outer = (size >= 2) & (begin[0] == quote) & (begin[size - (size != 0)] == quote);
+            quoted |= outer;
+            begin += outer;
+            size -= 2 * size_t(outer);
+        }
+        copy_text(out + bytes, begin, size, roomy);
+        bytes += size;
+        offsets[row] = int32_t(uint32_t(start_offset) + uint32_t(bytes));
     }
-    return result;
+    return {empty, 0, bytes, quoted, false};
+}
+
+template <bool strip>
+FORMATTER_INLINE TextRows copy_plain_rows(const FieldRun& run, size_t roomy_rows, uint8_t quote, uint8_t* out,
+                                          int32_t start_offset, int32_t* offsets) {
+    return run.drop_carriage_return ? copy_plain_rows<strip, true>(run, roomy_rows, quote, out, start_offset, offsets)
+                                    : copy_plain_rows<strip, false>(run, roomy_rows, quote, out, start_offset, offsets);
 }
 
 FORMATTER_INLINE TextRows copy_quoted_rows(const FieldRun& run, size_t roomy_rows, uint8_t quote, uint8_t* out,
                                            int32_t start_offset, int32_t* offsets) {
     const lanes::Block quotes = lanes::splat_byte(quote);
-    TextRows result = {0, 0, 0, false};
+    TextRows result = {0, 0, 0, false, false};
     for (size_t row = 0; row < run.rows; row++) {
         const Field field = field_of(run, row);
         uint8_t* const to = out + result.bytes;
@@ -225,6 +247,7 @@ FORMATTER_INLINE TextRows copy_quoted_rows(const FieldRun& run, size_t roomy_row
             if (copied <= window_bytes) {
                 const uint64_t found = copy_window(to, field.begin + quoted, quotes) & first_rows(copied);
                 done = found == 0 && quoted == closed;
+                result.inner |= !done;
                 uint64_t drop;
                 if (found != 0 && quoted && closed && found >> 63 == 0 && pair_quotes(found, drop)) {
                     copied = copy_kept(to, field.begin + 1, copied, drop);
@@ -239,6 +262,7 @@ FORMATTER_INLINE TextRows copy_quoted_rows(const FieldRun& run, size_t roomy_row
             const ptrdiff_t bytes = copy_field(to, field, quote, run.readable_end);
             result.odd |= uint64_t(bytes < 0) << row;
             result.quoted |= bytes < 0 || field.begin[0] == quote;
+            result.inner |= bytes < 0 || field.size - size_t(bytes) > 2;
             copied = bytes < 0 ? 0 : size_t(bytes);
         }
         result.bytes += copied;
@@ -255,28 +279,35 @@ static void gather_strings(const FieldView& view, bool quoting, uint8_t quote, i
     FieldRun run;
     size_t done = 0, bytes = 0;
     uint64_t empty = 0, odd = 0;
-    bool expect_quotes = false, non_ascii = false;
+    enum Expected { no_quotes, outer_quotes, inner_quotes } expected = no_quotes;
+    bool non_ascii = false;
     marks.empty_count = marks.odd_count = 0;
-    // A step is at most the rest of a bitmap word. Fields are copied as if there were no quotes, and what was copied is
-    // searched while it is near; if there are some after all the step is done again, and the next one begins that way.
+    // A step is at most the rest of a bitmap word. Fields are copied as if there were no quotes, or just the outer ones, and
+    // what was copied is searched while it is near; if there are more after all the step is done again, and the next one
+    // begins that way.
     while (walk.next(uint32_t(64 - done % 64), run)) {
         if (done == 0 && quoting) {
             const Field field = field_of(run, 0);
-            expect_quotes = field.size != 0 && field.begin[0] == quote;
+            if (field.size != 0 && field.begin[0] == quote) expected = outer_quotes;
         }
         const size_t roomy_rows = rows_with_margin(run);
         const int32_t from_offset = int32_t(uint32_t(start_offset) + uint32_t(bytes));
         TextRows rows;
         TextScan scan = {false, false};
-        if (!expect_quotes) {
-            rows = copy_plain_rows(run, roomy_rows, out + bytes, from_offset, offsets + done);
+        if (expected == no_quotes) {
+            rows = copy_plain_rows<false>(run, roomy_rows, quote, out + bytes, from_offset, offsets + done);
             scan = scan_text(out + bytes, rows.bytes, quote);
-            expect_quotes = quoting && scan.quote;
+            if (quoting && scan.quote) expected = outer_quotes;
         }
-        if (expect_quotes) {
+        if (expected == outer_quotes) {
+            rows = copy_plain_rows<true>(run, roomy_rows, quote, out + bytes, from_offset, offsets + done);
+            scan = scan_text(out + bytes, rows.bytes, quote);
+            expected = scan.quote ? inner_quotes : rows.quoted ? outer_quotes : no_quotes;
+        }
+        if (expected == inner_quotes) {
             rows = copy_quoted_rows(run, roomy_rows, quote, out + bytes, from_offset, offsets + done);
             scan = scan_text(out + bytes, rows.bytes, quote);
-            expect_quotes = rows.quoted;
+            expected = rows.inner ? inner_quotes : rows.quoted ? outer_quotes : no_quotes;
         }
         non_ascii |= scan.non_ascii;
         bytes += rows.bytes;

@@ -1,7 +1,7 @@
 // Timestamps and dates: fixed places, so all digits of several rows are checked and weighed at once.
 //
 // In: a FieldView. Out: counts of the unit since 1970 (days for dates) and the marks; odd and empty rows are zero.
-// Refuses to know other formats and offsets from UTC. In nanoseconds the two seconds that int64 holds only in part are
+// Refuses to know other formats. In nanoseconds the two seconds that int64 holds only in part are
 // odd, like all beyond them.
 #pragma once
 
@@ -24,18 +24,61 @@ struct TimeChunk {
     alignas(64) uint64_t date[chunk_rows];
     alignas(64) uint64_t clock[chunk_rows];
     alignas(64) uint64_t fraction[chunk_rows];  // digits 1 to 8, less '0', zeros behind; only if `any_fraction`
+    alignas(64) uint64_t offset[chunk_rows];    // seconds before UTC, negative behind it; only if `any_offset`
     alignas(64) uint8_t ninth[chunk_rows];      // digit 9, less '0'
-    alignas(64) uint8_t sizes[chunk_rows];      // 19 stands for all whose fraction and Z are in order
+    alignas(64) uint8_t sizes[chunk_rows];      // 19 stands for all whose fraction and zone are in order
     bool any_fraction;
+    bool any_offset;
     uint32_t rows;
 };
 
-constexpr uint32_t date_size = 10, clock_end = 19, odd_size = 255;
+constexpr uint32_t date_size = 10, minutes_end = 16, clock_end = 19, odd_size = 255;
 
-// Looks at what follows the seconds and returns the size to go on with: 19, or that of no timestamp.
-static uint32_t cut_fraction(const uint8_t* field, uint32_t size, TimeChunk& chunk, uint32_t at) {
-    if (field[size - 1] == 'Z') size--;
-    if (size == clock_end) return size;
+//     field         ...:SS+HH:MM   ...:SS+HHMM   ...:SS+HH
+//     last word     ??+HH:MM       ???+HHMM      ?????+HH
+// The size without a zone; `odd_size` if it looks like one and is none.
+FORMATTER_INLINE uint32_t cut_zone(const uint8_t* field, uint32_t size, TimeChunk& chunk, uint32_t at) {
+    const auto is_sign = [field, size](uint32_t back) { return field[size - back] == '+' || field[size - back] == '-'; };
+    const uint64_t word = load_word(field + size - 8);
+    uint32_t digits, zone_size;
+    if (is_sign(6) && field[size - 3] == ':') {
+        zone_size = 6;
+        digits = uint32_t(word >> 24 & 0xFFFF) | uint32_t(word >> 48) << 16;
+    } else if (is_sign(5)) {
+        zone_size = 5;
+        digits = uint32_t(word >> 32);
+    } else if (is_sign(3)) {
+        zone_size = 3;
+        digits = uint32_t(word >> 48) | 0x30300000;
+    } else {
+        return size;
+    }
+    if (!chunk.any_offset) {
+        chunk.any_offset = true;
+        __builtin_memset(chunk.offset, 0, sizeof chunk.offset);
+    }
+    digits ^= 0x30303030;
+    const uint32_t others = ((digits + 0x76767676) | digits) & 0x80808080;
+    digits = digits * 10 + (digits >> 8);
+    const uint32_t hours = digits & 0xFF, minutes = digits >> 16 & 0xFF;
+    const int64_t seconds = int64_t(hours) * 3600 + int64_t(minutes) * 60;
+    chunk.offset[at] = uint64_t(field[size - zone_size] == '-' ? -seconds : seconds);
+    return others != 0 || hours > 23 || minutes > 59 ? odd_size : size - zone_size;
+}
+
+// Looks at what is not just date and clock, and returns the size to go on with: 19, or that of no timestamp.
+static uint32_t cut_rest(const uint8_t* field, uint32_t size, TimeChunk& chunk, uint32_t at) {
+    if (field[size - 1] == 'Z')
+        size--;
+    else if (size >= minutes_end + 3)
+        size = cut_zone(field, size, chunk, at);
+    if (size == clock_end || size == odd_size) return size;
+    if (size == minutes_end) {
+        const uint64_t seconds = uint64_t(':') << 40 | uint64_t('0') << 48 | uint64_t('0') << 56;
+        chunk.clock[at] = (chunk.clock[at] & ((uint64_t(1) << 40) - 1)) | seconds;
+        return clock_end;
+    }
+    if (size < clock_end) return odd_size;
     const uint32_t digits = size - clock_end - 1;
     if (digits - 1 > 8 || field[clock_end] != '.') return odd_size;
     if (!chunk.any_fraction) {
@@ -74,7 +117,7 @@ __attribute__((noinline)) static void cut_times(const FieldRun& run, TimeChunk& 
         chunk.date[at] = load_word(field + 3);
         if (with_clock) {
             chunk.clock[at] = load_word(field + 11);
-            if (size > clock_end) size = cut_fraction(field, size, chunk, at);
+            if (size > clock_end || (size >= minutes_end && size < clock_end)) size = cut_rest(field, size, chunk, at);
         }
         chunk.sizes[at] = uint8_t(size);
     }
@@ -84,7 +127,7 @@ template <bool with_clock>
 FORMATTER_INLINE bool next_times(RunWalk& walk, TimeChunk& chunk) {
     FieldRun run;
     chunk.rows = 0;
-    chunk.any_fraction = false;
+    chunk.any_fraction = chunk.any_offset = false;
     while (chunk.rows < chunk_rows && walk.next(chunk_rows - chunk.rows, run)) {
         if (run.drop_carriage_return)
             cut_times<with_clock, true>(run, chunk, chunk.rows);
@@ -93,7 +136,7 @@ FORMATTER_INLINE bool next_times(RunWalk& walk, TimeChunk& chunk) {
         chunk.rows += run.rows;
     }
     for (uint32_t i = chunk.rows; i % 64 != 0; i++) {
-        chunk.year[i] = chunk.date[i] = chunk.clock[i] = 0;
+        chunk.year[i] = chunk.date[i] = chunk.clock[i] = chunk.offset[i] = 0;
         chunk.sizes[i] = 0;
     }
     return chunk.rows != 0;
@@ -172,7 +215,7 @@ constexpr UnitScale unit_scales[] = {
 };
 
 // 64 rows into `out`; a bit for each that was decided.
-template <bool with_fraction>
+template <bool with_fraction, bool with_offset>
 FORMATTER_INLINE uint64_t timestamps(const TimeChunk& chunk, uint32_t row, const UnitScale& unit, uint64_t* out) {
     using lanes::splat;
     using lanes::Words;
@@ -198,8 +241,8 @@ FORMATTER_INLINE uint64_t timestamps(const TimeChunk& chunk, uint32_t row, const
             lanes::either(lanes::is_zero(between ^ splat('T')), lanes::is_zero(between ^ splat(' ')));
         const lanes::Which shaped = lanes::either(date_alone, lanes::both(has_clock, separated));
 
-        const Words seconds =
-            lanes::multiply_low_halves(date.days, splat(86400)) + of_day - splat(days_before_1970 * 86400);
+        Words seconds = lanes::multiply_low_halves(date.days, splat(86400)) + of_day - splat(days_before_1970 * 86400);
+        if (with_offset) seconds = seconds - lanes::load(chunk.offset + row + i);
         const Words per_second = splat(unit.per_second);
         Words value = lanes::multiply_low_halves(seconds, per_second) +
                       (lanes::multiply_low_halves(seconds >> 32, per_second) << 32);
@@ -230,8 +273,10 @@ static void decode_timestamp(const FieldView& view, TimeUnit time_unit, int64_t*
         for (uint32_t row = 0; row < chunk.rows; row += 64) {
             const uint32_t left = chunk.rows - row;
             alignas(64) uint64_t values[64];
-            const uint64_t good = chunk.any_fraction ? timestamps<true>(chunk, row, unit, values)
-                                                     : timestamps<false>(chunk, row, unit, values);
+            const uint64_t good = chunk.any_offset ? (chunk.any_fraction ? timestamps<true, true>(chunk, row, unit, values)
+                                                                         : timestamps<false, true>(chunk, row, unit, values))
+                                  : chunk.any_fraction ? timestamps<true, false>(chunk, row, unit, values)
+                                                       : timestamps<false, false>(chunk, row, unit, values);
             __builtin_memcpy(out + done + row, values, (left < 64 ? left : 64) * sizeof(int64_t));
             const uint64_t present = first_rows(left), empty = lanes::zero_bytes64(chunk.sizes + row) & present;
             write_marks(marks, (done + row) / 64, empty, present & ~(good | empty));

@@ -24,6 +24,7 @@ __attribute__((target("no-avx,no-bmi,no-bmi2"))) static bool supported() {
 // Bytes to a wanted stop from which skipping beats writing all positions (bench/native/csv_index_bench.cpp).
 constexpr size_t skip_from_bytes_per_stop = 64;
 constexpr size_t skip_from_bytes_per_stop_if_sparse = 192;
+constexpr size_t rank_from_bytes_per_stop = 12;  // and ranks are faster than positions; nearer they are not
 
 struct Block {
     __m256i low, high;

@@ -37,6 +37,7 @@ __attribute__((target("no-avx,no-bmi,no-bmi2"))) static bool supported() {
 // here never.
 constexpr size_t skip_from_bytes_per_stop = SIZE_MAX;
 constexpr size_t skip_from_bytes_per_stop_if_sparse = SIZE_MAX;
+constexpr size_t rank_from_bytes_per_stop = SIZE_MAX / 65536;  // ranks never pay here
 
 struct Block {
     __m512i bytes;

@@ -52,6 +52,10 @@ FORMATTER_INLINE Words last_bytes_before_eight(Words count) {
     const __m256i shift = _mm256_subs_epu16(_mm256_set1_epi64x(128), _mm256_slli_epi64(__m256i(count), 3));
     return Words(_mm256_sllv_epi64(_mm256_set1_epi64x(-1), shift));
 }
+FORMATTER_INLINE Words last_bytes_before_sixteen(Words count) {
+    const __m256i shift = _mm256_subs_epu16(_mm256_set1_epi64x(192), _mm256_slli_epi64(__m256i(count), 3));
+    return Words(_mm256_sllv_epi64(_mm256_set1_epi64x(-1), shift));
+}
 
 FORMATTER_INLINE Words equal_bytes(Words a, Words b) { return Words(_mm256_cmpeq_epi8(__m256i(a), __m256i(b))); }
 FORMATTER_INLINE Words over(Words a, Words limits) { return Words(_mm256_subs_epu8(__m256i(a), __m256i(limits))); }
@@ -80,6 +84,7 @@ FORMATTER_INLINE __m256d to_double(Words a) {
 FORMATTER_INLINE __m256i full_bytes(Words mask) {
     return _mm256_sad_epu8(__m256i(mask & splat(0x0101010101010101)), _mm256_setzero_si256());
 }
+FORMATTER_INLINE Words count_full_bytes(Words mask) { return Words(full_bytes(mask)); }
 // 1 for zero bytes, else the power of ten of 8 - bytes: exact as float, and picked by the low three bits.
 FORMATTER_INLINE __m256d power_after(__m256i bytes) {
     const __m256 powers = _mm256_setr_ps(1, 1e7f, 1e6f, 1e5f, 1e4f, 1e3f, 1e2f, 1e1f);

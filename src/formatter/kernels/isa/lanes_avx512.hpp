@@ -14,6 +14,7 @@
 #pragma GCC diagnostic pop
 
 #define FORMATTER_LANES_COMPRESS  // there is copy_kept64
+#define FORMATTER_LANES_WIDE  // there are shifts by words, look-ups of words and products of 128 bits
 #define FORMATTER_LANES_LOOK_UP  // there are Text and look_up
 #define FORMATTER_INLINE static inline __attribute__((always_inline, unused))
 
@@ -58,6 +59,10 @@ FORMATTER_INLINE Words last_bytes_before_eight(Words count) {
     const __m512i shift = _mm512_subs_epu16(_mm512_set1_epi64(128), _mm512_slli_epi64(__m512i(count), 3));
     return Words(_mm512_sllv_epi64(_mm512_set1_epi64(-1), shift));
 }
+FORMATTER_INLINE Words last_bytes_before_sixteen(Words count) {
+    const __m512i shift = _mm512_subs_epu16(_mm512_set1_epi64(192), _mm512_slli_epi64(__m512i(count), 3));
+    return Words(_mm512_sllv_epi64(_mm512_set1_epi64(-1), shift));
+}
 
 FORMATTER_INLINE Words equal_bytes(Words a, Words b) {
     return Words(_mm512_movm_epi8(_mm512_cmpeq_epi8_mask(__m512i(a), __m512i(b))));
@@ -81,6 +86,7 @@ FORMATTER_INLINE Words eight_digits(Words digits) {
 }
 
 FORMATTER_INLINE __m512i full_bytes(Words mask) { return _mm512_srli_epi64(_mm512_popcnt_epi64(__m512i(mask)), 3); }
+FORMATTER_INLINE Words count_full_bytes(Words mask) { return Words(full_bytes(mask)); }
 FORMATTER_INLINE Words quotient8(Words mantissa, Words through_point) {
     const __m512d powers = _mm512_setr_pd(1, 1e7, 1e6, 1e5, 1e4, 1e3, 1e2, 1e1);
     const __m512d power = _mm512_permutexvar_pd(full_bytes(through_point), powers);
@@ -92,6 +98,27 @@ FORMATTER_INLINE Words quotient16(Words mantissa, Words through_point_first, Wor
     const __m512i at = _mm512_add_epi64(full_bytes(through_point_first), full_bytes(through_point_last));
     const __m512d power = _mm512_permutex2var_pd(low_powers, at, high_powers);
     return Words(_mm512_castpd_si512(_mm512_div_pd(_mm512_cvtepi64_pd(__m512i(mantissa)), power)));
+}
+
+FORMATTER_INLINE Words leading_zeros(Words a) { return Words(_mm512_lzcnt_epi64(__m512i(a))); }
+FORMATTER_INLINE Words shift_left(Words a, Words by) { return Words(_mm512_sllv_epi64(__m512i(a), __m512i(by))); }
+FORMATTER_INLINE Words shift_right(Words a, Words by) { return Words(_mm512_srlv_epi64(__m512i(a), __m512i(by))); }
+FORMATTER_INLINE Words load_halves_as_words(const int16_t* from) {  // signs go on
+    return Words(_mm512_cvtepi16_epi64(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
+}
+// Every second word of a table.
+FORMATTER_INLINE Words look_up_pairs(const uint64_t* table, Words at) {
+    return Words(_mm512_i64gather_epi64(_mm512_slli_epi64(__m512i(at), 1), table, 8));
+}
+struct Product {
+    Words high, low;
+};
+FORMATTER_INLINE Product multiply(Words a, Words b) {
+    const Words low_half = splat(0xFFFFFFFF), a_high = a >> 32, b_high = b >> 32;
+    const Words low = multiply_low_halves(a, b);
+    const Words once = multiply_low_halves(a_high, b) + (low >> 32);
+    const Words twice = multiply_low_halves(a, b_high) + (once & low_half);
+    return {multiply_low_halves(a_high, b_high) + (once >> 32) + (twice >> 32), twice << 32 | (low & low_half)};
 }
 
 FORMATTER_INLINE uint64_t zero_bytes64(const uint8_t* bytes) {

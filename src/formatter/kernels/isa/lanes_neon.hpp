@@ -42,6 +42,9 @@ FORMATTER_INLINE Words last_bytes(Words count) {
 FORMATTER_INLINE Words last_bytes_before_eight(Words count) {
     return last_bytes(Words(vqsubq_u64(uint64x2_t(count), vdupq_n_u64(8))));
 }
+FORMATTER_INLINE Words last_bytes_before_sixteen(Words count) {
+    return last_bytes(Words(vqsubq_u64(uint64x2_t(count), vdupq_n_u64(16))));
+}
 
 FORMATTER_INLINE Words equal_bytes(Words a, Words b) { return Words(vceqq_u8(uint8x16_t(a), uint8x16_t(b))); }
 FORMATTER_INLINE Words over(Words a, Words limits) { return Words(vqsubq_u8(uint8x16_t(a), uint8x16_t(limits))); }
@@ -70,6 +73,7 @@ FORMATTER_INLINE Words full_bytes(Words mask) {
     const uint8x16_t ones = vshrq_n_u8(uint8x16_t(mask), 7);
     return Words(vpaddlq_u32(vpaddlq_u16(vpaddlq_u8(ones))));
 }
+FORMATTER_INLINE Words count_full_bytes(Words mask) { return full_bytes(mask); }
 FORMATTER_INLINE Words divided(Words mantissa, const double* powers, Words at) {
     const float64x2_t power = {powers[at[0]], powers[at[1]]};
     return Words(vreinterpretq_u64_f64(vdivq_f64(vcvtq_f64_u64(uint64x2_t(mantissa)), power)));

@@ -36,9 +36,11 @@ FORMATTER_INLINE Words negate_if(Which which, Words a) { return (a ^ which) - wh
 FORMATTER_INLINE void store(uint64_t* to, Words a) { *to = a; }
 FORMATTER_INLINE void store_low_halves(uint32_t* to, Words a) { *to = uint32_t(a); }
 
-// Bytes 8 - n to 7 are ones, with n = min(count, 8); and the same for n = clamp(count - 8, 0, 8). count <= 16.
+// Bytes 8 - n to 7 are ones, with n = min(count, 8); and the same for n = clamp(count - 8, 0, 8), clamp(count - 16, 0, 8).
+// count <= 24.
 FORMATTER_INLINE Words last_bytes(Words count) { return count >= 8 ? ~uint64_t(0) : ~(~uint64_t(0) >> (8 * count)); }
 FORMATTER_INLINE Words last_bytes_before_eight(Words count) { return count <= 8 ? 0 : last_bytes(count - 8); }
+FORMATTER_INLINE Words last_bytes_before_sixteen(Words count) { return count <= 16 ? 0 : last_bytes(count - 16); }
 
 // 0xFF in each byte of `a` that equals the byte of `b`.
 FORMATTER_INLINE Words equal_bytes(Words a, Words b) {
@@ -89,6 +91,7 @@ FORMATTER_INLINE Words bits_of(double value) {
     return result;
 }
 FORMATTER_INLINE size_t full_bytes(uint64_t mask) { return (mask & low_bits_of_bytes) * low_bits_of_bytes >> 56; }
+FORMATTER_INLINE Words count_full_bytes(Words mask) { return full_bytes(mask); }  // how many bytes are 0xFF; others are 0
 FORMATTER_INLINE Words quotient8(Words mantissa, Words through_point) {
     static constexpr double powers[9] = {1, 1e7, 1e6, 1e5, 1e4, 1e3, 1e2, 1e1, 1};
     return bits_of(double(int64_t(mantissa)) / powers[full_bytes(through_point)]);

@@ -56,6 +56,9 @@ FORMATTER_INLINE Words last_bytes(Words count) {
 FORMATTER_INLINE Words last_bytes_before_eight(Words count) {
     return last_bytes(Words(_mm_subs_epu8(__m128i(count), _mm_set1_epi64x(8))));
 }
+FORMATTER_INLINE Words last_bytes_before_sixteen(Words count) {
+    return last_bytes(Words(_mm_subs_epu8(__m128i(count), _mm_set1_epi64x(16))));
+}
 
 FORMATTER_INLINE Words equal_bytes(Words a, Words b) { return Words(_mm_cmpeq_epi8(__m128i(a), __m128i(b))); }
 FORMATTER_INLINE Words over(Words a, Words limits) { return Words(_mm_subs_epu8(__m128i(a), __m128i(limits))); }
@@ -82,6 +85,7 @@ FORMATTER_INLINE __m128d to_double(Words a) {
 FORMATTER_INLINE __m128i full_bytes(Words mask) {
     return _mm_sad_epu8(__m128i(mask & splat(0x0101010101010101)), _mm_setzero_si128());
 }
+FORMATTER_INLINE Words count_full_bytes(Words mask) { return Words(full_bytes(mask)); }
 FORMATTER_INLINE Words divided(Words mantissa, const double* powers, __m128i at) {
     const __m128d power = _mm_loadh_pd(_mm_load_sd(powers + _mm_cvtsi128_si64(at)), powers + _mm_extract_epi64(at, 1));
     return Words(_mm_castpd_si128(_mm_div_pd(to_double(mantissa), power)));

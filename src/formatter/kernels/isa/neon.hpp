@@ -18,6 +18,7 @@ static bool supported() { return true; }
 // Bytes to a wanted stop from which skipping beats writing all positions: as for SSE, whose blocks cost about the same.
 constexpr size_t skip_from_bytes_per_stop = 64;
 constexpr size_t skip_from_bytes_per_stop_if_sparse = 64;
+constexpr size_t rank_from_bytes_per_stop = SIZE_MAX / 65536;  // ranks never pay here
 
 struct Block {
     uint8x16_t parts[4];

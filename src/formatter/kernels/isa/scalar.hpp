@@ -17,6 +17,7 @@ static bool supported() { return true; }
 // Bytes to a wanted stop from which skipping beats writing all positions (bench/native/csv_index_bench.cpp).
 constexpr size_t skip_from_bytes_per_stop = 96;
 constexpr size_t skip_from_bytes_per_stop_if_sparse = 96;
+constexpr size_t rank_from_bytes_per_stop = SIZE_MAX / 65536;  // ranks never pay here
 
 struct Block {
     uint64_t words[8];  // least significant byte first

@@ -22,6 +22,7 @@ __attribute__((target("no-sse4.2"))) static bool supported() {
 // Bytes to a wanted stop from which skipping beats writing all positions (bench/native/csv_index_bench.cpp).
 constexpr size_t skip_from_bytes_per_stop = 64;
 constexpr size_t skip_from_bytes_per_stop_if_sparse = 64;
+constexpr size_t rank_from_bytes_per_stop = SIZE_MAX / 65536;  // ranks never pay here
 
 struct Block {
     __m128i parts[4];

@@ -1,0 +1,145 @@
+"""Compressed files as Hadoop writes them, and no tool of others: `.deflate`, and `.lz4` in blocks without frames.
+
+In: a binary stream, from its beginning. Out: a stream of its content, a block in memory at a time. Refuses to know: paths;
+`name` is for messages.
+"""
+
+from __future__ import annotations
+
+import io
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+
+import formatter as fm
+
+DEFLATE, LZ4 = "deflate", "lz4"
+LZ4_FRAME = b"\x04\x22\x4d\x18"
+READ_BYTES = 1 << 20
+
+
+class BlockStream(io.RawIOBase):
+    """Blocks of bytes as one stream."""
+
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        self._blocks = blocks
+        self._left = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, into: Any) -> int:
+        target = memoryview(into).cast("B")
+        while not self._left:
+            block = next(self._blocks, None)
+            if block is None:
+                return 0
+            self._left = memoryview(block)
+        count = min(len(target), len(self._left))
+        target[:count] = self._left[:count]
+        self._left = self._left[count:]
+        return count
+
+
+def inflated(raw: Any, name: str) -> BlockStream:
+    return BlockStream(_inflated(raw, name))
+
+
+def _inflated(raw: Any, name: str) -> Iterator[bytes]:
+    inflate: Any = None
+    try:
+        while block := raw.read(READ_BYTES):
+            while block:
+                inflate = inflate or zlib.decompressobj()
+                yield inflate.decompress(block)
+                block = inflate.unused_data
+                if inflate.eof:
+                    inflate = None  # what follows is another one, put behind it
+    except zlib.error as error:
+        raise _damaged(name, DEFLATE, str(error)) from error
+    if inflate is not None:
+        raise _damaged(name, DEFLATE, "it ends in the middle")
+
+
+def lz4_blocks(raw: Any, name: str, start: bytes) -> BlockStream:
+    """`start`: what was read of it already, to see that it is no frame."""
+    return BlockStream(_lz4_blocks(_Exactly(raw, name, start)))
+
+
+def _lz4_blocks(source: _Exactly) -> Iterator[bytes]:
+    """Each block: its size, and then one part or more, each behind the size it has compressed."""
+    while (head := source.read(4, may_end=True)) is not None:
+        left = int.from_bytes(head, "big")
+        while left:
+            size = int.from_bytes(source.read(4), "big")
+            part = source.read(size)
+            plain = decoded_lz4(part, left, source.name)
+            left -= len(plain)
+            yield plain
+
+
+def decoded_lz4(part: bytes, most: int, name: str) -> bytes:
+    size = _lz4_size(part)
+    if size is None or size > most:
+        raise _damaged(name, LZ4, "a part of a block is no LZ4")
+    try:
+        return bytes(pa.decompress(part, size, codec="lz4_raw", asbytes=True))
+    except (OSError, pa.ArrowException) as error:
+        raise _damaged(name, LZ4, str(error)) from error
+
+
+def _lz4_size(part: bytes) -> int | None:
+    """How long a part is when it is decoded, by a walk over its tokens; None if it is none."""
+    at, size, end = 0, 0, len(part)
+    try:
+        while at < end:
+            token = part[at]
+            at += 1
+            literals, at = _length(part, at, token >> 4)
+            size += literals
+            at += literals
+            if at >= end:
+                return size if at == end else None
+            at += 2  # how far back the copy begins
+            copied, at = _length(part, at, token & 15)
+            size += copied + 4
+    except IndexError:
+        return None
+    return None
+
+
+def _length(part: bytes, at: int, nibble: int) -> tuple[int, int]:
+    if nibble < 15:
+        return nibble, at
+    while True:
+        more = part[at]
+        at += 1
+        nibble += more
+        if more < 255:
+            return nibble, at
+
+
+class _Exactly:
+    def __init__(self, raw: Any, name: str, start: bytes) -> None:
+        self.name = name
+        self._raw = raw
+        self._start = start
+
+    def read(self, size: int, may_end: bool = False) -> Any:
+        parts = [self._start[:size]]
+        self._start = self._start[size:]
+        while (missing := size - sum(map(len, parts))) > 0:
+            if not (part := self._raw.read(missing)):
+                if may_end and not any(parts):
+                    return None
+                raise _damaged(self.name, LZ4, "it ends in the middle")
+            parts.append(bytes(part))
+        return b"".join(parts)
+
+
+def _damaged(name: str, codec: str, why: str) -> fm.FormatError:
+    return fm.FormatError(
+        f"{name}: expected a file compressed by {codec}, found other bytes ({why})", code="bad_compression"
+    )

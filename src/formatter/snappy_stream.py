@@ -1,0 +1,154 @@
+"""Snappy files to their bytes. In: a binary stream in one of the three ways such files are written: one raw block; Hadoop's
+(and Spark's own) blocks, each behind its two sizes; the framed format of the snappy tools. Out: a stream of the content, a
+block in memory at a time where there are several. Refuses to know: paths; `name` is for messages.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+
+from formatter.errors import FormatError
+
+CODEC = "snappy"
+FRAMED = b"\xff\x06\x00\x00sNaPpY"
+STORED, COMPRESSED, FIRST_SKIPPABLE = 1, 0, 128  # kinds of chunks of the framed format
+MOST_VARINT_BYTES = 5
+READ_BYTES = 1 << 20
+
+
+class SnappyStream(io.RawIOBase):
+    """What a snappy stream holds, read from its beginning; closes what it reads from."""
+
+    def __init__(self, raw: Any, name: str) -> None:
+        self._raw = raw
+        self._blocks = _blocks(raw, name)
+        self._left = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, into: Any) -> int:
+        target = memoryview(into).cast("B")
+        while not self._left:
+            block = next(self._blocks, None)
+            if block is None:
+                return 0
+            self._left = memoryview(block)
+        count = min(len(target), len(self._left))
+        target[:count] = self._left[:count]
+        self._left = self._left[count:]
+        return count
+
+    def close(self) -> None:
+        if not self.closed:
+            self._raw.close()
+        super().close()
+
+
+def _blocks(raw: Any, name: str) -> Iterator[bytes]:
+    start = _up_to(raw, len(FRAMED))
+    if not start:
+        return
+    if start == FRAMED:
+        yield from _framed(raw, name)
+        return
+    # Nothing marks Hadoop's blocks: they are those whose first part is a block of the sizes before it.
+    start += _up_to(raw, 2 * 4 + MOST_VARINT_BYTES - len(start))
+    part = int.from_bytes(start[4:8], "big")
+    if part > 0 and 0 < _content_size(start[8:]) <= int.from_bytes(start[:4], "big"):
+        start += _up_to(raw, 8 + part - len(start))
+        if _decompressed(start[8 : 8 + part]) is not None:
+            yield from _hadoop(raw, start, name)
+            return
+    block = _decompressed(start + _up_to(raw, -1))
+    if block is None:
+        raise FormatError(f"{name}: expected snappy: a raw block, Hadoop's blocks or framed ones; found none of them")
+    yield block
+
+
+def _framed(raw: Any, name: str) -> Iterator[bytes]:
+    """Chunks: a kind, three bytes of size, and four of checksum before the content."""
+    while head := _up_to(raw, 4):
+        kind, size = head[0], int.from_bytes(head[1:], "little")
+        body = _up_to(raw, size)
+        if len(head) < 4 or len(body) < size:
+            raise _cut(name)
+        if kind not in (COMPRESSED, STORED):
+            if kind < FIRST_SKIPPABLE:
+                raise FormatError(f"{name}: snappy: a chunk of kind {kind}, which nobody may pass over")
+            continue
+        block = body[4:] if kind == STORED else _decompressed(body[4:])
+        if block is None:
+            raise _broken(name)
+        yield block
+
+
+def _hadoop(raw: Any, start: bytes, name: str) -> Iterator[bytes]:
+    """Blocks: the content's size, then parts behind their own sizes until that much has come; big-endian."""
+    ahead = start
+
+    def take(size: int) -> bytes:
+        nonlocal ahead
+        if len(ahead) < size:
+            ahead += _up_to(raw, size - len(ahead))
+        taken, ahead = ahead[:size], ahead[size:]
+        return taken
+
+    while head := take(4):
+        left = int.from_bytes(head, "big")
+        while left > 0:
+            size = int.from_bytes(take(4), "big")
+            part = take(size)
+            if not size or len(part) < size:
+                raise _cut(name)
+            block = _decompressed(part)
+            if block is None or len(block) > left:
+                raise _broken(name)
+            yield block
+            left -= len(block)
+
+
+def _content_size(block: bytes) -> int:
+    """A block begins with the size of its content; -1 where it does not."""
+    size = 0
+    for i, byte in enumerate(block[:MOST_VARINT_BYTES]):
+        size |= (byte & 127) << 7 * i
+        if byte < 128:
+            return size
+    return -1
+
+
+def _decompressed(block: bytes) -> bytes | None:
+    size = _content_size(block)
+    # A snappy block holds at most 64 bytes a copy of three: a size beyond that is not one, and would only take memory.
+    if size < 0 or size > 64 * len(block):
+        return None
+    try:
+        content: bytes = pa.decompress(block, decompressed_size=size, codec=CODEC, asbytes=True)
+    except (ValueError, OSError, pa.ArrowException):
+        return None
+    return content
+
+
+def _up_to(raw: Any, size: int) -> bytes:
+    """`size` bytes (all that are left if negative), or fewer at the end."""
+    parts: list[bytes] = []
+    while size:
+        got = raw.read(size if size > 0 else READ_BYTES)
+        if not got:
+            break
+        parts.append(bytes(got))
+        size = size - len(got) if size > 0 else size
+    return b"".join(parts)
+
+
+def _cut(name: str) -> FormatError:
+    return FormatError(f"{name}: snappy: expected the rest of a block, found the end of the file; it was cut")
+
+
+def _broken(name: str) -> FormatError:
+    return FormatError(f"{name}: snappy: a block does not decompress; the file was damaged")

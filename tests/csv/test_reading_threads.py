@@ -1,0 +1,92 @@
+"""Threads that read ranges stay for the next reading. What must not depend on that: results, forks, readings given up."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import re
+import threading
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import formatter as fm
+
+SCHEMA = pa.schema([("a", pa.int64()), ("b", pa.string())])
+DATA = b"".join(b'%d,"text %d,\n more"\n' % (i, i) for i in range(120_000))  # several ranges
+ROWS = [{"a": i, "b": f"text {i},\n more"} for i in range(120_000)]
+
+
+def _read(threads: int) -> pa.Table:
+    return fm.read(DATA, fm.Csv(SCHEMA), threads=threads)
+
+
+def test_many_threads_read_what_one_reads() -> None:
+    expected = pa.Table.from_pylist(ROWS, schema=SCHEMA)
+    for threads in (1, 2, 3, 8):
+        assert _read(threads).equals(expected)
+
+
+def test_several_readings_at_once_share_the_waiting_threads() -> None:
+    expected = _read(1)
+    same: list[bool] = []
+    readers = [threading.Thread(target=lambda: same.append(_read(3).equals(expected))) for _ in range(6)]
+    for reader in readers:
+        reader.start()
+    for reader in readers:
+        reader.join()
+    assert same == [True] * 6
+
+
+def test_a_reading_given_up_half_way_leaves_the_next_one_whole() -> None:
+    for _ in range(20):
+        reader = fm.open(DATA, fm.Csv(SCHEMA), threads=3)
+        reader.read_next_batch()
+        del reader
+    assert _read(3).equals(_read(1))
+
+
+def _child(answer: multiprocessing.connection.Connection) -> None:
+    answer.send(_read(2).num_rows)
+
+
+def test_a_forked_process_has_threads_of_its_own() -> None:
+    assert _read(2).num_rows == len(ROWS)
+    context = multiprocessing.get_context("fork")
+    answer, to_send = context.Pipe()
+    child = context.Process(target=_child, args=(to_send,))
+    child.start()
+    assert answer.poll(30)
+    assert answer.recv() == len(ROWS)
+    child.join()
+
+
+@pytest.mark.parametrize("size", [0, 1, len(DATA) - 1, len(DATA)])
+def test_a_file_reads_as_its_bytes_with_any_number_of_threads(tmp_path: Path, size: int) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_bytes(DATA[:size])
+    expected = fm.read(DATA[:size], fm.Csv(SCHEMA), threads=1, on_error="skip")
+    for threads in (1, 2, 5):
+        assert fm.read(path, fm.Csv(SCHEMA), threads=threads, on_error="skip").equals(expected)
+
+
+def test_a_file_of_several_windows_keeps_its_order(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_bytes(DATA * 16)
+    numbers = fm.read(path, fm.Csv(SCHEMA), columns=["a"], threads=2)["a"].to_numpy()
+    assert (numbers.reshape(16, -1) == range(len(ROWS))).all()
+
+
+def test_a_pipe_is_read_to_its_end_with_threads(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_bytes, args=(DATA,))
+    writer.start()
+    assert fm.read(path, fm.Csv(SCHEMA), threads=2).equals(_read(1))
+    writer.join()
+
+
+def test_a_directory_is_refused_in_the_systems_words(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match=re.escape(str(tmp_path))):
+        fm.read(tmp_path, fm.Csv(SCHEMA), threads=2)

@@ -1,0 +1,59 @@
+"""Surrogates without a partner: an error of their value, or U+FFFD with surrogates="replace"; Python's decoder is the oracle."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import formatter as fm
+
+TEXT = pa.schema([("v", pa.string()), ("id", pa.int64())])
+UNITS = st.lists(
+    st.sampled_from(["\\ud83d", "\\ude00", "\\uD800", "\\uDFFF", "a", "é", "\\n", "\\u0041", "x" * 40]), max_size=12
+)
+
+
+def replaced(text: str) -> str:
+    """A lone surrogate in Python's string is one that json.loads could not pair."""
+    return "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(UNITS, min_size=1, max_size=70), st.sampled_from(["touched", "full"]))
+def test_each_lone_surrogate_becomes_one_replacement_character(values, validate):
+    texts = ["".join(units) for units in values]
+    lines = [f'{{"v":"{text}","id":{i}}}' for i, text in enumerate(texts)]
+    table = fm.read("\n".join(lines).encode(), fm.Json(TEXT, surrogates="replace", validate=validate))
+    assert table["v"].to_pylist() == [replaced(json.loads(f'"{text}"')) for text in texts]
+    assert table["id"].to_pylist() == list(range(len(texts)))
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.list_(pa.string()), pa.map_(pa.string(), pa.string()), pa.dictionary(pa.int8(), pa.string())]
+)
+def test_replacement_reaches_items_keys_and_dictionaries(kind):
+    value, expected = {
+        "list": (rb'["\ud83d", "b"]', ["\ufffd", "b"]),
+        "map": (rb'{"\udc00k": "\ud83dv"}', [("\ufffdk", "\ufffdv")]),
+        "dict": (rb'"\ud83d"', "\ufffd"),
+    }[str(kind).partition("<")[0].removesuffix("ionary")]
+    format = fm.Json(pa.schema([("v", kind)]), surrogates="replace")
+    assert fm.read(b'{"v":' + value + b"}\n", format)["v"].to_pylist() == [expected]
+
+
+def test_without_the_option_it_is_an_error_of_the_value_alone():
+    data = rb'{"v":"\ud83d","id":1}' + b"\n" + rb'{"v":"b","id":2}'
+    assert fm.read(data, fm.Json(TEXT), columns=["id"])["id"].to_pylist() == [1, 2]
+    assert fm.read(data, fm.Json(TEXT), on_error="null")["v"].to_pylist() == [None, "b"]
+    with pytest.raises(fm.FormatError, match="surrogates='replace'") as caught:
+        fm.read(data, fm.Json(TEXT))
+    assert caught.value.code == "bad_utf8"
+
+
+def test_the_option_is_checked():
+    with pytest.raises(fm.OptionError, match="surrogates: expected one of error, replace, found 'ignore'"):
+        fm.Json(TEXT, surrogates="ignore")

@@ -1,0 +1,185 @@
+"""What a Spark user expects of a path, a folder, a suffix or a type: the rows of spark.read, or an error that says why not."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+import formatter as fm
+import spark_udfs as su
+
+ROWS = b"1,a\n2,b\n"
+SCHEMA = "id INT, t STRING"
+
+
+def written(root, files):
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return root
+
+
+def both(spark, path, schema=SCHEMA, kind="csv", options=None):
+    """(rows of spark.read, ours), each sorted."""
+    theirs = getattr(spark.read.schema(schema).options(**(options or {})), kind)(path)
+    ours = su.read(spark, path, kind, schema=schema, options=options or {})
+    assert ours.columns == theirs.columns
+    return tuple(sorted(map(repr, frame.collect())) for frame in (theirs, ours))
+
+
+FOLDERS = {  # files, then what is asked for
+    "folders that are no partitions are left alone": ({"a.csv": ROWS, "sub/z.csv": ROWS}, ""),
+    "an empty folder has no rows": ({"x/a.csv": ROWS}, "x/.."),
+    "files of no bytes or one line end": ({"a.csv": b"", "b.csv": b"\n", "c.csv": ROWS}, ""),
+    "braces name several files": ({"a.csv": ROWS, "b.csv": b"3,c\n", "c.csv": b"4,d\n"}, "{a,b}.csv"),
+    "braces in braces": ({"p/a.csv": ROWS, "q1/a.csv": b"3,c\n", "q2/a.csv": b"4,d\n"}, "{p,q{1,2}}/a.csv"),
+    "a class that is not": ({"a.csv": ROWS, "b.csv": b"3,c\n"}, "[^b].csv"),
+    "plus signs in folders": ({"k=-1/a.csv": ROWS, "k=+2/a.csv": ROWS}, ""),
+    "folders of more than 64 bits": ({"k=9223372036854775808/a.csv": ROWS, "k=1/a.csv": ROWS}, ""),
+    "special characters in folders": ({"k=a%2Fb%3Dc/a.csv": ROWS, "k=ü d/a.csv": ROWS, "k=100%25/a.csv": ROWS}, ""),
+    "a folder within a partition": ({"k=1/sub/a.csv": ROWS, "k=2/a.csv": ROWS}, ""),
+}
+
+
+@pytest.mark.parametrize("case", FOLDERS)
+def test_the_files_of_a_path_are_those_of_sparks_reader(spark, tmp_path, case):
+    files, asked = FOLDERS[case]
+    theirs, ours = both(spark, f"{written(tmp_path, files)}/{asked}".rstrip("/"))
+    assert ours == theirs
+
+
+def test_dates_and_times_in_folders_are_times(spark, tmp_path):
+    written(tmp_path, {"k=2024-01-02/a.csv": ROWS, "k=2024-01-02 03%3A04%3A05/a.csv": ROWS})
+    theirs, ours = both(spark, str(tmp_path))
+    assert ours == theirs
+
+
+@pytest.mark.parametrize("type_", ["STRING", "BIGINT", "DOUBLE"])
+def test_a_folder_that_the_schema_names_has_the_type_it_says_and_stands_last(spark, tmp_path, type_):
+    written(tmp_path, {"k=1/a.csv": ROWS, "k=2/a.csv": ROWS})
+    theirs, ours = both(spark, str(tmp_path), f"id INT, k {type_}, t STRING, _corrupt_record STRING")
+    assert ours == theirs
+
+
+def test_a_folder_search_that_is_asked_for_makes_no_columns(spark, tmp_path):
+    written(tmp_path, {"k=1/a.csv": ROWS, "p/q/b.csv": ROWS})
+    theirs, ours = both(spark, str(tmp_path), options={"recursiveFileLookup": True})
+    assert ours == theirs
+
+
+@pytest.mark.parametrize("codec", ["gzip", "bzip2", "lz4", "deflate", "snappy"])
+def test_files_that_spark_compressed_are_read(spark, tmp_path, codec):
+    many = spark.range(0, 60_000, 1, 1).selectExpr("CAST(id AS INT) id", "concat('text ', id % 97) t")
+    many.write.csv(str(tmp_path / "out"), compression=codec)
+    frame = su.read(spark, tmp_path / "out", "csv", schema=SCHEMA)
+    assert frame.exceptAll(many).isEmpty()
+    assert frame.count() == 60_000
+
+
+@pytest.mark.parametrize("suffix", ["gz", "bz2", "zst", "lz4", "deflate", "snappy"])
+def test_a_damaged_file_is_named(spark, tmp_path, suffix):
+    content = gzip.compress(ROWS * 1_000)[:-20] if suffix == "gz" else b"\x00\x00\x00\x09\x00\x00\x00\x05no such bytes"
+    (tmp_path / f"broken.csv.{suffix}").write_bytes(content)
+    with pytest.raises(Exception, match=rf"broken\.csv\.{suffix}: "):
+        su.read(spark, tmp_path, "csv", schema=SCHEMA).collect()
+
+
+def test_files_behind_one_another_in_one_are_all_read(spark, tmp_path):
+    import zlib
+
+    (tmp_path / "a.csv.deflate").write_bytes(zlib.compress(ROWS) + zlib.compress(b"3,c\n"))
+    assert sorted(map(tuple, su.read(spark, tmp_path, "csv", schema=SCHEMA).collect())) == [
+        (1, "a"),
+        (2, "b"),
+        (3, "c"),
+    ]
+
+
+JSON_VALUES = {
+    "STRING": ['"x"', "12", "1.50", "1e2", "true", "null", '{"b": [1, "}"]}', "[]", r'"é\n"', "-0"],
+    "BINARY": ['"YWJj"', '""', '"YW"', '"!"', "null"],
+    "ARRAY<STRING>": ['["x", {"z": 1}, 2, null]'],
+    "MAP<STRING, STRING>": ['{"k": 1, "l": "m", "n": {"o": 2}}'],
+    "STRUCT<s: STRING, b: BINARY>": ['{"s": [1,2], "b": "YWJj"}', '{"s": false}'],
+    "BOOLEAN": ["true", "false", "null", '"true"', "1"],
+    "DECIMAL(6, 2)": ["1.25", '"1.25"', "1e2", "12345.6"],
+    "DATE": ['"2024-01-02"', '"2024-02-30"', "null"],
+    "TIMESTAMP": ['"2024-01-02T03:04:05Z"', '"2024-01-02T03:04:05.123+01:00"', '"2024-01-02 03:04:05"', '"x"'],
+}
+
+
+@pytest.mark.parametrize("type_", JSON_VALUES)
+def test_json_values_are_read_as_spark_reads_them(spark, tmp_path, type_):
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+    try:
+        (tmp_path / "a.json").write_text("".join(f'{{"a":{value}}}\n' for value in JSON_VALUES[type_]))
+        for mode in ("PERMISSIVE", "DROPMALFORMED"):
+            schema = f"a {type_}, _corrupt_record STRING"
+            theirs, ours = both(spark, str(tmp_path), schema, "json", {"mode": mode})
+            assert ours == theirs
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", zone)
+
+
+CSV_VALUES = {
+    "BOOLEAN": "true\ntRuE\nFALSE\nfAlSe\nyes\n1\n",
+    "TINYINT": "127\n128\n-128\n+5\n1.0\n",
+    "BINARY": "abc\né\n",
+    "DECIMAL(38, 18)": "12345678901234567890.123456789012345678\n-0\n+1.5\n",
+    "FLOAT": "1.5\n1e10\nInf\n-Inf\nNaN\n.5\n5.\n1e-50\n",
+    "DATE": "2024-01-02\n2024-02-30\n0001-01-01\n9999-12-31\n",
+    "TIMESTAMP_NTZ": "2024-01-02\n2024-01-02 03:04\n2024-01-02T03:04:05.123456\n1500-01-01 00:00:00\n25:00\n",
+}
+
+
+@pytest.mark.parametrize("type_", CSV_VALUES)
+def test_csv_values_are_read_as_spark_reads_them(spark, tmp_path, type_):
+    (tmp_path / "a.csv").write_text(CSV_VALUES[type_])
+    for mode in ("PERMISSIVE", "DROPMALFORMED"):
+        theirs, ours = both(
+            spark, str(tmp_path), f"a {type_}, _corrupt_record STRING", "csv", {"mode": mode, "sep": "|"}
+        )
+        assert ours == theirs
+
+
+HEADERS = ["b,a\n1,2\n", "A,B\n1,2\n", " a , b \n1,2\n", "a,b,c\n1,2,3\n", "a\n1\n", "a,a\n1,2\n", "a,b\n", ""]
+
+
+@pytest.mark.parametrize("content", HEADERS)
+def test_a_header_is_passed_over_and_columns_are_taken_by_position(spark, tmp_path, content):
+    (tmp_path / "a.csv").write_text(content)
+    theirs, ours = both(spark, str(tmp_path), "a INT, b INT", "csv", {"header": True})
+    assert ours == theirs
+
+
+def test_names_of_a_header_count_where_that_is_asked_for(spark, tmp_path):
+    (tmp_path / "a.csv").write_text("b,a\n1,2\n")
+    by_name = su.read(spark, tmp_path, "csv", schema="a INT, b INT", options={"header": True, "enforceSchema": False})
+    assert by_name.collect() == [(2, 1)]
+
+
+def test_intervals_are_refused_with_a_remedy(spark, tmp_path):
+    for kind in ("csv", "json"):
+        with pytest.raises(fm.SchemaError, match=r"column 'a' is an interval.* declare a string"):
+            su.read(spark, tmp_path, kind, schema="a INTERVAL DAY TO SECOND")
+
+
+def test_a_session_of_another_zone_must_say_what_times_without_one_are(spark, tmp_path):
+    (tmp_path / "a.csv").write_text("2024-01-02T03:04:05Z\n")
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    try:
+        for schema in ("a TIMESTAMP", "a STRUCT<x: ARRAY<TIMESTAMP>>"):
+            kind = "csv" if schema == "a TIMESTAMP" else "json"
+            with pytest.raises(
+                fm.OptionError, match=r"session's time zone is 'Asia/Tokyo'.*give the option timeZone='UTC'"
+            ):
+                su.read(spark, tmp_path, kind, schema=schema)
+        theirs, ours = both(spark, str(tmp_path), "a TIMESTAMP", "csv", {"timeZone": "UTC"})
+        assert ours == theirs
+        assert su.read(spark, tmp_path, "csv", schema="a TIMESTAMP_NTZ").count() == 1
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", zone)
