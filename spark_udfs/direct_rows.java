@@ -1,9 +1,10 @@
-// Comes in: a plan with one of our Python functions. Goes out: an operator that runs the same function and makes Spark's
-// rows straight from the memory of its Arrow batches. Compiled in the running JVM (direct_rows.py).
+// Comes in: a plan with one of our Python functions. Goes out: an operator that runs the same function and makes
+// Spark's rows straight from the memory of its Arrow batches. Compiled in the running JVM (direct_rows.py).
 //
 // Spark's own operator asks every value of every column through four layers, and on the way in it measures a batch anew
-// with every row. Here a row is written by code made for the columns at hand, as whole-stage code generation does it, and
-// the bytes of a batch on its way in are the sum of its rows'. What runs in tasks travels as source: executors need nothing.
+// with every row. Here a row is written by code made for the columns at hand, as whole-stage code generation does it,
+// and the bytes of a batch on its way in are the sum of its rows'. What runs in tasks travels as source: executors need
+// nothing.
 // What is not understood here is left to Spark's operator, a whole query or a single batch.
 package formatter.spark;
 
@@ -49,7 +50,8 @@ public class FormatterDirectRows extends SparkStrategy {
             boolean plain = !map.isBarrier() && map.profile().isEmpty() && map.functionExpr() instanceof PythonUDF;
             if (plain && ((PythonUDF) map.functionExpr()).name().startsWith(OURS))
                 planned.add(new FormatterMapInArrowExec(
-                    (Expression) map.functionExpr(), map.output(), new PlanLater(map.child()), false, map.profile(), task));
+                    (Expression) map.functionExpr(), map.output(), new PlanLater(map.child()), false, map.profile(),
+                    task));
         }
         return seq(planned);
     }
@@ -106,14 +108,16 @@ public class FormatterDirectRows extends SparkStrategy {
                 org$apache$spark$sql$execution$python$MapInBatchExec$$sessionUUID(),
                 Integer.valueOf(conf().arrowMaxRecordsPerBatch()), Long.valueOf(mostBytes(udf)),
                 Boolean.valueOf(conf().pysparkArrowValidateSchema()), udf.dataType(), output()};
-            WholeStageCodegenEvaluatorFactory factory = new WholeStageCodegenEvaluatorFactory(new scala.util.Right(code),
+            WholeStageCodegenEvaluatorFactory factory = new WholeStageCodegenEvaluatorFactory(
+                new scala.util.Right(code),
                 SQLMetrics.createTimingMetric(session().sparkContext(), "duration", -1L), references);
             return child().execute().mapPartitionsWithEvaluator(
                 factory, scala.reflect.ClassTag$.MODULE$.apply(InternalRow.class));
         }
     }
 
-    // The source of what a task runs, for columns of these types. A column is its position among all fields, structs' too.
+    // The source of what a task runs, for columns of these types. A column is its position among all fields, those of
+    // structs too.
     static class RowSource {
         static final int MOST_FIELDS = 1000;  // the method that writes a row must stay small enough to be compiled well
         static final String COLUMN = "org.apache.spark.sql.vectorized.ArrowColumnVector";
@@ -149,7 +153,8 @@ public class FormatterDirectRows extends SparkStrategy {
         int column(DataType type, int ordinal, String parent) {
             int at = count++;
             if (type instanceof BooleanType)
-                values(at, ordinal, "BitVector", "(Platform.getByte(null, data" + at + " + (row >> 3)) >> (row & 7) & 1) != 0");
+                values(at, ordinal, "BitVector",
+                    "(Platform.getByte(null, data" + at + " + (row >> 3)) >> (row & 7) & 1) != 0");
             else if (type instanceof ByteType) values(at, ordinal, "TinyIntVector", number("Byte", at, 0));
             else if (type instanceof ShortType) values(at, ordinal, "SmallIntVector", number("Short", at, 1));
             else if (type instanceof IntegerType) values(at, ordinal, "IntVector", number("Int", at, 2));
@@ -157,8 +162,10 @@ public class FormatterDirectRows extends SparkStrategy {
             else if (type instanceof FloatType) values(at, ordinal, "Float4Vector", number("Float", at, 2));
             else if (type instanceof DoubleType) values(at, ordinal, "Float8Vector", number("Double", at, 3));
             else if (type instanceof DateType) values(at, ordinal, "DateDayVector", number("Int", at, 2));
-            else if (type instanceof TimestampType) values(at, ordinal, "TimeStampMicroTZVector", number("Long", at, 3));
-            else if (type instanceof TimestampNTZType) values(at, ordinal, "TimeStampMicroVector", number("Long", at, 3));
+            else if (type instanceof TimestampType)
+                values(at, ordinal, "TimeStampMicroTZVector", number("Long", at, 3));
+            else if (type instanceof TimestampNTZType)
+                values(at, ordinal, "TimeStampMicroVector", number("Long", at, 3));
             else if (type instanceof StringType) texts(at, ordinal, "VarCharVector");
             else if (type instanceof BinaryType) texts(at, ordinal, "VarBinaryVector");
             else if (type instanceof StructType) struct(at, ordinal, (StructType) type, parent);
@@ -174,13 +181,15 @@ public class FormatterDirectRows extends SparkStrategy {
             fields.append("    private long data" + at + ", valid" + at + ";\n");
             methods.append("    private boolean load" + at + "(" + COLUMN + " column) {\n"
                 + "      org.apache.arrow.vector.ValueVector vector = column.getValueVector();\n"
-                + "      valid" + at + " = vector.getNullCount() == 0 ? 0L : vector.getValidityBuffer().memoryAddress();\n"
+                + "      valid" + at + " = vector.getNullCount() == 0 ? 0L\n"
+                + "        : vector.getValidityBuffer().memoryAddress();\n"
                 + rest + "    }\n");
         }
 
         void put(int at, int ordinal, String write) {
             methods.append("    private void put" + at + "(" + WRITER + " writer, int row) {\n"
-                + "      if (valid" + at + " != 0L && isNull(valid" + at + ", row)) { writer.setNullAt(" + ordinal + "); return; }\n"
+                + "      if (valid" + at + " != 0L && isNull(valid" + at + ", row)) {\n"
+                + "        writer.setNullAt(" + ordinal + ");\n        return;\n      }\n"
                 + write + "    }\n");
         }
 
@@ -194,7 +203,8 @@ public class FormatterDirectRows extends SparkStrategy {
         void texts(int at, int ordinal, String vector) {
             fields.append("    private long offsets" + at + ";\n    private boolean wide" + at + ";\n");
             load(at, vector, "      wide" + at + " = vector instanceof org.apache.arrow.vector.Large" + vector + ";\n"
-                + "      if (!wide" + at + " && !(vector instanceof org.apache.arrow.vector." + vector + ")) return false;\n"
+                + "      if (!wide" + at + " && !(vector instanceof org.apache.arrow.vector." + vector + "))\n"
+                + "        return false;\n"
                 + "      data" + at + " = vector.getDataBuffer().memoryAddress();\n"
                 + "      offsets" + at + " = vector.getOffsetBuffer().memoryAddress();\n      return true;\n");
             put(at, ordinal, "      long begin, end;\n"
@@ -205,7 +215,8 @@ public class FormatterDirectRows extends SparkStrategy {
                 + "        begin = Platform.getInt(null, offsets" + at + " + ((long) row << 2));\n"
                 + "        end = Platform.getInt(null, offsets" + at + " + ((long) row << 2) + 4L);\n"
                 + "      }\n"
-                + "      writer.write(" + ordinal + ", UTF8String.fromAddress(null, data" + at + " + begin, (int) (end - begin)));\n");
+                + "      writer.write(" + ordinal + ",\n"
+                + "        UTF8String.fromAddress(null, data" + at + " + begin, (int) (end - begin)));\n");
         }
 
         void struct(int at, int ordinal, StructType type, String parent) {
@@ -219,7 +230,8 @@ public class FormatterDirectRows extends SparkStrategy {
                 loads.append("\n        && load" + below + "((" + COLUMN + ") column.getChild(" + i + "))");
                 puts.append("      put" + below + "(writer" + at + ", row);\n");
             }
-            load(at, "complex.StructVector", "      if (!(vector instanceof org.apache.arrow.vector.complex.StructVector)) return false;\n"
+            load(at, "complex.StructVector",
+                "      if (!(vector instanceof org.apache.arrow.vector.complex.StructVector)) return false;\n"
                 + "      return " + loads + ";\n");
             put(at, ordinal, "      int before = writer.cursor();\n      writer" + at + ".resetRowWriter();\n" + puts
                 + "      writer.setOffsetAndSizeFromPreviousCursor(" + ordinal + ", before);\n");

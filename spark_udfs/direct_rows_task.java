@@ -57,12 +57,14 @@ static final class DirectRows extends org.apache.spark.sql.execution.BufferedRow
     }
 
     private void load(org.apache.spark.sql.vectorized.ColumnarBatch loaded) {
-      org.apache.spark.sql.vectorized.ArrowColumnVector column = (org.apache.spark.sql.vectorized.ArrowColumnVector) loaded.column(0);
+      org.apache.spark.sql.vectorized.ArrowColumnVector column =
+        (org.apache.spark.sql.vectorized.ArrowColumnVector) loaded.column(0);
       row = 0;
       rows = loaded.numRows();
       if (schemaSeen != column && ((Boolean) references[11]).booleanValue()) {
         org.apache.spark.sql.types.DataType declared = (org.apache.spark.sql.types.DataType) references[12];
-        if (!org.apache.spark.sql.types.DataType$.MODULE$.equalsIgnoreCompatibleNullability(column.dataType(), declared))
+        if (!org.apache.spark.sql.types.DataType$.MODULE$.equalsIgnoreCompatibleNullability(
+            column.dataType(), declared))
           Platform.throwException(QueryExecutionErrors.arrowDataTypeMismatchError(
             "SQL_MAP_ARROW_ITER_UDF", one(declared), one(column.dataType())));
       }
