@@ -96,10 +96,12 @@ static void decode_decimal128(const FieldView& view, uint8_t decimal_point, uint
         for (uint32_t row = 0; row < chunk.rows; row += 64) {
             const uint32_t left = chunk.rows - row < 64 ? chunk.rows - row : 64;
             alignas(64) uint64_t numbers[64], places[64];
-            uint64_t good = numbers_of<true>(chunk, row, shape.word_count, decimal_point, front_of_uint64, numbers, places);
             uint8_t* const values = out + 16 * (done + row);
-            uint64_t too_large = 0;
-            for (uint32_t i = 0; i < left; i++) {
+            uint64_t empty = lanes::zero_bytes64(chunk.sizes + row) & first_rows(left), too_large = 0, good = 0;
+            const bool all_long = empty == first_rows(left);  // or without bytes: nothing for the loop to do
+            if (all_long) __builtin_memset(values, 0, 16 * left);
+            else good = numbers_of<true>(chunk, row, shape.word_count, decimal_point, front_of_uint64, numbers, places);
+            for (uint32_t i = 0; i < left && !all_long; i++) {
                 const uint64_t number = numbers[i], fits = number <= by.largest_word[places[i]];
                 too_large |= (fits ^ 1) << i;
                 const Wide product = by.factor[places[i]] * (number & (0 - fits));
@@ -108,7 +110,6 @@ static void decode_decimal128(const FieldView& view, uint8_t decimal_point, uint
                 __builtin_memcpy(values + 16 * i, &value, 16);
             }
             good &= ~too_large;
-            uint64_t empty = lanes::zero_bytes64(chunk.sizes + row) & first_rows(left);
             for (; at_long < chunk.long_count && chunk.long_fields[at_long].row < row + 64; at_long++) {
                 const WordChunk::LongField& field = chunk.long_fields[at_long];
                 const uint32_t i = field.row - row;

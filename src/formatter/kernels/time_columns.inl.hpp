@@ -24,7 +24,7 @@ struct TimeChunk {
     alignas(64) uint64_t date[chunk_rows];
     alignas(64) uint64_t clock[chunk_rows];
     alignas(64) uint64_t fraction[chunk_rows];  // digits 1 to 8, less '0', zeros behind; only if `any_fraction`
-    alignas(64) uint64_t offset[chunk_rows];    // seconds before UTC, negative behind it; only if `any_offset`
+    alignas(64) uint64_t zone[chunk_rows];      // as "??+00:00"; only if `any_offset`
     alignas(64) uint8_t ninth[chunk_rows];      // digit 9, less '0'
     alignas(64) uint8_t sizes[chunk_rows];      // 19 stands for all whose fraction and zone are in order
     bool any_fraction;
@@ -32,47 +32,52 @@ struct TimeChunk {
     uint32_t rows;
 };
 
+constexpr uint64_t text_word(char a, char b, char c, char d, char e, char f, char g, char h) {
+    return uint64_t(uint8_t(a)) | uint64_t(uint8_t(b)) << 8 | uint64_t(uint8_t(c)) << 16 | uint64_t(uint8_t(d)) << 24 |
+           uint64_t(uint8_t(e)) << 32 | uint64_t(uint8_t(f)) << 40 | uint64_t(uint8_t(g)) << 48 |
+           uint64_t(uint8_t(h)) << 56;
+}
+
 constexpr uint32_t date_size = 10, minutes_end = 16, clock_end = 19, odd_size = 255;
 
 //     field         ...:SS+HH:MM   ...:SS+HHMM   ...:SS+HH
 //     last word     ??+HH:MM       ???+HHMM      ?????+HH
-// The size without a zone; `odd_size` if it looks like one and is none.
+//     zone          ??+HH:MM       in each case; of what is no zone some part will be wrong
+constexpr uint64_t no_offset = text_word(0, 0, '+', '0', '0', ':', '0', '0');
+
+// The size without a zone.
 FORMATTER_INLINE uint32_t cut_zone(const uint8_t* field, uint32_t size, TimeChunk& chunk, uint32_t at) {
     const auto is_sign = [field, size](uint32_t back) { return field[size - back] == '+' || field[size - back] == '-'; };
     const uint64_t word = load_word(field + size - 8);
-    uint32_t digits, zone_size;
-    if (is_sign(6) && field[size - 3] == ':') {
+    uint64_t zone;
+    uint32_t zone_size;
+    if (is_sign(6)) {
         zone_size = 6;
-        digits = uint32_t(word >> 24 & 0xFFFF) | uint32_t(word >> 48) << 16;
+        zone = word;
     } else if (is_sign(5)) {
         zone_size = 5;
-        digits = uint32_t(word >> 32);
+        zone = (word >> 8 & 0xFFFFFF0000) | uint64_t(':') << 40 | (word & uint64_t(0xFFFF) << 48);
     } else if (is_sign(3)) {
         zone_size = 3;
-        digits = uint32_t(word >> 48) | 0x30300000;
+        zone = (word >> 24 & 0xFFFFFF0000) | (no_offset & ~uint64_t(0) << 40);
     } else {
         return size;
     }
     if (!chunk.any_offset) {
         chunk.any_offset = true;
-        __builtin_memset(chunk.offset, 0, sizeof chunk.offset);
+        for (uint64_t& other : chunk.zone) other = no_offset;
     }
-    digits ^= 0x30303030;
-    const uint32_t others = ((digits + 0x76767676) | digits) & 0x80808080;
-    digits = digits * 10 + (digits >> 8);
-    const uint32_t hours = digits & 0xFF, minutes = digits >> 16 & 0xFF;
-    const int64_t seconds = int64_t(hours) * 3600 + int64_t(minutes) * 60;
-    chunk.offset[at] = uint64_t(field[size - zone_size] == '-' ? -seconds : seconds);
-    return others != 0 || hours > 23 || minutes > 59 ? odd_size : size - zone_size;
+    chunk.zone[at] = zone;
+    return size - zone_size;
 }
 
 // Looks at what is not just date and clock, and returns the size to go on with: 19, or that of no timestamp.
-static uint32_t cut_rest(const uint8_t* field, uint32_t size, TimeChunk& chunk, uint32_t at) {
+FORMATTER_INLINE uint32_t cut_rest(const uint8_t* field, uint32_t size, TimeChunk& chunk, uint32_t at) {
     if (field[size - 1] == 'Z')
         size--;
     else if (size >= minutes_end + 3)
         size = cut_zone(field, size, chunk, at);
-    if (size == clock_end || size == odd_size) return size;
+    if (size == clock_end) return size;
     if (size == minutes_end) {
         const uint64_t seconds = uint64_t(':') << 40 | uint64_t('0') << 48 | uint64_t('0') << 56;
         chunk.clock[at] = (chunk.clock[at] & ((uint64_t(1) << 40) - 1)) | seconds;
@@ -136,7 +141,7 @@ FORMATTER_INLINE bool next_times(RunWalk& walk, TimeChunk& chunk) {
         chunk.rows += run.rows;
     }
     for (uint32_t i = chunk.rows; i % 64 != 0; i++) {
-        chunk.year[i] = chunk.date[i] = chunk.clock[i] = chunk.offset[i] = 0;
+        chunk.year[i] = chunk.date[i] = chunk.clock[i] = chunk.zone[i] = 0;
         chunk.sizes[i] = 0;
     }
     return chunk.rows != 0;
@@ -144,11 +149,6 @@ FORMATTER_INLINE bool next_times(RunWalk& walk, TimeChunk& chunk) {
 
 // ------------------------------------------------------------------------------------------ calendar
 
-constexpr uint64_t text_word(char a, char b, char c, char d, char e, char f, char g, char h) {
-    return uint64_t(uint8_t(a)) | uint64_t(uint8_t(b)) << 8 | uint64_t(uint8_t(c)) << 16 | uint64_t(uint8_t(d)) << 24 |
-           uint64_t(uint8_t(e)) << 32 | uint64_t(uint8_t(f)) << 40 | uint64_t(uint8_t(g)) << 48 |
-           uint64_t(uint8_t(h)) << 56;
-}
 constexpr uint64_t four_words(uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
     return a | b << 16 | c << 32 | d << 48;
 }
@@ -242,7 +242,18 @@ FORMATTER_INLINE uint64_t timestamps(const TimeChunk& chunk, uint32_t row, const
         const lanes::Which shaped = lanes::either(date_alone, lanes::both(has_clock, separated));
 
         Words seconds = lanes::multiply_low_halves(date.days, splat(86400)) + of_day - splat(days_before_1970 * 86400);
-        if (with_offset) seconds = seconds - lanes::load(chunk.offset + row + i);
+        if (with_offset) {
+            const Words zone_text = lanes::load(chunk.zone + row + i);
+            const Words zone = (zone_text ^ splat(no_offset)) & splat(~uint64_t(0) << 24);
+            const Words zone_parts = lanes::weigh_bytes(zone, splat(text_word(0, 0, 0, 10, 1, 0, 10, 1)));
+            const Words zone_sums = lanes::weigh_words(zone_parts, splat(four_words(0, 3600, 3600, 60)));
+            const Words offset = (zone_sums & splat(low_half)) + (zone_sums >> 32);
+            const lanes::Which behind = lanes::is_zero((zone_text & splat(0xFF0000)) ^ splat(uint64_t('-') << 16));
+            wrong = wrong | lanes::over(zone, splat(text_word(0, 0, 0, 9, 9, 0, 9, 9))) |
+                    lanes::over_words(zone_parts, splat(four_words(0, 90, 9, 59))) |
+                    (splat(23 * 3600 + 3599) - offset) >> 63;
+            seconds = seconds - lanes::negate_if(behind, offset);
+        }
         const Words per_second = splat(unit.per_second);
         Words value = lanes::multiply_low_halves(seconds, per_second) +
                       (lanes::multiply_low_halves(seconds >> 32, per_second) << 32);
