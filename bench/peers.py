@@ -107,7 +107,6 @@ def _sql_type(kind: pa.DataType) -> str:
     return SQL_TYPES[kind]
 
 
-
 def read_duckdb(workload: Workload, threads: int) -> Reader:
     import duckdb
 

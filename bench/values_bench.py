@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -95,10 +96,10 @@ def measure(workload: Workload, data: bytes, path: str, rounds: int) -> Iterator
             except Exception as error:  # a peer that cannot read this takes no part
                 wrong = str(error)
             if wrong is None:
-                work[peer] = lambda read=read: read(source, columns)  # type: ignore[misc]
+                work[peer] = partial(read, source, columns)
             else:
                 print(f"    {workload.name}, {label}: {peer} is out: {wrong[:120]}", file=sys.stderr)
-        work["formatter"] = lambda: ours(source, columns)
+        work["formatter"] = partial(ours, source, columns)
         seconds = turns(work, rounds)
         speed = {name: len(data) / took / 1e9 for name, took in seconds.items()}
         best = max((name for name in speed if name != "formatter"), key=speed.__getitem__, default="")

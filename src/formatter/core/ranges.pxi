@@ -72,7 +72,7 @@ cdef class RangeReader:
 
 
 def read_file(int file, uint64_t offset, uint8_t[::1] window, unsigned threads):
-    """Fills `window` with the file's bytes from `offset` on; returns how many, fewer only at the file's end. OSError."""
+    """Fills `window` with the file's bytes from `offset` on; returns how many, fewer only at its end. OSError."""
     cdef Py_ssize_t got
     if window.shape[0] == 0:
         return 0

@@ -87,7 +87,7 @@ struct JsonLevels {
 // What the numbers of a column were like so far, in a loop's own terms. A guess that saves time and changes no value.
 struct NumberShape {
     uint32_t word_count = 1;  // of eight bytes that hold most
-    uint32_t shorter = 0;     // chunks in a row for which fewer would have done
+    uint32_t shorter = 0;  // chunks in a row for which fewer would have done
     bool beyond_eight = false;
     bool long_digits = false;
     bool exponents = false;

@@ -91,7 +91,9 @@ FORMATTER_INLINE Words bits_of(double value) {
     return result;
 }
 FORMATTER_INLINE size_t full_bytes(uint64_t mask) { return (mask & low_bits_of_bytes) * low_bits_of_bytes >> 56; }
-FORMATTER_INLINE Words count_full_bytes(Words mask) { return full_bytes(mask); }  // how many bytes are 0xFF; others are 0
+FORMATTER_INLINE Words count_full_bytes(Words mask) {
+    return full_bytes(mask);
+}  // how many bytes are 0xFF; others are 0
 FORMATTER_INLINE Words quotient8(Words mantissa, Words through_point) {
     static constexpr double powers[9] = {1, 1e7, 1e6, 1e5, 1e4, 1e3, 1e2, 1e1, 1};
     return bits_of(double(int64_t(mantissa)) / powers[full_bytes(through_point)]);
