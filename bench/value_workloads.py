@@ -249,8 +249,10 @@ def mixed(seed: int) -> Workload:
     for long in ("decimal 38,10",):
         kinds.remove(NUMBERS[long])
     columns = int(random.integers(6, 30))
-    chosen = [replace(kinds[int(pick)], nulls=float(random.choice([0, 0, 0.05, 0.5]))) for pick in
-              random.integers(0, len(kinds), columns)]
+    chosen = [
+        replace(kinds[int(pick)], nulls=float(random.choice([0, 0, 0.05, 0.5])))
+        for pick in random.integers(0, len(kinds), columns)
+    ]
     return workload(f"mix {seed}", chosen, sorted(random.choice(columns, 3, replace=False).tolist()))
 
 

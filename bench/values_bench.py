@@ -95,10 +95,10 @@ def measure(workload: Workload, data: bytes, path: str, rounds: int) -> Iterator
             except Exception as error:  # a peer that cannot read this takes no part
                 wrong = str(error)
             if wrong is None:
-                work[peer] = lambda read=read: read(source, columns)  # type: ignore[misc]
+                work[peer] = lambda read=read, columns=columns: read(source, columns)  # type: ignore[misc]
             else:
                 print(f"    {workload.name}, {label}: {peer} is out: {wrong[:120]}", file=sys.stderr)
-        work["formatter"] = lambda: ours(source, columns)
+        work["formatter"] = lambda ours=ours, columns=columns: ours(source, columns)  # type: ignore[misc]
         seconds = turns(work, rounds)
         speed = {name: len(data) / took / 1e9 for name, took in seconds.items()}
         best = max((name for name in speed if name != "formatter"), key=speed.__getitem__, default="")

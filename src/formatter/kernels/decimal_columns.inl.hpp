@@ -33,7 +33,8 @@ struct DecimalScale {
         for (uint32_t places = 0; places < 39; places++) {
             const bool fine = places <= scale;  // more places: only zero
             factor[places] = fine ? decimal_powers.of[scale - places] : 1;
-            largest[places] = fine && precision + places > scale ? decimal_powers.of[precision + places - scale] - 1 : 0;
+            largest[places] =
+                fine && precision + places > scale ? decimal_powers.of[precision + places - scale] - 1 : 0;
             largest_word[places] = largest[places] >> 64 ? ~uint64_t(0) : uint64_t(largest[places]);
         }
     }
@@ -99,8 +100,10 @@ static void decode_decimal128(const FieldView& view, uint8_t decimal_point, uint
             uint8_t* const values = out + 16 * (done + row);
             uint64_t empty = lanes::zero_bytes64(chunk.sizes + row) & first_rows(left), too_large = 0, good = 0;
             const bool all_long = empty == first_rows(left);  // or without bytes: nothing for the loop to do
-            if (all_long) __builtin_memset(values, 0, 16 * left);
-            else good = numbers_of<true>(chunk, row, shape.word_count, decimal_point, front_of_uint64, numbers, places);
+            if (all_long)
+                __builtin_memset(values, 0, 16 * left);
+            else
+                good = numbers_of<true>(chunk, row, shape.word_count, decimal_point, front_of_uint64, numbers, places);
             for (uint32_t i = 0; i < left && !all_long; i++) {
                 const uint64_t number = numbers[i], fits = number <= by.largest_word[places[i]];
                 too_large |= (fits ^ 1) << i;

@@ -24,9 +24,9 @@ constexpr uint32_t most_digit_bytes = 24;
 
 struct DigitChunk {
     alignas(64) uint64_t words[3][chunk_rows];  // of which `word_count` are there
-    alignas(64) uint8_t sizes[chunk_rows];      // without sign and exponent; 0 for an empty field and for long ones
-    alignas(64) uint8_t signs[chunk_rows];      // 1 behind a '-'
-    int16_t exponents[chunk_rows];              // only if they were looked for
+    alignas(64) uint8_t sizes[chunk_rows];  // without sign and exponent; 0 for an empty field and for long ones
+    alignas(64) uint8_t signs[chunk_rows];  // 1 behind a '-'
+    int16_t exponents[chunk_rows];  // only if they were looked for
     WordChunk::LongField long_fields[chunk_rows];  // whole, of more than 24 bytes without sign and exponent
     uint32_t long_count;
     uint32_t longest;
@@ -65,7 +65,8 @@ FORMATTER_INLINE uint32_t cut_exponent(uint64_t word, uint32_t size, int16_t& ex
 template <uint32_t words, bool exponents>
 FORMATTER_INLINE uint32_t cut_digits(const uint8_t* end, uint32_t size, DigitChunk& chunk, uint32_t at,
                                      uint32_t& exponent_count) {
-    const uint32_t negative = (end[-ptrdiff_t(size - 1 < 32 ? size : 1)] == '-') & (size > 1);  // of long ones no matter
+    const uint32_t negative =
+        (end[-ptrdiff_t(size - 1 < 32 ? size : 1)] == '-') & (size > 1);  // of long ones no matter
     size -= negative;
     if (exponents) {
         const uint32_t cut = cut_exponent(load_word(end - 8), size, chunk.exponents[at]);
@@ -275,10 +276,8 @@ FORMATTER_INLINE uint64_t numbers_of(const DigitChunk& chunk, uint32_t row, uint
 template <bool with_point>
 FORMATTER_INLINE uint64_t numbers_of(const DigitChunk& chunk, uint32_t row, uint32_t word_count, uint8_t decimal_point,
                                      uint64_t front_limit, uint64_t* numbers, uint64_t* places) {
-    if (word_count == 1)
-        return numbers_of<1, with_point>(chunk, row, decimal_point, front_limit, numbers, places);
-    if (word_count == 2)
-        return numbers_of<2, with_point>(chunk, row, decimal_point, front_limit, numbers, places);
+    if (word_count == 1) return numbers_of<1, with_point>(chunk, row, decimal_point, front_limit, numbers, places);
+    if (word_count == 2) return numbers_of<2, with_point>(chunk, row, decimal_point, front_limit, numbers, places);
     return numbers_of<3, with_point>(chunk, row, decimal_point, front_limit, numbers, places);
 }
 

@@ -82,7 +82,8 @@ __attribute__((always_inline)) static inline bool nearest_double(uint64_t digits
     }
     const int upper = int(high >> 63), shift = upper + 9;
     uint64_t rounded = high >> shift;  // 54 bits, one too many
-    const int biased = ((217706 * power) >> 16) + 63 + upper - leading + 1023;  // 217706 / 2^16: binary digits a decimal one
+    const int biased =
+        ((217706 * power) >> 16) + 63 + upper - leading + 1023;  // 217706 / 2^16: binary digits a decimal one
     if (__builtin_expect(biased <= 0, false)) return digits == 0;
     // Exactly between two doubles: only small powers of ten leave nothing behind.
     const bool tie = low <= 1 && unsigned(power + 4) <= 27 && (rounded & 3) == 1 && rounded << shift == high;

@@ -340,7 +340,8 @@ struct ConvertFraction {
 
     uint64_t digits(const DigitChunk& chunk, uint32_t row, const NumberShape& shape, uint64_t* out) const {
         alignas(64) uint64_t places[64];
-        const uint64_t good = numbers_of<true>(chunk, row, shape.word_count, decimal_point, front_of_uint64, out, places);
+        const uint64_t good =
+            numbers_of<true>(chunk, row, shape.word_count, decimal_point, front_of_uint64, out, places);
         const int16_t* const exponents = shape.exponents ? chunk.exponents + row : nullptr;
         return nearest_doubles(out, places, exponents, chunk.signs + row, good);
     }

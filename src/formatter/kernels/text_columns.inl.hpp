@@ -184,7 +184,7 @@ struct TextRows {
     uint64_t odd;
     size_t bytes;
     bool quoted;  // some field began with a quote or was odd
-    bool inner;   // some field had quotes besides the outer ones, or was odd
+    bool inner;  // some field had quotes besides the outer ones, or was odd
 };
 
 // Ends ascend: only the last rows of a segment can be too near to the end of what may be read.

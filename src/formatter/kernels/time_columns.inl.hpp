@@ -47,7 +47,9 @@ constexpr uint64_t no_offset = text_word(0, 0, '+', '0', '0', ':', '0', '0');
 
 // The size without a zone.
 FORMATTER_INLINE uint32_t cut_zone(const uint8_t* field, uint32_t size, TimeChunk& chunk, uint32_t at) {
-    const auto is_sign = [field, size](uint32_t back) { return field[size - back] == '+' || field[size - back] == '-'; };
+    const auto is_sign = [field, size](uint32_t back) {
+        return field[size - back] == '+' || field[size - back] == '-';
+    };
     const uint64_t word = load_word(field + size - 8);
     uint64_t zone;
     uint32_t zone_size;
@@ -284,8 +286,9 @@ static void decode_timestamp(const FieldView& view, TimeUnit time_unit, int64_t*
         for (uint32_t row = 0; row < chunk.rows; row += 64) {
             const uint32_t left = chunk.rows - row;
             alignas(64) uint64_t values[64];
-            const uint64_t good = chunk.any_offset ? (chunk.any_fraction ? timestamps<true, true>(chunk, row, unit, values)
-                                                                         : timestamps<false, true>(chunk, row, unit, values))
+            const uint64_t good = chunk.any_offset
+                                      ? (chunk.any_fraction ? timestamps<true, true>(chunk, row, unit, values)
+                                                            : timestamps<false, true>(chunk, row, unit, values))
                                   : chunk.any_fraction ? timestamps<true, false>(chunk, row, unit, values)
                                                        : timestamps<false, false>(chunk, row, unit, values);
             __builtin_memcpy(out + done + row, values, (left < 64 ? left : 64) * sizeof(int64_t));
