@@ -6,7 +6,6 @@ In: a binary stream, from its beginning. Out: a stream of its content, a block i
 
 from __future__ import annotations
 
-import io
 import zlib
 from collections.abc import Iterator
 from typing import Any
@@ -14,33 +13,10 @@ from typing import Any
 import pyarrow as pa
 
 import formatter as fm
+from formatter.block_stream import READ_BYTES, BlockStream, hadoop_blocks
 
 DEFLATE, LZ4 = "deflate", "lz4"
 LZ4_FRAME = b"\x04\x22\x4d\x18"
-READ_BYTES = 1 << 20
-
-
-class BlockStream(io.RawIOBase):
-    """Blocks of bytes as one stream."""
-
-    def __init__(self, blocks: Iterator[bytes]) -> None:
-        self._blocks = blocks
-        self._left = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, into: Any) -> int:
-        target = memoryview(into).cast("B")
-        while not self._left:
-            block = next(self._blocks, None)
-            if block is None:
-                return 0
-            self._left = memoryview(block)
-        count = min(len(target), len(self._left))
-        target[:count] = self._left[:count]
-        self._left = self._left[count:]
-        return count
 
 
 def inflated(raw: Any, name: str) -> BlockStream:
@@ -65,29 +41,17 @@ def _inflated(raw: Any, name: str) -> Iterator[bytes]:
 
 def lz4_blocks(raw: Any, name: str, start: bytes) -> BlockStream:
     """`start`: what was read of it already, to see that it is no frame."""
-    return BlockStream(_lz4_blocks(_Exactly(raw, name, start)))
 
+    def decoded(part: bytes, most: int) -> bytes:
+        size = _lz4_size(part)
+        if size is None or size > most:
+            raise _damaged(name, LZ4, "a part of a block is no LZ4")
+        try:
+            return bytes(pa.decompress(part, size, codec="lz4_raw", asbytes=True))
+        except (OSError, pa.ArrowException) as error:
+            raise _damaged(name, LZ4, str(error)) from error
 
-def _lz4_blocks(source: _Exactly) -> Iterator[bytes]:
-    """Each block: its size, and then one part or more, each behind the size it has compressed."""
-    while (head := source.read(4, may_end=True)) is not None:
-        left = int.from_bytes(head, "big")
-        while left:
-            size = int.from_bytes(source.read(4), "big")
-            part = source.read(size)
-            plain = decoded_lz4(part, left, source.name)
-            left -= len(plain)
-            yield plain
-
-
-def decoded_lz4(part: bytes, most: int, name: str) -> bytes:
-    size = _lz4_size(part)
-    if size is None or size > most:
-        raise _damaged(name, LZ4, "a part of a block is no LZ4")
-    try:
-        return bytes(pa.decompress(part, size, codec="lz4_raw", asbytes=True))
-    except (OSError, pa.ArrowException) as error:
-        raise _damaged(name, LZ4, str(error)) from error
+    return BlockStream(hadoop_blocks(raw, start, decoded, lambda: _damaged(name, LZ4, "it ends in the middle")))
 
 
 def _lz4_size(part: bytes) -> int | None:
@@ -119,24 +83,6 @@ def _length(part: bytes, at: int, nibble: int) -> tuple[int, int]:
         nibble += more
         if more < 255:
             return nibble, at
-
-
-class _Exactly:
-    def __init__(self, raw: Any, name: str, start: bytes) -> None:
-        self.name = name
-        self._raw = raw
-        self._start = start
-
-    def read(self, size: int, may_end: bool = False) -> Any:
-        parts = [self._start[:size]]
-        self._start = self._start[size:]
-        while (missing := size - sum(map(len, parts))) > 0:
-            if not (part := self._raw.read(missing)):
-                if may_end and not any(parts):
-                    return None
-                raise _damaged(self.name, LZ4, "it ends in the middle")
-            parts.append(bytes(part))
-        return b"".join(parts)
 
 
 def _damaged(name: str, codec: str, why: str) -> fm.FormatError:

@@ -229,7 +229,7 @@ def _opened(storage: Storage, path: str, codec: str | None) -> Iterator[Any]:
                 return
     if codec == snappy_stream.CODEC:
         with filesystem.open_input_stream(inner, compression=None) as file:
-            yield snappy_stream.SnappyStream(file, path)
+            yield snappy_stream.snappy_stream(file, path)
     elif codec is not None:
         with filesystem.open_input_stream(inner, compression=codec) as stream:
             yield stream

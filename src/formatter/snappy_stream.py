@@ -5,66 +5,41 @@ block in memory at a time where there are several. Refuses to know: paths; `name
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
 
+from formatter.block_stream import BlockStream, hadoop_blocks, up_to
 from formatter.errors import FormatError
 
 CODEC = "snappy"
 FRAMED = b"\xff\x06\x00\x00sNaPpY"
 STORED, COMPRESSED, FIRST_SKIPPABLE = 1, 0, 128  # kinds of chunks of the framed format
 MOST_VARINT_BYTES = 5
-READ_BYTES = 1 << 20
 
 
-class SnappyStream(io.RawIOBase):
+def snappy_stream(raw: Any, name: str) -> BlockStream:
     """What a snappy stream holds, read from its beginning; closes what it reads from."""
-
-    def __init__(self, raw: Any, name: str) -> None:
-        self._raw = raw
-        self._blocks = _blocks(raw, name)
-        self._left = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, into: Any) -> int:
-        target = memoryview(into).cast("B")
-        while not self._left:
-            block = next(self._blocks, None)
-            if block is None:
-                return 0
-            self._left = memoryview(block)
-        count = min(len(target), len(self._left))
-        target[:count] = self._left[:count]
-        self._left = self._left[count:]
-        return count
-
-    def close(self) -> None:
-        if not self.closed:
-            self._raw.close()
-        super().close()
+    return BlockStream(_blocks(raw, name), raw)
 
 
 def _blocks(raw: Any, name: str) -> Iterator[bytes]:
-    start = _up_to(raw, len(FRAMED))
+    start = up_to(raw, len(FRAMED))
     if not start:
         return
     if start == FRAMED:
         yield from _framed(raw, name)
         return
     # Nothing marks Hadoop's blocks: they are those whose first part is a block of the sizes before it.
-    start += _up_to(raw, 2 * 4 + MOST_VARINT_BYTES - len(start))
+    start += up_to(raw, 2 * 4 + MOST_VARINT_BYTES - len(start))
     part = int.from_bytes(start[4:8], "big")
     if part > 0 and 0 < _content_size(start[8:]) <= int.from_bytes(start[:4], "big"):
-        start += _up_to(raw, 8 + part - len(start))
+        start += up_to(raw, 8 + part - len(start))
         if _decompressed(start[8 : 8 + part]) is not None:
             yield from _hadoop(raw, start, name)
             return
-    block = _decompressed(start + _up_to(raw, -1))
+    block = _decompressed(start + up_to(raw, -1))
     if block is None:
         raise FormatError(f"{name}: expected snappy: a raw block, Hadoop's blocks or framed ones; found none of them")
     yield block
@@ -72,9 +47,9 @@ def _blocks(raw: Any, name: str) -> Iterator[bytes]:
 
 def _framed(raw: Any, name: str) -> Iterator[bytes]:
     """Chunks: a kind, three bytes of size, and four of checksum before the content."""
-    while head := _up_to(raw, 4):
+    while head := up_to(raw, 4):
         kind, size = head[0], int.from_bytes(head[1:], "little")
-        body = _up_to(raw, size)
+        body = up_to(raw, size)
         if len(head) < 4 or len(body) < size:
             raise _cut(name)
         if kind not in (COMPRESSED, STORED):
@@ -88,28 +63,13 @@ def _framed(raw: Any, name: str) -> Iterator[bytes]:
 
 
 def _hadoop(raw: Any, start: bytes, name: str) -> Iterator[bytes]:
-    """Blocks: the content's size, then parts behind their own sizes until that much has come; big-endian."""
-    ahead = start
+    def decoded(part: bytes, most: int) -> bytes:
+        block = _decompressed(part)
+        if block is None or len(block) > most:
+            raise _broken(name)
+        return block
 
-    def take(size: int) -> bytes:
-        nonlocal ahead
-        if len(ahead) < size:
-            ahead += _up_to(raw, size - len(ahead))
-        taken, ahead = ahead[:size], ahead[size:]
-        return taken
-
-    while head := take(4):
-        left = int.from_bytes(head, "big")
-        while left > 0:
-            size = int.from_bytes(take(4), "big")
-            part = take(size)
-            if not size or len(part) < size:
-                raise _cut(name)
-            block = _decompressed(part)
-            if block is None or len(block) > left:
-                raise _broken(name)
-            yield block
-            left -= len(block)
+    return hadoop_blocks(raw, start, decoded, lambda: _cut(name))
 
 
 def _content_size(block: bytes) -> int:
@@ -132,18 +92,6 @@ def _decompressed(block: bytes) -> bytes | None:
     except (ValueError, OSError, pa.ArrowException):
         return None
     return content
-
-
-def _up_to(raw: Any, size: int) -> bytes:
-    """`size` bytes (all that are left if negative), or fewer at the end."""
-    parts: list[bytes] = []
-    while size:
-        got = raw.read(size if size > 0 else READ_BYTES)
-        if not got:
-            break
-        parts.append(bytes(got))
-        size = size - len(got) if size > 0 else size
-    return b"".join(parts)
 
 
 def _cut(name: str) -> FormatError:

@@ -16,8 +16,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from formatter import _core, snappy_stream
+from formatter import _core
 from formatter.errors import OptionError
+from formatter.snappy_stream import CODEC as SNAPPY
+from formatter.snappy_stream import snappy_stream
 
 CODECS = {"zstd": "zstd", "gzip": "gzip", "lz4": "lz4", "snappy": "snappy", "bz2": "bz2", "brotli": "brotli"}
 _SUFFIXES = {".zst": "zstd", ".zstd": "zstd", ".gz": "gzip", ".gzip": "gzip", ".lz4": "lz4", ".snappy": "snappy", ".bz2": "bz2",
@@ -153,8 +155,8 @@ class Readable(Input):
 
 
 def _decompressed(raw: Any, codec: str, name: str) -> Any:
-    if codec == snappy_stream.CODEC:  # files are written in three ways, of which Arrow reads none as a stream
-        return snappy_stream.SnappyStream(raw, name)
+    if codec == SNAPPY:  # files are written in three ways, of which Arrow reads none as a stream
+        return snappy_stream(raw, name)
     return pa.CompressedInputStream(raw if isinstance(raw, pa.NativeFile) else pa.PythonFile(raw, mode="r"), codec)
 
 
