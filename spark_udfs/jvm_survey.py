@@ -13,11 +13,12 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Callable
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import Column, SparkSession
+
+from spark_udfs import session_jvm
 
 log = logging.getLogger("spark_udfs")
 
@@ -46,7 +47,7 @@ def quote_survey(spark: SparkSession, delimiter: int, record_end: int, quote: in
 
 
 def _method_of(spark: SparkSession) -> Any:
-    if not hasattr(spark, "_jsparkSession"):
+    if not session_jvm.has_jvm(spark):
         return None
     application = spark.sparkContext.applicationId
     if application not in _methods:
@@ -54,19 +55,16 @@ def _method_of(spark: SparkSession) -> Any:
         try:
             _methods[application] = _shipped(spark)
         except Exception as error:  # a JVM, a Spark or a compiler that we do not know: any may fail in its own way
-            reason = str(error).splitlines()[0][:300] if str(error) else type(error).__name__
+            reason = session_jvm.reason_of(error)
             log.info("chunks are surveyed in Python, %s does not fit Spark %s: %s", SOURCE, spark.version, reason)
             _methods[application] = None
     return _methods[application]
 
 
 def _shipped(spark: SparkSession) -> Any:
-    """By Janino, the compiler that Spark itself generates code with; executors fetch the jar from the driver."""
+    """Executors fetch the jar from the driver."""
     jvm: Any = spark._jvm
-    parent = jvm.org.apache.spark.util.Utils.getContextOrSparkClassLoader()
-    compiler = jvm.org.codehaus.janino.SimpleCompiler()
-    compiler.setParentClassLoader(parent)
-    compiler.cook(files("spark_udfs").joinpath(SOURCE).read_text())
+    compiler = session_jvm.compiled(spark, SOURCE)
     folder = Path(tempfile.mkdtemp(prefix="formatter-survey-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     jar = folder / "formatter-survey.jar"

@@ -10,19 +10,18 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable
-from importlib.resources import files
 from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 import formatter as fm
+from spark_udfs import session_jvm
 from spark_udfs.narrowing import narrowed_task
 from spark_udfs.records import parse_records
 
 SWITCH = "spark.formatter.pushdown.enabled"
-RULE = "formatter.spark.FormatterPushdown"
-SETTER = "extraOptimizations_$eq"  # how Scala spells an assignment
+RULES = session_jvm.Extensions("extraOptimizations", "formatter.spark.FormatterPushdown")
 
 
 class PushdownWarning(UserWarning):
@@ -34,17 +33,17 @@ def enable_pushdown(spark: SparkSession) -> bool:
 
     `spark.conf.set("spark.formatter.pushdown.enabled", "false")` turns it off for a while, su.disable_pushdown for good.
     """
-    if not hasattr(spark, "_jsparkSession"):
+    if not session_jvm.has_jvm(spark):
         return _refused("a Spark Connect client has no way to the optimizer; name columns= and filters= yourself")
     try:
-        if not _attached(spark):
-            _set_rules(spark, [*_rules(spark), _compiled_rule(spark)])
+        if not RULES.has_ours(spark):
+            RULES.add(spark, _compiled_rule(spark))
         spark.conf.set(SWITCH, "true")
         if _is_effective(spark):
             return True
         reason = "the rule found nothing to do in a plan it is made for"
     except Exception as error:  # a JVM, a Spark or a compiler that we do not know: any of them may fail in its own way
-        reason = f"{type(error).__name__}: {str(error).splitlines()[0][:300] if str(error) else 'no message'}"
+        reason = session_jvm.reason_of(error)
     try:
         disable_pushdown(spark)
     except Exception as error:
@@ -54,9 +53,9 @@ def enable_pushdown(spark: SparkSession) -> bool:
 
 def disable_pushdown(spark: SparkSession) -> None:
     """Detaches the rule. Plans that are made from now on parse everything."""
-    if not hasattr(spark, "_jsparkSession"):
+    if not session_jvm.has_jvm(spark):
         return
-    _set_rules(spark, [rule for rule in _rules(spark) if rule.getClass().getName() != RULE])
+    RULES.remove_ours(spark)
 
 
 def pushdown_note(df: DataFrame) -> list[str]:
@@ -70,39 +69,8 @@ def _refused(reason: str) -> bool:
     return False
 
 
-def _jvm(spark: SparkSession) -> Any:
-    return spark._jvm
-
-
-def _rules(spark: SparkSession) -> list[Any]:
-    converters = _jvm(spark).scala.jdk.javaapi.CollectionConverters
-    return list(converters.asJava(spark._jsparkSession.experimental().extraOptimizations()))
-
-
-def _set_rules(spark: SparkSession, rules: list[Any]) -> None:
-    jvm = _jvm(spark)
-    array = jvm.java.util.ArrayList()
-    for rule in rules:
-        array.add(rule)
-    sequence = jvm.scala.jdk.javaapi.CollectionConverters.asScala(array).toSeq()
-    getattr(spark._jsparkSession.experimental(), SETTER)(sequence)
-
-
-def _attached(spark: SparkSession) -> bool:
-    return any(rule.getClass().getName() == RULE for rule in _rules(spark))
-
-
 def _compiled_rule(spark: SparkSession) -> Any:
-    """By Janino, the compiler that Spark itself generates code with."""
-    jvm = _jvm(spark)
-    source = files("spark_udfs").joinpath("pushdown_rule.java").read_text()
-    compiler = jvm.org.codehaus.janino.SimpleCompiler()
-    compiler.setParentClassLoader(jvm.org.apache.spark.util.Utils.getContextOrSparkClassLoader())
-    compiler.cook(source)
-    rule = compiler.getClassLoader().loadClass(RULE)
-    gateway: Any = spark.sparkContext._gateway
-    nothing = gateway.new_array(jvm.java.lang.Class, 0)
-    return rule.getConstructor(nothing).newInstance(gateway.new_array(jvm.java.lang.Object, 0))
+    return session_jvm.instance(spark, session_jvm.compiled(spark, "pushdown_rule.java"), RULES.class_name)
 
 
 def _is_effective(spark: SparkSession) -> bool:

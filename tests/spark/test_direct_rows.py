@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 import formatter as fm
 import spark_udfs as su
-from spark_udfs import direct_rows
+from spark_udfs import direct_rows, session_jvm
 from spark_udfs.spark_types import SparkColumns
 
 ROWS = 300
@@ -159,7 +159,7 @@ def test_it_can_be_detached_and_attached_again(direct) -> None:
     assert "FormatterMapInArrow" not in told_of(direct.range(3).mapInArrow(counts_batches(), "rows bigint"))
     assert su.enable_direct_rows(direct)
     assert su.enable_direct_rows(direct)
-    assert len(direct_rows._strategies(direct)) == 1
+    assert len(direct_rows.STRATEGIES.all(direct)) == 1
 
 
 def test_another_spark_is_told_so_and_keeps_its_own_operator(direct, monkeypatch) -> None:
@@ -170,7 +170,7 @@ def test_another_spark_is_told_so_and_keeps_its_own_operator(direct, monkeypatch
 
 def test_source_that_does_not_compile_is_told_and_changes_nothing(direct, monkeypatch) -> None:
     su.disable_direct_rows(direct)
-    monkeypatch.setattr(direct_rows, "_source", lambda name: "class {")
+    monkeypatch.setattr(session_jvm, "source", lambda name: "class {")
     with pytest.warns(direct_rows.DirectRowsWarning, match="does not fit"):
         assert not su.enable_direct_rows(direct)
     assert direct.range(3).mapInArrow(counts_batches(), "rows bigint").count() >= 1
