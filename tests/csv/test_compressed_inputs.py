@@ -112,3 +112,10 @@ def test_an_error_names_the_file_it_is_in(tmp_path):
     assert [origin for table in rejects for origin in table["origin"].to_pylist()] == [str(bad)]
     with pytest.warns(fm.RejectsWarning, match=r"^1 records rejected, the first: .*bad\.csv\.gz: csv: record 1"):
         fm.read(bad, FORMAT, on_error="collect")
+
+
+def test_a_block_size_that_was_cut_is_no_end_of_the_file_even_if_its_bytes_are_zero(tmp_path):
+    path = tmp_path / "cut.csv.snappy"
+    path.write_bytes(hadoop_snappy(DATA) + b"\0\0")
+    with pytest.raises(fm.FormatError, match=r"cut\.csv\.snappy: snappy: expected the rest of a block"):
+        fm.read(path, FORMAT)
