@@ -107,16 +107,18 @@ cdef extern from "engine/framing.hpp" namespace "formatter" nogil:
         FrameEnds ends_after(const uint8_t*, size_t, uint64_t quotes, ScanState*)
         cbool checks_end()
         size_t fixed_size()
+    cdef enum class Extent(uint8_t):
+        beginning
+        whole
     cdef cppclass Preamble:
         cbool complete
         size_t size
-        string header
         vector[string] missing
         shared_ptr[RecordFormat] format
     cdef cppclass RecordFormat:
         Framing framing
         cbool has_header
-        Preamble read_preamble(const uint8_t*, size_t)
+        Preamble read_preamble(const uint8_t*, size_t, Extent)
         unique_ptr[RecordDecoder] make_decoder()
 
 cdef extern from "engine/range_reader.hpp" namespace "formatter" nogil:

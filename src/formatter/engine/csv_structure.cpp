@@ -102,11 +102,14 @@ Quoting field_content(const CsvFormat& format, Bytes field, std::string* scratch
     return quoted ? Quoting::quoted : Quoting::none;
 }
 
+size_t mark_size(const uint8_t* data, size_t size) {
+    return size >= 3 && std::memcmp(data, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+}
+
 bool find_header(const CsvFormat& format, const uint8_t* data, size_t size, size_t* begin, RecordShape* shape) {
-    size_t at = size >= 3 && std::memcmp(data, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-    while (split_record(format, data + at, size - at, shape)) {
-        if (!shape->comment && !is_blank(format, data + at, shape->separators.back())) return *begin = at, true;
-        at += shape->size;
+    while (split_record(format, data + *begin, size - *begin, shape)) {
+        if (!shape->comment && !is_blank(format, data + *begin, shape->separators.back())) return true;
+        *begin += shape->size;
     }
     return false;
 }
@@ -149,7 +152,12 @@ BufferScan scan_buffer(const CsvFormat& format, const uint8_t* data, size_t size
         if (state->mark < 3) {  // a stream's first bytes: behind a byte order mark the first record still begins
             const bool more = c == uint8_t("\xEF\xBB\xBF"[state->mark]);
             state->mark = more ? uint8_t(state->mark + 1) : 3;
-            state->at_record_start = more && state->mark == 3;
+            if (more && state->mark == 3) {  // whatever its bytes mean elsewhere
+                state->at_record_start = true;
+                state->inside = state->in_comment = false;
+                state->matched = 0;
+                continue;
+            }
         }
         if (!state->in_comment) {
             if (format.escaping && c == format.escape) {
@@ -166,22 +174,20 @@ BufferScan scan_buffer(const CsvFormat& format, const uint8_t* data, size_t size
         if (state->inside) continue;
         // Longest prefix of the ending that the bytes so far end with: the ending is at most 8 bytes, so trying the
         // shorter prefixes one by one is as good as a failure table.
-        uint8_t matched = state->matched;
+        uint8_t& matched = state->matched;
         while (matched && uint8_t(ending[matched]) != c) {
             uint8_t shorter = matched - 1;
             while (shorter && std::memcmp(ending.data(), ending.data() + matched - shorter, shorter) != 0) shorter--;
             matched = shorter;
         }
         matched = uint8_t(ending[matched]) == c ? matched + 1 : 0;
-        if (matched == ending.size()) {
-            matched = 0;
-            if (scan.first_end == BufferScan::none) scan.first_end = at + 1;
-            scan.last_end = at + 1;
-            state->at_record_start = true;
-            state->in_comment = false;
-            if (first_only) return scan;
-        }
-        state->matched = matched;
+        if (matched < ending.size()) continue;
+        matched = 0;
+        if (scan.first_end == BufferScan::none) scan.first_end = at + 1;
+        scan.last_end = at + 1;
+        state->at_record_start = true;
+        state->in_comment = false;
+        if (first_only) return scan;
     }
     return scan;
 }

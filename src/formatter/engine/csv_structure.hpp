@@ -32,7 +32,10 @@ enum class Quoting : uint8_t { none, quoted, malformed };
 // The content of a field: trimmed, unquoted, unescaped. `content` points into the field or into `scratch`.
 Quoting field_content(const CsvFormat&, Bytes field, std::string* scratch, Bytes* content);
 
-// Finds the header behind a byte order mark, comments and blank lines. False if it is not complete.
+// Bytes of the byte order mark that stands in front.
+size_t mark_size(const uint8_t* data, size_t size);
+// Finds the header behind comments and blank lines, which begin at `begin`. False if it is not complete, or not there;
+// `begin` is then where it would be.
 bool find_header(const CsvFormat&, const uint8_t* data, size_t size, size_t* begin, RecordShape* shape);
 // Maps the columns of `format` to the fields named by that header record. Returns the names it lacks.
 std::vector<std::string> map_header(CsvFormat* format, const uint8_t* header, const RecordShape&);

@@ -15,9 +15,8 @@ class EncodedText : public Rewriter {
     size_t most_text(size_t source_size) const override { return most_utf8(source_size); }
     RewrittenText rewrite(const RewriteSource& source, uint8_t* out, std::vector<TextMark>* marks) const override {
         // A UTF-8 byte order mark in front of latin-1 is no text of either.
-        const bool marked = encoding_ == TextEncoding::latin1 && source.stream_start && source.size >= 3 &&
-                            std::memcmp(source.data, "\xEF\xBB\xBF", 3) == 0;
-        const size_t begin = marked ? 3 : 0;
+        const bool may_be_marked = encoding_ == TextEncoding::latin1 && source.stream_start;
+        const size_t begin = may_be_marked ? mark_size(source.data, source.size) : 0;
         marks->push_back(TextMark{source.text_at, out, source.offset + int64_t(begin)});
         RewrittenText result;
         result.size = to_utf8(encoding_, source.data + begin, source.size - begin, source.final, out).text_size;
@@ -68,6 +67,7 @@ class Utf16Records : public FrameScanner {
         return scan;
     }
     size_t record_end_size() const override { return end_size_; }
+    size_t mark_size() const override { return 2; }
     std::string text_of(const std::string& bytes) const override {
         std::string text(most_utf8(bytes.size()), '\0');
         const Transcoded done = to_utf8(encoding_, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size(), true,
@@ -84,21 +84,24 @@ class Utf16Records : public FrameScanner {
     size_t end_size_;
 };
 
-Preamble read_encoded_preamble(const RecordFormat& utf8, TextEncoding encoding, const uint8_t* data, size_t size) {
-    const bool marked = encoding == TextEncoding::latin1 && size >= 3 && std::memcmp(data, "\xEF\xBB\xBF", 3) == 0;
-    const size_t begin = marked ? 3 : 0;
-    for (size_t look = 4096;; look *= 8) {
+Preamble read_encoded_preamble(const RecordFormat& utf8, TextEncoding encoding, const uint8_t* data, size_t size,
+                               Extent extent) {
+    const bool may_be_marked = encoding == TextEncoding::latin1 && extent != Extent::header;
+    const size_t begin = may_be_marked ? mark_size(data, size) : 0;
+    for (size_t look = extent == Extent::header ? size : 4096;; look *= 8) {
         look = std::min(look, size - begin);
+        const bool last = look == size - begin;
+        const Extent seen = last ? extent : Extent::beginning;
         std::string text(most_utf8(look), '\0');
         uint8_t* const out = reinterpret_cast<uint8_t*>(&text[0]);
-        const size_t text_size = to_utf8(encoding, data + begin, look, false, out).text_size;
-        Preamble preamble = utf8.read_preamble(out, text_size);
+        const size_t text_size = to_utf8(encoding, data + begin, look, seen != Extent::beginning, out).text_size;
+        Preamble preamble = utf8.read_preamble(out, text_size, seen);
         if (preamble.complete) {
             preamble.size = begin + size_t(source_size(encoding, out, preamble.size));
             const auto mapped = preamble.format->framing.csv;
             preamble.format = std::make_shared<RecordFormat>(encoded_csv_format(mapped, encoding));
         }
-        if (preamble.complete || look == size - begin) return preamble;
+        if (preamble.complete || last) return preamble;
     }
 }
 
@@ -118,8 +121,8 @@ RecordFormat encoded_csv_format(std::shared_ptr<const CsvFormat> csv, TextEncodi
         format.framing.csv = csv;
         format.framing.scanner = std::make_shared<Utf16Records>(csv, encoding);
     }
-    format.read_preamble = [utf8, encoding](const uint8_t* data, size_t size) {
-        return read_encoded_preamble(utf8, encoding, data, size);
+    format.read_preamble = [utf8, encoding](const uint8_t* data, size_t size, Extent extent) {
+        return read_encoded_preamble(utf8, encoding, data, size, extent);
     };
     const auto rewriter = std::make_shared<EncodedText>(encoding);
     format.make_decoder = [csv, rewriter, utf8] {

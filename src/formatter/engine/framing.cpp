@@ -82,19 +82,19 @@ uint64_t Framing::record_size(const uint8_t* data, size_t size, ScanState* state
     return scan(data, size, state, true).first_end;
 }
 
-uint64_t PreambleScan::advance(const Framing& framing, const uint8_t* data, size_t size) {
+uint64_t PreambleScan::advance(const Framing& framing, const uint8_t* data, size_t size, uint64_t most) {
     const CsvFormat& format = *framing.csv;
     if (first_line && line.empty()) state.mark = 0;
-    for (size_t at = 0; at < size;) {
+    for (size_t at = 0; at < size && !too_long;) {
         const uint64_t found = framing.scan(data + at, size - at, &state, true).first_end;
         const bool ended = found != BufferScan::none;
         const size_t used = ended ? found : size - at;
+        too_long = line.size() + used + !ended > most;
+        if (too_long) return std::string().swap(line), FrameEnds::none;
         line.append(reinterpret_cast<const char*>(data + at), used);
         at += used;
         if (!ended) break;
-        if (!framing.scanner && first_line && line.compare(0, 3, "\xEF\xBB\xBF") == 0) line.erase(0, 3);
-        std::string text = framing.scanner ? framing.scanner->text_of(line) : line;
-        if (first_line && text.compare(0, 3, "\xEF\xBB\xBF") == 0) text.erase(0, 3);
+        const std::string text = line_text(framing);
         const size_t content = text.size() - format.record_end.size();
         const bool comment = content && format.commenting && uint8_t(text[0]) == format.comment;
         if (!comment && !is_blank(format, reinterpret_cast<const uint8_t*>(text.data()), content)) return at;
@@ -102,6 +102,15 @@ uint64_t PreambleScan::advance(const Framing& framing, const uint8_t* data, size
         first_line = false;
     }
     return FrameEnds::none;
+}
+
+std::string PreambleScan::line_text(const Framing& framing) {
+    std::string text = framing.scanner ? framing.scanner->text_of(line) : line;
+    if (first_line && text.compare(0, 3, "\xEF\xBB\xBF") == 0) {
+        text.erase(0, 3);
+        line.erase(0, framing.scanner ? framing.scanner->mark_size() : 3);
+    }
+    return text;
 }
 
 }  // namespace formatter

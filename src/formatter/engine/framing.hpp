@@ -34,11 +34,14 @@ struct Framing;
 // Finds the end of what stands before the first record: a byte order mark, blank lines, comments and the header.
 struct PreambleScan {
     ScanState state;
-    std::string line;  // as far as it has come; at the end the header itself
+    std::string line;  // as far as it has come; at the end the header itself, without a byte order mark
     bool first_line = true;
+    bool too_long = false;  // a line was, with its end: it is not kept, and nothing is the header any more
 
-    // The position behind the header, or `none`; buffers come in order.
-    uint64_t advance(const Framing&, const uint8_t* data, size_t size);
+    // The position behind the header, or `none`; buffers come in order. `most`: bytes of a line with its end.
+    uint64_t advance(const Framing&, const uint8_t* data, size_t size, uint64_t most);
+    // The line as UTF-8. A byte order mark in front of it is let go.
+    std::string line_text(const Framing&);
 };
 
 struct Framing {
@@ -74,11 +77,14 @@ struct Framing {
 
 struct RecordFormat;
 
+// What bytes are that hold a header: the first ones of an input, all of it, or its header alone. Only an input begins with
+// a byte order mark, and only the first bytes of one must have the end of the header's line, too.
+enum class Extent : uint8_t { beginning, whole, header };
+
 // What stands before the first record of a stream with a header, and how the header changes the format.
 struct Preamble {
     bool complete = false;
     size_t size = 0;  // through the header's end
-    std::string header;
     std::vector<std::string> missing;  // columns the header does not name
     std::shared_ptr<const RecordFormat> format;  // with the columns where the header says
 };
@@ -88,7 +94,7 @@ struct RecordFormat {
     Framing framing;
     bool has_header = false;
     bool line_ends_inside = false;  // within a record that is known whole, line ends are space
-    std::function<Preamble(const uint8_t* data, size_t size)> read_preamble;  // if has_header
+    std::function<Preamble(const uint8_t* data, size_t size, Extent)> read_preamble;  // if has_header
     std::function<std::unique_ptr<RecordDecoder>()> make_decoder;
 };
 

@@ -66,6 +66,7 @@ RangeResult read_range(const RecordFormat& format, RecordDecoder& decoder, const
         at = request.size;
     }
     result.next_record = at;
+    result.open = at <= request.end && at < request.size;
     result.records = decoder.records_placed();
     hand_out(decoder, &result);
     result.errors.swap(decoder.errors);
@@ -76,17 +77,24 @@ RangeResult read_range(const RecordFormat& format, RecordDecoder& decoder, const
 
 namespace {
 
-Preamble read_csv_preamble(const CsvFormat& csv, const uint8_t* data, size_t size) {
+Preamble read_csv_preamble(const CsvFormat& csv, const uint8_t* data, size_t size, Extent extent) {
     Preamble preamble;
-    size_t begin = 0;
+    size_t begin = extent == Extent::header ? 0 : mark_size(data, size);
     RecordShape shape;
-    if (!find_header(csv, data, size, &begin, &shape)) return preamble;
+    std::string last;  // the line without an end, with one
+    const uint8_t* header = data;
+    if (!find_header(csv, data, size, &begin, &shape)) {
+        if (extent == Extent::beginning) return preamble;
+        last.assign(reinterpret_cast<const char*>(data) + begin, size - begin);
+        last += csv.record_end;
+        header = reinterpret_cast<const uint8_t*>(last.data()) - begin;
+        if (!find_header(csv, header, begin + last.size(), &begin, &shape)) return preamble;
+    }
     auto mapped = std::make_shared<CsvFormat>(csv);
     preamble.complete = true;
-    preamble.missing = map_header(mapped.get(), data + begin, shape);
+    preamble.missing = map_header(mapped.get(), header + begin, shape);
     mapped->unreadable = !preamble.missing.empty();
-    preamble.size = begin + shape.size;
-    preamble.header.assign(reinterpret_cast<const char*>(data + begin), shape.separators.back());
+    preamble.size = std::min(begin + shape.size, size);
     preamble.format = std::make_shared<RecordFormat>(csv_record_format(std::move(mapped)));
     return preamble;
 }
@@ -102,7 +110,9 @@ RecordFormat csv_record_format(std::shared_ptr<const CsvFormat> csv) {
     framing.kernel = csv->kernel;
     framing.csv = csv;
     format.has_header = csv->header;
-    format.read_preamble = [csv](const uint8_t* data, size_t size) { return read_csv_preamble(*csv, data, size); };
+    format.read_preamble = [csv](const uint8_t* data, size_t size, Extent extent) {
+        return read_csv_preamble(*csv, data, size, extent);
+    };
     format.make_decoder = [csv] { return std::unique_ptr<RecordDecoder>(new CsvDecoder(csv)); };
     return format;
 }

@@ -81,9 +81,17 @@ void StreamEngine::use_header(Origin& origin, const std::string& header) {
     const auto entry = formats_.try_emplace(header).first;
     if (!entry->second)
         entry->second =
-            plan_->format.read_preamble(reinterpret_cast<const uint8_t*>(header.data()), header.size()).format;
+            plan_->format.read_preamble(reinterpret_cast<const uint8_t*>(header.data()), header.size(), Extent::header)
+                .format;
     origin.header = &entry->first;
     origin.format = entry->second.get();
+}
+
+// What came last may be the header, if it has begun: the stream's end is its line's.
+void StreamEngine::end_preamble(Origin& origin) {
+    PreambleScan& preamble = origin.outstanding->preamble;
+    origin.preamble_open = false;
+    if (!preamble.line_text(options_.format.framing).empty()) use_header(origin, preamble.line);
 }
 
 // The next buffer in order: its start state is certain.
@@ -99,7 +107,7 @@ void StreamEngine::follow(Origin& origin, uint64_t position, Piece buffer, uint6
     }
     if (origin.preamble_open) {
         // All up to the header's end counts as one record: which of its lines is the header is known only there.
-        const uint64_t end = origin.work().preamble.advance(framing, buffer.data, buffer.size);
+        const uint64_t end = origin.work().preamble.advance(framing, buffer.data, buffer.size, too_many_bytes());
         ends.first = end;
         if (ends.last == FrameEnds::later) ends.last = framing.last_end(buffer.data, buffer.size, origin.state.inside);
         ends.last = end == FrameEnds::none ? end : std::max(end, ends.last);

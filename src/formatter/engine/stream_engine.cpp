@@ -28,6 +28,12 @@ int64_t now_ns() {
         .count();
 }
 
+// Decoders find what is wrong with a record's end before what is wrong with the values of those in front.
+void sort_by_record(std::vector<RowError>* errors) {
+    std::stable_sort(errors->begin(), errors->end(),
+                     [](const RowError& a, const RowError& b) { return a.record < b.record; });
+}
+
 void add_counters(DecodeCounters& sum, const DecodeCounters& more) {
     sum.records += more.records;
     sum.rows += more.rows;
@@ -250,8 +256,7 @@ void StreamEngine::place_errors(Origin& origin, PushResult* result) {
                            (own ? t.span_records : 0) + (open ? t.records : 0);
             error.sequence = sequence_of(error.sequence);
         }
-        std::stable_sort(t.errors.begin(), t.errors.end(),
-                         [](const RowError& a, const RowError& b) { return a.record < b.record; });
+        sort_by_record(&t.errors);
         for (RowError& error : t.errors) result->errors.push_back({origin.id, std::move(error)});
         origin.bytes_before += t.bytes;
         origin.records_before += t.records;
@@ -427,6 +432,7 @@ PushResult StreamEngine::finish(uint64_t id, bool use_last, uint64_t last_sequen
         return result;
     }
     origin.work();  // unfolded before the ring moves on
+    if (origin.preamble_open) end_preamble(origin);
     Claims claims{};
     origin.ring.finish(last, claims);
     for (uint32_t i = 0; i < claims.count; i++) {
@@ -440,10 +446,10 @@ PushResult StreamEngine::finish(uint64_t id, bool use_last, uint64_t last_sequen
     call.touch(origin);
     origin.finished = true;
     counts_.finished++;
-    origin.preamble_open = false;
     run(call, guard, &result);
     // Every buffer has been tallied: what the last record reported is relative to the stream's end.
     if (origin.outstanding) {
+        sort_by_record(&origin.outstanding->last_errors);
         for (RowError& error : origin.outstanding->last_errors) {
             error.byte_offset += int64_t(origin.bytes_before);
             error.record += origin.records_before;

@@ -212,6 +212,7 @@ class StreamEngine {
     void join_tallies(Origin&, uint64_t run_first);
     void place_errors(Origin&, PushResult*);
     void use_header(Origin&, const std::string& header);
+    void end_preamble(Origin&);
     Builder* builder_for(Origin&, Call&);
     void return_builder(Origin&, Builder*, PushResult*);
     void export_builder(Builder&, std::vector<FinishedBatch>*) const;

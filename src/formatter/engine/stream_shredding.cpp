@@ -302,7 +302,8 @@ void StreamEngine::report_open_record(Origin& origin) {
     for (auto at = begin; at != end; ++at)
         if (at->second.lost || at->second.reported) return;  // of a lost buffer's record only the loss is reported
     RowError error;
-    error.code = ErrorCode::record_too_long;
+    // Behind a header that long no column can be found.
+    error.code = origin.preamble_open && work.preamble.too_long ? ErrorCode::header : ErrorCode::record_too_long;
     error.sequence = origin.ring.prefix();
     error.byte_offset = -int64_t(work.open_bytes);
     error.record = at_run_end;
