@@ -13,7 +13,7 @@ from formatter.errors import OptionError, SchemaError
 
 RAGGED = ("error", "pad", "truncate", "fit")
 MAX_SEPARATOR_BYTES = 8
-# The numbers are those of TextEncoding in engine/text_encoding.hpp; a byte order mark may make "utf-16" big-endian.
+# The numbers are those of TextEncoding in engine/records/text_encoding.hpp; a byte order mark may make "utf-16" big-endian.
 ENCODINGS = {"utf-8": 0, "latin-1": 1, "utf-16-le": 2, "utf-16-be": 3, "utf-16": 2}
 
 OnError = Literal["raise", "null", "skip", "collect"]

@@ -16,7 +16,7 @@ VALIDATE = ("touched", "full")
 DUPLICATE_KEYS = ("last", "first", "error")
 UNKNOWN = ("ignore", "error")
 SURROGATES = ("error", "replace")
-RECORDS = ("lines", "array", "concatenated")  # the order is that of JsonLayout in engine/json_format.hpp
+RECORDS = ("lines", "array", "concatenated")  # the order is that of JsonLayout in engine/json/json_format.hpp
 
 Paths = Mapping[str, str] | Iterable[tuple[str, str]]
 

@@ -11,7 +11,7 @@ from formatter.errors import OptionError
 from formatter.formats import ON_ERROR
 from formatter.native_format import LENGTHS, Framed, Native, native_width
 
-# The order is that of NativeReading in engine/native_format.hpp.
+# The order is that of NativeReading in engine/binary/native_format.hpp.
 COPY, HALF, DECIMAL, BOOLEAN, BYTES, REST = range(6)
 UNFRAMED = (0, False)
 
