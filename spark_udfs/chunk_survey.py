@@ -19,7 +19,7 @@ from pyspark.sql.types import DataType
 import formatter as fm
 from formatter import _core
 from formatter.buffers import addresses_of
-from formatter.formats import as_bytes
+from formatter.formats.checks import as_bytes
 from formatter.plans import make_plan
 from spark_udfs.arrow_schema import arrow_type
 from spark_udfs.chunk_rows import PREFIX, ChunkColumns

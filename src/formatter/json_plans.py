@@ -12,8 +12,9 @@ import pyarrow as pa
 
 from formatter import _core, types
 from formatter.errors import OptionError, SchemaError
-from formatter.formats import ON_ERROR
-from formatter.json_format import DUPLICATE_KEYS, RECORDS, Json
+from formatter.formats import Json
+from formatter.formats.checks import ON_ERROR
+from formatter.formats.json import DUPLICATE_KEYS, RECORDS
 
 # The order is that of JsonKind in engine/json/json_format.hpp.
 SCALAR, STRUCTURE, LIST, LARGE_LIST, FIXED_LIST, MAP = range(6)

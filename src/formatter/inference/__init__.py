@@ -9,10 +9,9 @@ import warnings
 from typing import Any
 
 from formatter.errors import FormatError, OptionError
-from formatter.formats import Csv
-from formatter.infer_csv import infer_csv
-from formatter.infer_json import infer_json
-from formatter.json_format import Json
+from formatter.formats import Csv, Json
+from formatter.inference.csv import infer_csv
+from formatter.inference.json import infer_json
 from formatter.sources import Source, inputs
 
 SAMPLE_BYTES = 4 << 20

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from formatter.errors import OptionError, SchemaError
-from formatter.formats import check_schema
+from formatter.formats.checks import check_schema
 
 VALIDATE = ("touched", "full")
 DUPLICATE_KEYS = ("last", "first", "error")

@@ -8,8 +8,8 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from formatter.errors import OptionError, SchemaError
-from formatter.formats import check_schema
-from formatter.json_format import Json
+from formatter.formats.checks import check_schema
+from formatter.formats.json import Json
 
 ENDIANS = ("little", "big")
 VARINT = 255

@@ -9,62 +9,13 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from formatter.errors import OptionError, SchemaError
+from formatter.errors import OptionError
+from formatter.formats.checks import as_bytes, check_schema
 
 RAGGED = ("error", "pad", "truncate", "fit")
 MAX_SEPARATOR_BYTES = 8
 # The numbers are those of TextEncoding in engine/records/text_encoding.hpp; a byte order mark may make "utf-16" big-endian.
 ENCODINGS = {"utf-8": 0, "latin-1": 1, "utf-16-le": 2, "utf-16-be": 3, "utf-16": 2}
-
-OnError = Literal["raise", "null", "skip", "collect"]
-ON_ERROR = ("raise", "null", "skip", "collect")
-
-
-def as_bytes(value: str | bytes, name: str, *, owner: str = "Csv") -> bytes:
-    if isinstance(value, str):
-        return value.encode()
-    if isinstance(value, bytes):
-        return value
-    raise OptionError(f"{owner}: {name}: expected str or bytes, found {value!r}")
-
-
-def check_on_error(on_error: str) -> None:
-    if on_error not in ON_ERROR:
-        raise OptionError(f"on_error: expected one of {', '.join(ON_ERROR)}, found {on_error!r}")
-
-
-def check_byte_order(format: object, owner: str) -> None:
-    """Where buffers or values come apart from the input's start, no byte order mark can tell how to read them."""
-    if isinstance(format, Csv) and format.encoding == "utf-16":
-        raise OptionError(
-            f"{owner}: encoding: utf-16 is known by the mark at the start of a whole input; "
-            "set encoding='utf-16-le' or 'utf-16-be' (a mark is then skipped)"
-        )
-
-
-def check_schema(schema: object, owner: str) -> None:
-    if not isinstance(schema, pa.Schema):
-        raise SchemaError(
-            f"{owner}: schema: expected a pyarrow.Schema, found {type(schema).__name__}; use pa.schema([...])"
-        )
-    if len(schema) == 0:
-        raise SchemaError(f"{owner}: schema: expected at least one column, found none")
-    names = schema.names
-    if len(set(names)) != len(names):
-        twice = next(name for i, name in enumerate(names) if name in names[:i])
-        raise SchemaError(f"{owner}: schema: column {twice!r} stands twice; names must be unique")
-    has_nul = any("\0" in name for name in names)
-    for field in schema:
-        if has_nul or pa.types.is_nested(field.type):
-            _check_names(field, owner)
-
-
-def _check_names(field: pa.Field, owner: str) -> None:
-    if "\0" in field.name:
-        raise SchemaError(f"{owner}: schema: {field.name!r}: a name of Arrow's C interface ends at a NUL; rename it")
-    if pa.types.is_nested(field.type):
-        for i in range(field.type.num_fields):
-            _check_names(field.type.field(i), owner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +142,15 @@ class Csv:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild_csv, ({f.name: getattr(self, f.name) for f in fields(self)},)
+
+
+def check_byte_order(format: object, owner: str) -> None:
+    """Where buffers or values come apart from the input's start, no byte order mark can tell how to read them."""
+    if isinstance(format, Csv) and format.encoding == "utf-16":
+        raise OptionError(
+            f"{owner}: encoding: utf-16 is known by the mark at the start of a whole input; "
+            "set encoding='utf-16-le' or 'utf-16-be' (a mark is then skipped)"
+        )
 
 
 def _rebuild_csv(values: dict[str, Any]) -> Csv:

@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from formatter.errors import FormatError, shorten
-from formatter.json_format import Json
+from formatter.formats import Json
 from formatter.readers import read
 from formatter.values import parse_values
 
