@@ -107,9 +107,10 @@ class RecordParser:
     def _parse(self, array: Any) -> ParsedRecords:
         addresses, sizes, valid, keep = addresses_of(array)
         plan = self._plan
-        capsule, rows, errors, decoded = _core.parse_record_array(
-            plan.native, addresses, sizes, valid, self._record_end
-        )
+        found_rows = _core.parse_record_array(plan.native, addresses, sizes, valid, self._record_end)
+        if found_rows is None:
+            raise diagnostics.too_large_batch(plan.schema)
+        capsule, rows, errors, decoded = found_rows
         del keep
         names = plan.native.column_names
         found = sorted(errors, key=lambda e: e[0])

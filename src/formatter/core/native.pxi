@@ -27,6 +27,7 @@ cdef extern from "engine/columns/columns.hpp" namespace "formatter" nogil:
         plain
     cdef enum class TextLayout(uint8_t):
         offsets
+    uint64_t offsets_most
     cdef cppclass ColumnSpec:
         ColumnType type
         TimeUnit unit
@@ -183,6 +184,7 @@ cdef extern from "engine/whole/record_array.hpp" namespace "formatter" nogil:
         size_t size
         cbool null
     cdef cppclass RecordArrayResult:
+        cbool too_large
         ArrowArray batch
         vector[int64_t] row_of_value
         cbool in_order

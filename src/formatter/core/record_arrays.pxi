@@ -6,7 +6,8 @@ def parse_record_array(Plan plan, const uint64_t[::1] addresses, const uint64_t[
                        bytes record_end):
     """(array capsule, rows, [(value, error tuple)], values decoded per column)
 
-    rows: of each value, -1 for none and -2 if filtered; None where row i is value i."""
+    rows: of each value, -1 for none and -2 if filtered; None where row i is value i. None if a column of one batch
+    cannot hold the text of all values."""
     cdef vector[RecordValue] values
     cdef Py_ssize_t i, count = addresses.shape[0]
     cdef RecordArrayResult result
@@ -18,6 +19,8 @@ def parse_record_array(Plan plan, const uint64_t[::1] addresses, const uint64_t[
             values[i].size = sizes[i]
             values[i].null = not valid[i]
         result = read_record_array(plan.format, values.data(), count, ending)
+    if result.too_large:
+        return None
     rows = None
     cdef int64_t[::1] row_view
     if not result.in_order:

@@ -60,9 +60,9 @@ size_t RewritingDecoder::index(const uint8_t* data, size_t size, uint64_t row_li
         const size_t marks_before = marks_.size();
         const RewrittenText rewritten = rewrite(data + done, look, false, text);
         const size_t used = rewritten.size ? inner_->index(text, rewritten.size, row_limit) : 0;
-        if (used == 0) {  // no record ends in the slice
+        if (used == 0) {  // no record ends in the slice, or none fits
             marks_.resize(marks_before);
-            if (look == size - done) break;
+            if (look == size - done || (rows() && !inner_->fits(rewritten.size))) break;
             slice *= 4;
             continue;
         }

@@ -21,7 +21,6 @@ constexpr size_t spare_builders_most = 8;
 constexpr size_t round_buffers = 4096;
 constexpr size_t round_bytes = 256 << 10;  // what was taken in is still in the cache when it is parsed
 constexpr size_t round_origins = 32;
-constexpr uint64_t text_limit = uint64_t(1) << 30;  // 32-bit offsets end at twice this
 
 int64_t now_ns() {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
@@ -320,8 +319,7 @@ uint64_t StreamEngine::expected_bytes(const Call& call) const {
 }
 
 bool StreamEngine::is_full(const Builder& builder) const {
-    return builder.decoder->rows() >= options_.max_rows || builder.decoder->byte_count() >= options_.max_batch_bytes ||
-           builder.decoder->byte_count() >= text_limit;
+    return builder.decoder->rows() >= options_.max_rows || builder.decoder->byte_count() >= options_.max_batch_bytes;
 }
 
 void StreamEngine::return_builder(Origin& origin, Builder* builder, PushResult* result) {

@@ -219,6 +219,9 @@ class StreamEngine {
     void retire_builder(Builder*);
     uint64_t expected_bytes(const Call&) const;
     bool is_full(const Builder&) const;
+    static bool takes(const Builder& builder, uint64_t bytes) {
+        return builder.decoder->rows() == 0 || builder.decoder->fits(bytes);
+    }
     enum class Flush { surplus, late, all };  // more than may be open; those whose deadline has passed, too; or all
     void flush_idle(Flush, PushResult*);
     void number_batches(PushResult*);

@@ -153,9 +153,10 @@ size_t StreamEngine::index_all(Job& job, const uint8_t* data, size_t size, uint6
         const uint64_t room = options_.max_rows > decoder.rows() ? options_.max_rows - decoder.rows() : 0;
         const size_t used = room ? decoder.index(data + done, size - done, room) : 0;
         done += used;
-        if (is_full(builder)) {
+        const auto must_leave = [&] { return is_full(builder) || (used == 0 && !takes(builder, size - done)); };
+        if (must_leave()) {
             decoder.materialize();
-            if (!is_full(builder)) continue;  // a filter made room
+            if (!must_leave()) continue;  // a filter made room
             cover_through(job, used_before + done);
             export_builder(builder, &call.batches);
             // Room for the next one, which will be alike, is made at once.
@@ -246,9 +247,9 @@ void StreamEngine::parse_spanning(Job& job, Call& call) {
         job.records = 1;
         return;
     }
-    if (is_full(builder)) {
+    if (is_full(builder) || !takes(builder, job.bytes)) {
         decoder.materialize();
-        if (is_full(builder)) export_builder(builder, &call.batches);
+        if (is_full(builder) || !takes(builder, job.bytes)) export_builder(builder, &call.batches);
     }
     decoder.place(Place{job.position, job.offset, 0, job.stream_start});
     if (job.unterminated)
