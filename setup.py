@@ -43,7 +43,8 @@ if ARM:
     KERNEL_FLAGS["neon"] = []
 
 COMMON_FLAGS = ["-std=c++17", "-O3", "-ffp-contract=off", "-fvisibility=hidden", "-Wall"]
-NATIVE_FLAGS = ["-fno-exceptions", "-fno-rtti", "-Wextra", "-Wno-missing-field-initializers"]  # not for generated code
+NATIVE_FLAGS = ["-fno-rtti", "-Wextra", "-Wno-missing-field-initializers"]  # not for generated code
+KERNEL_BASE = [*NATIVE_FLAGS, "-fno-exceptions"]  # kernels allocate nothing: only what does can run out of memory
 
 
 def switches() -> tuple[list[str], list[str]]:
@@ -64,7 +65,7 @@ class BuildExtension(build_ext):
 
     def build_extension(self, ext: Extension) -> None:
         self._require_compiler()
-        jobs = [(f"{PACKAGE}/kernels/kernel_{name}.cpp", NATIVE_FLAGS + flags) for name, flags in KERNEL_FLAGS.items()]
+        jobs = [(f"{PACKAGE}/kernels/kernel_{name}.cpp", KERNEL_BASE + flags) for name, flags in KERNEL_FLAGS.items()]
         portable = [*sorted(glob(f"{PACKAGE}/engine/*/*.cpp")), f"{PACKAGE}/kernels/dispatch.cpp"]
         jobs += [(source, NATIVE_FLAGS) for source in portable]
         with ThreadPoolExecutor(int(os.environ.get("FORMATTER_JOBS", os.cpu_count() or 1))) as pool:

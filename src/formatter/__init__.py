@@ -5,6 +5,7 @@ from formatter.batch import Batch
 from formatter.checkpoints import CheckpointError
 from formatter.errors import (
     BackpressureError,
+    ClosedError,
     FlowError,
     FormatError,
     FormatterError,
@@ -48,6 +49,7 @@ __all__ = [
     "Cancelled",
     "Checkpoint",
     "CheckpointError",
+    "ClosedError",
     "Csv",
     "DropNewest",
     "FanOut",

@@ -93,5 +93,9 @@ class BackpressureError(_BufferError, TimeoutError):
     """Waiting for room took too long, or a bound was reached; push the buffers of `not_taken` again."""
 
 
+class ClosedError(FormatterError, RuntimeError):
+    """A stream that takes nothing any more: a call of it ran out of memory, or the process was forked within one."""
+
+
 class FlowError(FormatterError, ValueError):
     """Barriers, bridges or plans used against their protocol."""

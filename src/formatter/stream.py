@@ -5,7 +5,9 @@ Policy and words live here; which record is whose is decided in the engine (see 
 
 from __future__ import annotations
 
+import os
 import threading
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -31,10 +33,24 @@ from formatter.flow.policy import BatchPolicy
 from formatter.formats.csv import check_byte_order
 from formatter.plans import Format, make_plan
 
+NO_MEMORY_FOR_CHECKPOINT = (
+    "stream: there is no memory for a checkpoint of what waits; the stream goes on, and may be asked again"
+)
 MAX_RECORD_BYTES = 64 << 20
 MAX_PENDING_BYTES = 1 << 30
 SEQUENCE_OF_ERROR = 2  # in the engine's error tuples
 _NAMED_ORIGIN = 1 << 63  # native ids from here on stand for origins that are no small whole numbers
+
+
+_streams: weakref.WeakSet[Stream] = weakref.WeakSet()
+
+
+def _renew_all_locks() -> None:
+    for stream in tuple(_streams):
+        stream._renew_locks()
+
+
+os.register_at_fork(after_in_child=_renew_all_locks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +123,7 @@ class Stream:
         self._origins: dict[int, Origin] = {}
         self._undelivered: list[Batch] = []  # finished in a call that raised, or restored
         self._rejects: list[tuple[FormatError, bytes]] = []
+        _streams.add(self)
 
     def _native_stream(self, policy: BatchPolicy) -> _core.NativeStream:
         return _core.NativeStream(self._plan.native, **native_options(self._options, policy))
@@ -208,6 +225,8 @@ class Stream:
         with self._lock:
             self._undelivered += finished
             waiting = list(self._undelivered)
+        if native is None:
+            raise MemoryError(NO_MEMORY_FOR_CHECKPOINT)
         return self._packed(native, waiting)
 
     def _packed(self, native: bytes, waiting: list[Batch]) -> bytes:
@@ -254,6 +273,10 @@ class Stream:
 
     # ----------------------------------------------------------------------------------------------------- internals
 
+    def _renew_locks(self) -> None:
+        """In the child of a fork, where nobody lets go of those that other threads held."""
+        self._lock = threading.Lock()
+
     def _id(self, origin: Origin) -> int:
         if isinstance(origin, int) and not isinstance(origin, bool) and 0 <= origin < _NAMED_ORIGIN:
             return origin
@@ -285,11 +308,15 @@ class Stream:
     def _batches(self, finished: list[Any]) -> list[Batch]:
         projection = self._plan.columns
         batches: list[Batch] = []
-        for native, spans, capsule, _number, _marker in finished:
-            data = self._plan.batch(capsule)
-            if self._positional:
-                data = self._nulls.positional(data, self.format.schema)
-            batches.append(Batch(data, self._origin(native), spans, 1, projection))
+        try:
+            for native, spans, capsule, _number, _marker in finished:
+                data = self._plan.batch(capsule)
+                if self._positional:
+                    data = self._nulls.positional(data, self.format.schema)
+                batches.append(Batch(data, self._origin(native), spans, 1, projection))
+        except MemoryError:
+            self._native.close()  # these rows are lost
+            raise
         return batches
 
     def _settle(self, result: Any, origin: Origin, sequence: int) -> list[Batch]:

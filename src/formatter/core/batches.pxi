@@ -10,14 +10,21 @@ cdef void release_capsule(object capsule) noexcept:
     free(array)
 
 
-cdef object take_array(ArrowArray* array):
-    """Moves an array into a capsule; the source counts as released."""
+cdef object take_array(OwnedArray* owned):
+    """Moves an array into a capsule; nobody else owns it then."""
+    cdef ArrowArray* array = <ArrowArray*>owned
     cdef ArrowArray* moved = <ArrowArray*>malloc(sizeof(ArrowArray))
     if moved == NULL:
-        raise MemoryError()
+        raise MemoryError("formatter: no memory for a batch")
+    moved.release = NULL
+    try:
+        capsule = PyCapsule_New(moved, "arrow_array", release_capsule)
+    except MemoryError:
+        free(moved)
+        raise
     moved[0] = array[0]
     array.release = NULL
-    return PyCapsule_New(moved, "arrow_array", release_capsule)
+    return capsule
 
 
 def array_address(capsule):

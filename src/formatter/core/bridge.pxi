@@ -24,14 +24,14 @@ cdef extern from "engine/flow/slice_ring.hpp" namespace "formatter" nogil:
         int32_t kind
     int64_t steady_now_ns()
     cdef cppclass EndOwner:
-        bint claim()
+        bint claim() except +
         void release()
         bint is_mine()
         bint is_dead()
     cdef cppclass SliceRing:
-        SliceRing(int64_t high, int64_t low)
-        bint try_push(const Slice& slice)
-        void push_control(const Slice& slice)
+        SliceRing(int64_t high, int64_t low) except +
+        bint try_push(const Slice& slice) except +
+        void push_control(const Slice& slice) except +
         bint has_room()
         bint wait_for_room(int64_t deadline_ns, uint64_t seen_bell)
         bint wait_for_bell(int64_t deadline_ns, uint64_t seen_bell)
@@ -80,7 +80,7 @@ cdef class Channel:
 
     def __dealloc__(self):
         cdef Slice slice
-        while self.ring.try_pop(&slice):
+        while self.ring != NULL and self.ring.try_pop(&slice):
             Py_DECREF(<object> slice.payload)
         del self.ring
 
@@ -91,12 +91,13 @@ cdef class Channel:
                   self.recovered, self.sends, self.batches, self.watermarks, self.checkpoints, self.waits]
         return tuple([now[i] for i in range(12)])
 
-    cdef void push_control(self, object message, int32_t kind):
+    cdef int push_control(self, object message, int32_t kind) except -1:
         cdef Slice slice
         slice.payload, slice.rows, slice.bytes = <void*> message, 0, 0
         slice.enqueued_ns, slice.kind = 0, kind
-        Py_INCREF(message)
         self.ring.push_control(slice)
+        Py_INCREF(message)  # the consumer needs the GIL before it can let go of it
+        return 0
 
 
 @cython.no_gc_clear  # __dealloc__ needs the channel
@@ -154,12 +155,11 @@ cdef class Producer:
         self.wait_to_push(batch, &slice)
         return True
 
-    cdef bint push(self, object batch, Slice* slice):
+    cdef bint push(self, object batch, Slice* slice) except -1:
         cdef Channel channel = self.channel
-        Py_INCREF(batch)
         if not channel.ring.try_push(slice[0]):
-            Py_DECREF(batch)
             return False
+        Py_INCREF(batch)  # the consumer needs the GIL before it can let go of it
         channel.offered += slice.rows
         channel.pending += slice.rows
         channel.sends += 1
@@ -294,19 +294,19 @@ cdef class Producer:
             self.channel.spill.abort_control()
 
     def _commit(self, prepared):
-        """Second half: cannot fail, for a control message always finds a place."""
+        """Second half: a control message always finds a place, as long as there is memory for one."""
         cdef Channel channel = self.channel
         message, on_disk = prepared
+        if on_disk:
+            channel.spill.publish()
+        else:
+            channel.push_control(message, KIND_END if message is None else KIND_CONTROL)
         if isinstance(message, Watermark):
             self.last_watermark = message.ts
         elif isinstance(message, Checkpoint):
             self.last_epoch = message.epoch
         else:
             channel.producer_closed = True
-        if on_disk:
-            channel.spill.publish()
-        else:
-            channel.push_control(message, KIND_END if message is None else KIND_CONTROL)
 
     @property
     def has_capacity(self):

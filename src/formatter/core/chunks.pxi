@@ -64,7 +64,13 @@ cdef class ChunkReader:
                 chunks[i].stream_start = stream_starts[i] != 0
                 chunks[i].sequence = sequences[i]
                 chunks[i].byte_offset = byte_offsets[i]
-            read_chunks(self.plan.format, self.decoder.get()[0], chunks.data(), count, self.limits, &out)
+        # One that is left in the middle of something is not used again.
+        cdef unique_ptr[RecordDecoder] decoder = move(self.decoder)
+        if not decoder:
+            decoder = self.plan.format.make_decoder()
+        with nogil:
+            read_chunks(self.plan.format, decoder.get()[0], chunks.data(), count, self.limits, &out)
+        self.decoder = move(decoder)
         cdef size_t j
         arrays = [take_array(&out.result.batches[j]) for j in range(out.result.batches.size())]
         errors = [error_tuple(out.result.errors[j]) for j in range(out.result.errors.size())]

@@ -36,7 +36,7 @@ cdef extern from "engine/json/json_format.hpp" namespace "formatter" nogil:
         const Kernel* kernel
 
 cdef extern from "engine/json/json_record_format.hpp" namespace "formatter" nogil:
-    RecordFormat json_record_format(shared_ptr[JsonFormat])
+    RecordFormat json_record_format(shared_ptr[JsonFormat]) except +
 
 
 def json_plan(dict options, list columns, Py_ssize_t output_columns, list filters):
@@ -44,13 +44,13 @@ def json_plan(dict options, list columns, Py_ssize_t output_columns, list filter
     cdef Plan plan = Plan.__new__(Plan)
     cdef shared_ptr[JsonFormat] shared = make_shared[JsonFormat]()
     cdef JsonFormat* json = shared.get()
-    cdef JsonColumn native
-    for column in columns:
-        native.node = json_node(column["node"], options["replace_surrogates"])
-        native.path = column["path"]
-        json.columns.push_back(native)
+    cdef size_t i
+    json.columns.resize(len(columns))
+    for i in range(json.columns.size()):
+        describe_json_node(&json.columns[i].node, columns[i]["node"], options["replace_surrogates"])
+        set_texts(&json.columns[i].path, columns[i]["path"])
     json.output_columns = output_columns
-    json.ignored_keys = options["ignored_keys"]
+    set_texts(&json.ignored_keys, options["ignored_keys"])
     json.layout = <JsonLayout><uint8_t>options["layout"]
     json.validate_full = options["validate_full"]
     json.unknown_is_error = options["unknown_is_error"]
@@ -64,14 +64,15 @@ def json_plan(dict options, list columns, Py_ssize_t output_columns, list filter
     return plan
 
 
-cdef JsonNodeSpec json_node(dict node, bint replace_surrogates) except *:
-    cdef JsonNodeSpec spec
+cdef int describe_json_node(JsonNodeSpec* spec, dict node, bint replace_surrogates) except -1:
+    cdef size_t i
     spec.kind = <JsonKind><uint8_t>node["kind"]
-    spec.scalar = column_spec(node["scalar"])
+    describe_column(&spec.scalar, node["scalar"])
     spec.epoch = <EpochUnit><uint8_t>node["epoch"]
     spec.list_size = node["list_size"]
     spec.lone_surrogates = <Surrogate>replace_surrogates
-    spec.ignored_keys = node["ignored_keys"]
-    for child in node["children"]:
-        spec.children.push_back(json_node(child, replace_surrogates))
-    return spec
+    set_texts(&spec.ignored_keys, node["ignored_keys"])
+    spec.children.resize(len(node["children"]))
+    for i in range(spec.children.size()):
+        describe_json_node(&spec.children[i], node["children"][i], replace_surrogates)
+    return 0

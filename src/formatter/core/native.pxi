@@ -3,6 +3,7 @@ from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, 
 from libcpp cimport bool as cbool
 from libcpp.memory cimport make_shared, shared_ptr, unique_ptr
 from libcpp.string cimport string
+from libcpp.utility cimport move
 from libcpp.vector cimport vector
 
 cdef extern from "engine/columns/arrow_abi.hpp" nogil:
@@ -21,6 +22,8 @@ cdef extern from "kernels/kernel.hpp" namespace "formatter" nogil:
         second
 
 cdef extern from "engine/columns/columns.hpp" namespace "formatter" nogil:
+    cdef cppclass OwnedArray:
+        pass
     cdef enum class ColumnType(uint8_t):
         int8
     cdef enum class BinaryEncoding(uint8_t):
@@ -105,7 +108,7 @@ cdef extern from "engine/records/framing.hpp" namespace "formatter" nogil:
     cdef cppclass Framing:
         FramingKind kind
         uint64_t count_quotes(const uint8_t*, size_t)
-        FrameEnds ends_after(const uint8_t*, size_t, uint64_t quotes, ScanState*)
+        FrameEnds ends_after(const uint8_t*, size_t, uint64_t quotes, ScanState*) except +
         cbool checks_end()
         size_t fixed_size()
     cdef enum class Extent(uint8_t):
@@ -119,20 +122,27 @@ cdef extern from "engine/records/framing.hpp" namespace "formatter" nogil:
     cdef cppclass RecordFormat:
         Framing framing
         cbool has_header
-        Preamble read_preamble(const uint8_t*, size_t, Extent)
-        unique_ptr[RecordDecoder] make_decoder()
+        Preamble read_preamble(const uint8_t*, size_t, Extent) except +
+        unique_ptr[RecordDecoder] make_decoder() except +
+
+cdef extern from * nogil:
+    """
+    // A copy may run out of memory; made by a call, that becomes a MemoryError.
+    static void formatter_copy(formatter::RecordFormat* to, const formatter::RecordFormat& from) { *to = from; }
+    """
+    void copy_format "formatter_copy"(RecordFormat*, const RecordFormat&) except +
 
 cdef extern from "engine/whole/range_reader.hpp" namespace "formatter" nogil:
     cdef cppclass RangeResult:
         uint64_t records
-        vector[ArrowArray] batches
+        vector[OwnedArray] batches
         vector[RowError] errors
         DecodeCounters counters
 
 cdef extern from "engine/csv/encoded_csv.hpp" namespace "formatter" nogil:
     cdef enum class TextEncoding(uint8_t):
         utf8
-    RecordFormat encoded_csv_format(shared_ptr[CsvFormat], TextEncoding)
+    RecordFormat encoded_csv_format(shared_ptr[CsvFormat], TextEncoding) except +
 
 cdef extern from "engine/whole/range_crew.hpp" namespace "formatter" nogil:
     cdef cppclass CrewWindow:
@@ -141,9 +151,9 @@ cdef extern from "engine/whole/range_crew.hpp" namespace "formatter" nogil:
         cbool splittable, input_ends
         int64_t byte_offset
     cdef cppclass RangeCrew:
-        RangeCrew(RecordFormat, unsigned, uint64_t, uint64_t)
-        void begin(const CrewWindow&)
-        cbool next(RangeResult*)
+        RangeCrew(RecordFormat, unsigned, uint64_t, uint64_t) except +
+        void begin(const CrewWindow&) except +
+        cbool next(RangeResult*) except +
         size_t used()
         void abandon()
 
@@ -157,7 +167,7 @@ cdef extern from "engine/whole/chunk_survey.hpp" namespace "formatter" nogil:
     cdef cppclass ChunkSurvey:
         vector[ChunkCourse] courses
         size_t likely
-    void survey_chunk(const Framing&, const uint8_t*, size_t, ChunkSurvey*)
+    void survey_chunk(const Framing&, const uint8_t*, size_t, ChunkSurvey*) except +
     uint16_t first_state(const Framing&)
 
 cdef extern from "engine/whole/chunk_reader.hpp" namespace "formatter" nogil:
@@ -176,7 +186,8 @@ cdef extern from "engine/whole/chunk_reader.hpp" namespace "formatter" nogil:
         RangeResult result
         vector[uint64_t] rows_through
         uint64_t spanning
-    void read_chunks(const RecordFormat&, RecordDecoder&, const PlacedChunk*, size_t, const ChunkLimits&, ChunkRows*)
+    void read_chunks(const RecordFormat&, RecordDecoder&, const PlacedChunk*, size_t, const ChunkLimits&,
+                     ChunkRows*) except +
 
 cdef extern from "engine/whole/record_array.hpp" namespace "formatter" nogil:
     cdef cppclass RecordValue:
@@ -185,14 +196,14 @@ cdef extern from "engine/whole/record_array.hpp" namespace "formatter" nogil:
         cbool null
     cdef cppclass RecordArrayResult:
         cbool too_large
-        ArrowArray batch
+        OwnedArray batch
         vector[int64_t] row_of_value
         cbool in_order
         vector[uint64_t] values_decoded
         vector[uint64_t] value_of_error
         vector[RowError] errors
         DecodeCounters counters
-    RecordArrayResult read_record_array(const RecordFormat&, const RecordValue*, size_t, const string&)
+    RecordArrayResult read_record_array(const RecordFormat&, const RecordValue*, size_t, const string&) except +
 
 cdef extern from "engine/stream/stream_engine.hpp" namespace "formatter" nogil:
     cdef cppclass StreamOptions:
@@ -210,7 +221,7 @@ cdef extern from "engine/stream/stream_engine.hpp" namespace "formatter" nogil:
         uint64_t origin, number
         shared_ptr[StreamPlan] plan
         vector[SequenceSpan] spans
-        ArrowArray array
+        OwnedArray array
     cdef cppclass PlacedError:
         uint64_t origin
         RowError error
@@ -239,15 +250,21 @@ cdef extern from "engine/stream/stream_engine.hpp" namespace "formatter" nogil:
         uint64_t pending_buffers, pending_bytes, origins, open_batches
         DecodeCounters decode
         vector[uint64_t] values_decoded
+    cdef enum class StreamClosed(uint8_t):
+        no
+        out_of_memory
+        forked
     cdef cppclass StreamEngine:
         StreamEngine(StreamOptions) except +
-        PushResult push(const PushedBuffer*, size_t, cbool)
-        PushResult lost(uint64_t, uint64_t)
-        PushResult finish(uint64_t, cbool, uint64_t)
-        PushResult flush(cbool)
-        PlanChange replan(RecordFormat, vector[uint32_t], cbool, PushResult*)
-        uint64_t await_older(uint64_t, int64_t)
-        StreamCounts counts()
-        vector[uint64_t] open_origins()
-        string checkpoint(PushResult*)
-        cbool restore(const string&)
+        StreamClosed closed()
+        void close()
+        PushResult push(const PushedBuffer*, size_t, cbool) except +
+        PushResult lost(uint64_t, uint64_t) except +
+        PushResult finish(uint64_t, cbool, uint64_t) except +
+        PushResult flush(cbool) except +
+        PlanChange replan(RecordFormat, vector[uint32_t], cbool, PushResult*) except +
+        uint64_t await_older(uint64_t, int64_t) except +
+        StreamCounts counts() except +
+        vector[uint64_t] open_origins() except +
+        string checkpoint(PushResult*) except +
+        cbool restore(const string&) except +

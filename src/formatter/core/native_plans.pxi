@@ -22,8 +22,8 @@ cdef extern from "engine/binary/native_format.hpp" namespace "formatter" nogil:
         const Kernel* kernel
 
 cdef extern from "engine/binary/native_record_format.hpp" namespace "formatter" nogil:
-    RecordFormat native_record_format(shared_ptr[NativeFormat])
-    RecordFormat framed_record_format(const RecordFormat&, FrameLength, cbool)
+    RecordFormat native_record_format(shared_ptr[NativeFormat]) except +
+    RecordFormat framed_record_format(const RecordFormat&, FrameLength, cbool) except +
 
 
 def native_plan(dict options, list columns, Py_ssize_t output_columns, list filters):
@@ -32,8 +32,9 @@ def native_plan(dict options, list columns, Py_ssize_t output_columns, list filt
     cdef shared_ptr[NativeFormat] shared = make_shared[NativeFormat]()
     cdef NativeFormat* native = shared.get()
     cdef NativeField field
+    native.columns.resize(len(columns))
     for column in columns:
-        native.columns.push_back(column_spec(column["spec"]))
+        describe_column(&native.columns[native.fields.size()], column["spec"])
         field.reading = <NativeReading><uint8_t>column["reading"]
         field.offset = column["offset"]
         field.width = column["width"]

@@ -1,6 +1,20 @@
 # In: a dialect and columns as plain Python values, already checked by formats/ and plans.py.
 # Out: a Plan, the engine's immutable description that any number of decoders and threads share.
 
+# What Cython makes of `native = python` for strings and vectors does not say when there is no memory; these do.
+cdef int set_text(string* to, bytes text) except -1:
+    to.assign(<const char*>text, len(text))
+    return 0
+
+
+cdef int set_texts(vector[string]* to, texts) except -1:
+    cdef size_t i
+    to.resize(len(texts))
+    for i in range(to.size()):
+        set_text(&to[0][i], texts[i])
+    return 0
+
+
 cdef class Plan:
     cdef RecordFormat format
     cdef readonly tuple column_names
@@ -11,8 +25,8 @@ cdef class Plan:
         cdef Plan plan = Plan.__new__(Plan)
         cdef shared_ptr[CsvFormat] shared = make_shared[CsvFormat]()
         cdef CsvFormat* csv = shared.get()
-        csv.delimiter = dialect["delimiter"]
-        csv.record_end = dialect["record_end"]
+        set_text(&csv.delimiter, dialect["delimiter"])
+        set_text(&csv.record_end, dialect["record_end"])
         csv.quoting = dialect["quote"] is not None
         csv.quote = dialect["quote"][0] if csv.quoting else 0
         csv.escaping = dialect["escape"] is not None
@@ -25,14 +39,16 @@ cdef class Plan:
         csv.ragged = <Ragged><uint8_t>dialect["ragged"]
         csv.on_error = <OnError><uint8_t>dialect["on_error"]
         csv.note_nulled = dialect["note_nulled"]
-        csv.nulls = dialect["nulls"]
-        csv.trues = dialect["trues"]
-        csv.falses = dialect["falses"]
-        csv.timestamp_formats = dialect["timestamp_formats"]
+        set_texts(&csv.nulls, dialect["nulls"])
+        set_texts(&csv.trues, dialect["trues"])
+        set_texts(&csv.falses, dialect["falses"])
+        set_texts(&csv.timestamp_formats, dialect["timestamp_formats"])
         csv.fields = fields
         csv.output_columns = output_columns
-        for column in columns:
-            csv.columns.push_back(column_spec(column))
+        cdef size_t i
+        csv.columns.resize(len(columns))
+        for i in range(csv.columns.size()):
+            describe_column(&csv.columns[i], columns[i])
         fill_filter(&csv.filter, filters)
         csv.kernel = active
         plan.format = encoded_csv_format(shared, <TextEncoding><uint8_t>dialect["encoding"])
@@ -49,9 +65,9 @@ cdef class Plan:
         preamble = self.format.read_preamble(&start[0], start.shape[0], Extent.whole if whole else Extent.beginning)
         if not preamble.complete:
             return None
-        plan.format = preamble.format.get()[0]
+        copy_format(&plan.format, preamble.format.get()[0])
         plan.column_names = self.column_names
-        return plan, preamble.size, [name.decode("utf-8", "replace") for name in preamble.missing]
+        return plan, preamble.size, names_of(preamble.missing)
 
     @property
     def splittable(self):
@@ -79,8 +95,12 @@ cdef class Plan:
         return self.format.framing.checks_end()
 
 
-cdef ColumnSpec column_spec(dict column):
-    cdef ColumnSpec spec
+cdef list names_of(const vector[string]& names):
+    cdef size_t i
+    return [names[i].decode("utf-8", "replace") for i in range(names.size())]
+
+
+cdef int describe_column(ColumnSpec* spec, dict column) except -1:
     spec.type = <ColumnType><uint8_t>column["type"]
     spec.unit = <TimeUnit><uint8_t>column["unit"]
     spec.encoding = <BinaryEncoding><uint8_t>column["encoding"]
@@ -95,23 +115,27 @@ cdef ColumnSpec column_spec(dict column):
     spec.scale = column["scale"]
     spec.schema_index = column["schema_index"]
     spec.field = column["field"]
-    spec.name = column["name"].encode()
-    spec.type_name = column["type_name"].encode()
-    return spec
+    set_text(&spec.name, column["name"].encode())
+    set_text(&spec.type_name, column["type_name"].encode())
+    return 0
 
 
-cdef void fill_filter(RowFilter* target, list filters) except *:
-    cdef vector[Predicate] conjunction
-    cdef Predicate predicate
-    for clauses in filters:
-        conjunction.clear()
-        for clause in clauses:
+cdef int fill_filter(RowFilter* target, list filters) except -1:
+    cdef Predicate* predicate
+    cdef size_t i, j
+    target.any_of.resize(len(filters))
+    for i in range(target.any_of.size()):
+        target.any_of[i].resize(len(filters[i]))
+        for j in range(target.any_of[i].size()):
+            predicate, clause = &target.any_of[i][j], filters[i][j]
             predicate.column = clause["column"]
             predicate.compare = <Compare><uint8_t>clause["compare"]
-            predicate.integers = clause["integers"]
-            predicate.naturals = clause["naturals"]
-            predicate.floats = clause["floats"]
-            predicate.texts = clause["texts"]
+            for integer in clause["integers"]:
+                predicate.integers.push_back(integer)
+            for natural in clause["naturals"]:
+                predicate.naturals.push_back(natural)
+            for number in clause["floats"]:
+                predicate.floats.push_back(number)
+            set_texts(&predicate.texts, clause["texts"])
             predicate.holds_null = clause["holds_null"]
-            conjunction.push_back(predicate)
-        target.any_of.push_back(conjunction)
+    return 0

@@ -11,7 +11,8 @@ def parse_record_array(Plan plan, const uint64_t[::1] addresses, const uint64_t[
     cdef vector[RecordValue] values
     cdef Py_ssize_t i, count = addresses.shape[0]
     cdef RecordArrayResult result
-    cdef string ending = record_end
+    cdef string ending
+    set_text(&ending, record_end)
     values.resize(count)
     with nogil:
         for i in range(count):

@@ -4,7 +4,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 
 cdef extern from "engine/columns/row_filter.hpp" namespace "formatter" nogil:
     void evaluate_batch "formatter::evaluate_filter"(const RowFilter&, const ArrowArray&, const vector[ColumnType]&,
-                                                     uint64_t*)
+                                                     uint64_t*) except +
 
 cdef extern from * nogil:
     """

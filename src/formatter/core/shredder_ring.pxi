@@ -49,7 +49,7 @@ cdef extern from "engine/shred/locked_shred_ring.hpp" namespace "formatter" nogi
         @staticmethod
         ShredRestoreStatus restore(const uint8_t* data, size_t size, ShredRing& ring, uint8_t* owner_byte)
     cdef cppclass LockedShredRing:
-        LockedShredRing(uint64_t max_sequence, uint64_t floor_slots)
+        LockedShredRing(uint64_t max_sequence, uint64_t floor_slots) except +
         bint try_lock()
         void lock()
         void unlock()

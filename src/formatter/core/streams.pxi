@@ -2,7 +2,13 @@
 # Thin: the engine locks for itself, the GIL is released around every call.
 from cpython.bytes cimport PyBytes_CheckExact, PyBytes_GET_SIZE
 
+from formatter.errors import ClosedError
+
 PUSH_STATUS = ("ok", "duplicate", "zero", "out_of_range", "finished", "pending_limit", "hole", "beyond")
+CLOSED_FOR_MEMORY = ("stream: it is closed, for memory ran out in an earlier call that had taken buffers in; go on from the "
+                     "last checkpoint, or from the start")
+CLOSED_BY_FORK = ("stream: it is closed in this process, which was forked while another thread was in a call of it; make the "
+                  "stream in the process that uses it")
 
 
 cdef class NativeStream:
@@ -15,7 +21,7 @@ cdef class NativeStream:
                   uint64_t max_record_bytes, uint64_t max_pending_bytes, uint64_t max_rows, uint64_t max_batch_bytes,
                   int64_t max_latency_ns, tuple names=None, object marker=None):
         cdef StreamOptions options
-        options.format = plan.format
+        copy_format(&options.format, plan.format)
         options.ordered = ordered
         options.ignore_duplicates = ignore_duplicates
         options.max_sequence = max_sequence
@@ -30,22 +36,47 @@ cdef class NativeStream:
         self.engine = new StreamEngine(options)
 
     def __dealloc__(self):
-        del self.engine
+        if self.engine != NULL and self.engine.closed() != StreamClosed.forked:
+            del self.engine
+
+    cdef int check(self) except -1:
+        if self.engine.closed() == StreamClosed.no:
+            return 0
+        raise ClosedError(CLOSED_BY_FORK if self.engine.closed() == StreamClosed.forked else CLOSED_FOR_MEMORY)
+
+    cdef tuple handed_out(self, PushResult* result):
+        """(status, not_taken, appended, [(origin, spans, capsule, number, marker)], [(origin, error tuple)], holes)"""
+        try:
+            return push_result(result, self.markers)
+        except MemoryError:
+            self.engine.close()  # some of it is lost
+            raise
+
+    def close(self):
+        """Batches that were handed out did not arrive: nothing may follow them."""
+        self.engine.close()
+
+    @property
+    def closed(self):
+        return self.engine.closed() != StreamClosed.no
 
     def push(self, data, uint64_t origin, uint64_t sequence, bint append=False):
         """One buffer; with `append` it is the one behind the highest seen."""
         cdef Py_buffer view
         cdef PushedBuffer buffer
         cdef PushResult result
+        self.check()
         PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
         buffer.origin = origin
         buffer.sequence = sequence
         buffer.data = <const uint8_t*>view.buf
         buffer.size = view.len
-        with nogil:
-            result = self.engine.push(&buffer, 1, append)
-        PyBuffer_Release(&view)
-        return push_result(&result, self.markers)
+        try:
+            with nogil:
+                result = self.engine.push(&buffer, 1, append)
+        finally:
+            PyBuffer_Release(&view)
+        return self.handed_out(&result)
 
     def push_many(self, const uint64_t[::1] addresses, const uint64_t[::1] sizes, const uint64_t[::1] origins,
                   const uint64_t[::1] sequences):
@@ -54,6 +85,7 @@ cdef class NativeStream:
         cdef PushResult result
         cdef Py_ssize_t i, count = addresses.shape[0]
         cdef bint one_origin = origins is None
+        self.check()
         buffers.resize(count)
         with nogil:
             for i in range(count):
@@ -62,7 +94,7 @@ cdef class NativeStream:
                 buffers[i].data = <const uint8_t*><size_t>addresses[i]
                 buffers[i].size = sizes[i]
             result = self.engine.push(buffers.data(), count, False)
-        return push_result(&result, self.markers)
+        return self.handed_out(&result)
 
     def push_list(self, list data, const uint64_t[::1] origins, const uint64_t[::1] sequences):
         """Bytes-like objects; without origins all are of origin 0."""
@@ -74,7 +106,9 @@ cdef class NativeStream:
         cdef Py_buffer view
         cdef object item
         cdef tuple kept = tuple(data)  # the list may change while the GIL is released
+        self.check()
         buffers.resize(count)
+        views.reserve(count)
         try:
             for i in range(count):
                 item = kept[i]
@@ -93,27 +127,30 @@ cdef class NativeStream:
         finally:
             for i in range(<Py_ssize_t>views.size()):
                 PyBuffer_Release(&views[i])
-        return push_result(&result, self.markers)
+        return self.handed_out(&result)
 
     def lost(self, uint64_t origin, uint64_t sequence):
         cdef PushResult result
+        self.check()
         with nogil:
             result = self.engine.lost(origin, sequence)
-        return push_result(&result, self.markers)
+        return self.handed_out(&result)
 
     def finish(self, uint64_t origin, last_sequence):
         cdef PushResult result
         cdef bint given = last_sequence is not None
         cdef uint64_t last = last_sequence if given else 0
+        self.check()
         with nogil:
             result = self.engine.finish(origin, given, last)
-        return push_result(&result, self.markers)
+        return self.handed_out(&result)
 
     def flush(self, bint everything):
         cdef PushResult result
+        self.check()
         with nogil:
             result = self.engine.flush(everything)
-        return push_result(&result, self.markers)
+        return self.handed_out(&result)
 
     def replan(self, Plan plan, const uint32_t[::1] columns, object marker, bint force):
         """(the plan's version, 0 if it was not applied, result, counts before it, columns that headers lack).
@@ -124,17 +161,18 @@ cdef class NativeStream:
         cdef PlanChange change
         cdef vector[uint32_t] called
         cdef Py_ssize_t i
+        self.check()
         for i in range(columns.shape[0]):
             called.push_back(columns[i])
         cdef uint64_t version = next(reversed(self.markers)) + 1
         self.markers[version] = marker  # before the first batch that carries it
         with nogil:
             change = self.engine.replan(plan.format, called, force, &result)
-        missing = [name.decode("utf-8", "replace") for name in change.missing]
+        missing = names_of(change.missing)
         if not change.applied:
             del self.markers[version]
-            return 0, push_result(&result, self.markers), (0, 0, 0, False), missing
-        done = push_result(&result, self.markers)
+            return 0, self.handed_out(&result), (0, 0, 0, False), missing
+        done = self.handed_out(&result)
         for older in [known for known in self.markers if known < change.oldest]:
             del self.markers[older]
         return change.version, done, (change.buffers, change.bytes, change.batches, change.parsing), missing
@@ -143,20 +181,29 @@ cdef class NativeStream:
         """Waits, so long at most, for calls that decode by older plans. Returns how many batches have left."""
         cdef int64_t nanoseconds = <int64_t>(seconds * 1e9)
         cdef uint64_t batches
+        self.check()
         with nogil:
             batches = self.engine.await_older(version, nanoseconds)
         return batches
 
     def open_origins(self):
         cdef vector[uint64_t] found
+        self.check()
         with nogil:
             found = self.engine.open_origins()
         return list(found)
 
-    def counts(self):
+    cdef StreamCounts look(self) except *:
+        """Counts are there to the end, but in a child that cannot know what they were to become."""
         cdef StreamCounts counts
+        if self.engine.closed() == StreamClosed.forked:
+            self.check()
         with nogil:
             counts = self.engine.counts()
+        return counts
+
+    def counts(self):
+        cdef StreamCounts counts = self.look()
         values = list(counts.values_decoded) + [0] * (len(self.names) - <Py_ssize_t>counts.values_decoded.size())
         return {"buffers": counts.buffers, "bytes": counts.bytes, "spanning": counts.spanning,
                 "duplicates": counts.duplicates, "lost": counts.lost, "pending_buffers": counts.pending_buffers,
@@ -165,21 +212,27 @@ cdef class NativeStream:
 
     def progress(self):
         """(batches that have left, each has a number below; origins that are not finished)."""
-        cdef StreamCounts counts
-        with nogil:
-            counts = self.engine.counts()
+        cdef StreamCounts counts = self.look()
         return counts.batches, counts.origins - counts.finished
 
     def checkpoint(self):
-        """(state, result): the state of every origin, and the batches that were open."""
+        """(state, result): the state of every origin, None if there is no memory for it, and the batches that were open."""
         cdef PushResult result
-        cdef string state
-        with nogil:
-            state = self.engine.checkpoint(&result)
-        return <bytes>state, push_result(&result, self.markers)
+        cdef string native
+        cdef bytes state = None
+        self.check()
+        try:
+            with nogil:
+                native = self.engine.checkpoint(&result)
+            state = <bytes>native
+        except MemoryError:
+            if self.closed:
+                raise
+        return state, self.handed_out(&result)
 
     def restore(self, bytes state):
-        cdef string native = state
+        cdef string native
+        set_text(&native, state)
         cdef bint fine
         with nogil:
             fine = self.engine.restore(native)
@@ -187,7 +240,6 @@ cdef class NativeStream:
 
 
 cdef tuple push_result(PushResult* result, dict markers):
-    """(status, not_taken, appended, [(origin, spans, capsule, number, marker)], [(origin, error tuple)], holes)"""
     cdef size_t i, j
     cdef list batches = [], errors = [], holes = []
     cdef list spans

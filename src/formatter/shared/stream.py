@@ -25,6 +25,7 @@ from formatter.errors import FlowError, OptionError, SchemaError, SequenceError
 from formatter.filters import Filters
 from formatter.flow.policy import BatchPolicy
 from formatter.plans import Format
+from formatter.shared.broken_off import fail_all, tells_consumers
 from formatter.shared.consumer import LOOK_AROUND_S, OVERFLOW, Consumer, abandoned
 from formatter.shared.delivery import Delivery
 from formatter.shared.explain import explained
@@ -32,7 +33,14 @@ from formatter.shared.needs import ALL, Needs, _All, in_order, needs_of, paths
 from formatter.shared.projection import Decodes, Projection
 from formatter.shared.row_filters import RowFilter, kept, row_filter
 from formatter.shared.subscription import Subscription
-from formatter.stream import MAX_PENDING_BYTES, MAX_RECORD_BYTES, Stream, StreamStats, native_options
+from formatter.stream import (
+    MAX_PENDING_BYTES,
+    MAX_RECORD_BYTES,
+    NO_MEMORY_FOR_CHECKPOINT,
+    Stream,
+    StreamStats,
+    native_options,
+)
 
 QUEUE = 64
 IDLE = ("discard", "error")
@@ -117,6 +125,7 @@ class SharedStream(Stream):
 
     # ------------------------------------------------------------------------------------------------ subscriptions
 
+    @tells_consumers
     def subscribe(
         self,
         columns: Sequence[str] | _All = ALL,
@@ -166,6 +175,7 @@ class SharedStream(Stream):
         self._hand_out(flushed)
         return consumer
 
+    @tells_consumers
     def _leave(self, consumer: Consumer) -> None:
         """What was pushed before is delivered first: open batches, and those that other calls are about to hand out."""
         if consumer.closed:
@@ -288,27 +298,36 @@ class SharedStream(Stream):
         if self._barred or self._orphans:
             self._admit()
         number = checked_sequence(sequence, origin)
-        return self._settle(self._native.push(buffer, self._id(origin), number), origin, number)
+        try:
+            return self._settle(self._native.push(buffer, self._id(origin), number), origin, number)
+        except MemoryError as error:
+            self._broke_off(error)
+            raise
 
+    @tells_consumers
     def push_many(self, buffers: Any, *, sequences: Any, origins: Any = None) -> list[Batch]:
         self._admit()
         return super().push_many(buffers, sequences=sequences, origins=origins)
 
+    @tells_consumers
     def append(self, buffer: Any, *, origin: Origin = 0) -> list[Batch]:
         self._admit()
         return super().append(buffer, origin=origin)
 
+    @tells_consumers
     def lost(self, sequence: int, *, origin: Origin = 0) -> list[Batch]:
         self._reap()
         if self._finished:
             self._admit()
         return super().lost(sequence, origin=origin)
 
+    @tells_consumers
     def flush(self) -> list[Batch]:
         """Open batches, whatever the policy says."""
         self._reap()
         return super().flush()
 
+    @tells_consumers
     def finish(self, *, origin: Origin = 0, last_sequence: int | None = None) -> list[Batch]:
         """The origin's end. With the last open one the stream ends, and subscriptions that have read all do too."""
         self._reap()
@@ -317,6 +336,7 @@ class SharedStream(Stream):
         finally:
             self._end_if_finished()
 
+    @tells_consumers
     def finish_all(self) -> list[Batch]:
         """finish() for every origin that is still open; the stream ends."""
         self._reap()
@@ -338,10 +358,16 @@ class SharedStream(Stream):
             cut = self._cut
         self._hand_out(flushed)
         self._await_rows_before(*cut)
-        for consumer in gone:
-            failure = FlowError(f"subscription {consumer.name!r}: the stream failed: {error}")
-            failure.__cause__ = error
-            consumer.close(failure)
+        fail_all(gone, error)
+
+    def _broke_off(self, error: MemoryError) -> None:
+        if not self._native.closed:
+            return  # it goes on
+        with self._control:
+            self._finished = self._barred = True
+            gone = list(self._live.values())
+            self._live.clear()
+        fail_all(gone, error)
 
     def _admit(self) -> None:
         self._reap()
@@ -364,7 +390,7 @@ class SharedStream(Stream):
         status, not_taken, _appended, finished, errors, holes = result
         if not finished and not errors and status == "ok":
             return []
-        batches, full = self._delivery.deliver(finished)
+        batches, full = self._deliver(finished)
         raised = self._note(errors) if errors else None
         if status != "ok":
             raise refusal(status, origin, sequence, holes, self._options, not_taken)
@@ -380,8 +406,16 @@ class SharedStream(Stream):
     def _hand_out(self, finished: list[Any]) -> None:
         """Batches that left without a push: whoever caused it waits for nobody."""
         if finished:
-            self._delivery.deliver(finished)
+            self._deliver(finished)
 
+    def _deliver(self, finished: list[Any]) -> tuple[list[Batch], list[Consumer]]:
+        try:
+            return self._delivery.deliver(finished)
+        except MemoryError:
+            self._native.close()  # somebody has not got what was his
+            raise
+
+    @tells_consumers
     def _next(self, consumer: Consumer, timeout: float | None) -> Any:
         """For a subscription: its next batch, END, or None in time. Open batches whose deadline passes leave meanwhile."""
         batch = consumer.take(0)
@@ -429,6 +463,7 @@ class SharedStream(Stream):
             dropped_batches=sum(c.dropped for c in live), dropped_rows=sum(c.dropped_rows for c in live),
         )  # fmt: skip
 
+    @tells_consumers
     def checkpoint(self) -> bytes:
         """Everything needed to go on. Rows decoded before are handed out now: what is in the queues counts as delivered.
 
@@ -437,6 +472,8 @@ class SharedStream(Stream):
         self._reap()
         native, result = self._native.checkpoint()
         self._hand_out(result[3])
+        if native is None:
+            raise MemoryError(NO_MEMORY_FOR_CHECKPOINT)
         return self._packed(native, [])
 
     @classmethod

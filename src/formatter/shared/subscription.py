@@ -38,7 +38,7 @@ class Subscription:
     def __init__(self, shared: SharedStream, consumer: Consumer) -> None:
         self._shared = shared
         self._consumer = consumer
-        self._lost = weakref.finalize(self, _orphan, consumer, shared._orphans)
+        self._lost = weakref.finalize(self, _orphan, weakref.ref(consumer), shared._orphans)
         self._lost.atexit = False
 
     # ------------------------------------------------------------------------------------------------------ reading
@@ -144,7 +144,12 @@ class Subscription:
         return f"<Subscription {self.name!r} columns={list(self.columns)} {state}>"
 
 
-def _orphan(consumer: Consumer, orphans: Any) -> None:
-    """Runs wherever garbage is collected, perhaps inside a lock of ours: only marks. The next call does the rest."""
-    consumer.orphaned = True
-    orphans.append(consumer)
+def _orphan(known: weakref.ref[Consumer], orphans: Any) -> None:
+    """Runs wherever garbage is collected, perhaps inside a lock of ours: only marks. The next call does the rest.
+
+    A consumer may hold an error, whose frames hold the lease: were it held here, the lease would never be lost.
+    """
+    consumer = known()
+    if consumer is not None:
+        consumer.orphaned = True
+        orphans.append(consumer)

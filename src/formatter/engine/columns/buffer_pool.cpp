@@ -3,12 +3,12 @@
 #include <sys/mman.h>
 
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
-#include <utility>
-#include <vector>
+#include <new>
+
+#include "engine/threads/fork_watch.hpp"
 
 namespace formatter {
 namespace {
@@ -20,9 +20,31 @@ constexpr size_t huge_page = size_t(2) << 20;
 constexpr size_t colour_step = 4096 + 64;  // another page and another line
 constexpr unsigned colours = 32;
 
-struct Pool {
-    std::mutex lock;
-    std::vector<uint8_t*> idle[class_count];
+// An idle block holds its place in a list by itself: to give memory back takes none.
+struct Idle {
+    Idle* next;
+    int klass;
+};
+
+struct IdleList {
+    Idle* first = nullptr;
+
+    bool empty() const { return first == nullptr; }
+    void push(uint8_t* block, int klass) { first = new (block) Idle{first, klass}; }
+    uint8_t* pop() {
+        Idle* block = first;
+        first = block->next;
+        return reinterpret_cast<uint8_t*>(block);
+    }
+};
+
+struct Pool final : ForkWatch {
+    Pool() { begin_watch(Order::inner); }
+    void before_fork() override { lock.lock(); }
+    void after_fork(bool) override { lock.unlock(); }
+
+    std::mutex lock;  // others may be held where this one is taken, none is taken where it is held
+    IdleList idle[class_count];
     uint64_t last_use[class_count] = {};  // the number of the request that last asked for the class
     uint64_t requests = 0;
     PoolStats stats{};
@@ -33,6 +55,7 @@ Pool& pool() {
     static Pool* instance = new Pool;
     return *instance;
 }
+[[maybe_unused]] const Pool& made_at_load = pool();  // before anyone holds a lock while asking for it
 
 int class_of(size_t size) {
     if (size <= smallest_class) return 0;
@@ -51,39 +74,54 @@ uint8_t* allocate(size_t size) {
     const size_t room = huge ? size + colours * colour_step : size;
     void* block =
         std::aligned_alloc(huge ? huge_page : 64, huge ? (room + huge_page - 1) / huge_page * huge_page : room);
-    if (!block) {
-        std::fputs("formatter: out of memory while growing a result buffer\n", stderr);
-        std::abort();
-    }
+    if (!block) return nullptr;
     if (!huge) return static_cast<uint8_t*>(block);
     madvise(block, size, MADV_HUGEPAGE);
     return static_cast<uint8_t*>(block) + next_colour();
 }
 
-void deallocate(uint8_t* block, size_t size) {
-    std::free(size >= huge_page ? reinterpret_cast<uint8_t*>(uintptr_t(block) / huge_page * huge_page) : block);
+void deallocate_all(IdleList* blocks) {
+    while (!blocks->empty()) {
+        const bool huge = smallest_class << blocks->first->klass >= huge_page;
+        uint8_t* block = blocks->pop();
+        std::free(huge ? reinterpret_cast<uint8_t*>(uintptr_t(block) / huge_page * huge_page) : block);
+    }
 }
 
 }  // namespace
 
+void out_of_memory() { throw std::bad_alloc(); }
+
 uint8_t* pool_acquire(size_t size, size_t* capacity) {
     const int klass = class_of(size);
-    *capacity = smallest_class << klass;
+    if (klass >= class_count) out_of_memory();
+    const size_t block_size = smallest_class << klass;
     Pool& p = pool();
+    uint8_t* block = nullptr;
     {
         std::lock_guard<std::mutex> guard(p.lock);
-        p.stats.live_bytes += *capacity;
-        p.stats.live_blocks++;
         p.last_use[klass] = ++p.requests;
         if (!p.idle[klass].empty()) {
-            uint8_t* block = p.idle[klass].back();
-            p.idle[klass].pop_back();
-            p.stats.idle_bytes -= *capacity;
-            return block;
+            block = p.idle[klass].pop();
+            p.stats.idle_bytes -= block_size;
+            p.stats.live_bytes += block_size;
+            p.stats.live_blocks++;
         }
-        p.stats.fresh_blocks++;
     }
-    return allocate(*capacity);
+    if (!block) {
+        block = allocate(block_size);
+        if (!block) {  // what others keep warm is worth less
+            pool_trim();
+            block = allocate(block_size);
+        }
+        if (!block) out_of_memory();
+        std::lock_guard<std::mutex> guard(p.lock);
+        p.stats.fresh_blocks++;
+        p.stats.live_bytes += block_size;
+        p.stats.live_blocks++;
+    }
+    *capacity = block_size;
+    return block;
 }
 
 namespace {
@@ -104,10 +142,10 @@ int stalest_class(const Pool& p, int comes_back) {
 }  // namespace
 
 // A pool full of sizes that nobody asks for any more would keep out those that somebody does: these take their place.
-void pool_release(uint8_t* block, size_t capacity) {
+void pool_release(uint8_t* block, size_t capacity) noexcept {
     Pool& p = pool();
     const int klass = class_of(capacity);
-    std::vector<std::pair<uint8_t*, size_t>> leaving;
+    IdleList leaving;
     {
         std::lock_guard<std::mutex> guard(p.lock);
         p.stats.live_bytes -= capacity;
@@ -115,18 +153,17 @@ void pool_release(uint8_t* block, size_t capacity) {
         while (p.stats.idle_bytes + capacity > idle_limit) {
             const int stalest = capacity > idle_limit ? -1 : stalest_class(p, klass);
             if (stalest < 0) break;
-            leaving.emplace_back(p.idle[stalest].back(), smallest_class << stalest);
-            p.idle[stalest].pop_back();
-            p.stats.idle_bytes -= leaving.back().second;
+            leaving.push(p.idle[stalest].pop(), stalest);
+            p.stats.idle_bytes -= smallest_class << stalest;
         }
         if (p.stats.idle_bytes + capacity <= idle_limit) {
             p.stats.idle_bytes += capacity;
-            p.idle[klass].push_back(block);
+            p.idle[klass].push(block, klass);
         } else {
-            leaving.emplace_back(block, capacity);
+            leaving.push(block, klass);
         }
     }
-    for (const auto& [gone, size] : leaving) deallocate(gone, size);
+    deallocate_all(&leaving);
 }
 
 PoolStats pool_stats() {
@@ -138,10 +175,7 @@ PoolStats pool_stats() {
 void pool_trim() {
     Pool& p = pool();
     std::lock_guard<std::mutex> guard(p.lock);
-    for (int klass = 0; klass < class_count; klass++) {
-        for (uint8_t* block : p.idle[klass]) deallocate(block, smallest_class << klass);
-        p.idle[klass].clear();
-    }
+    for (IdleList& idle : p.idle) deallocate_all(&idle);
     p.stats.idle_bytes = 0;
 }
 

@@ -16,9 +16,13 @@ struct PoolStats {
     uint64_t fresh_blocks;  // allocated since the start: stays flat when reuse works
 };
 
-// Sizes are rounded up to the block's class; `capacity` receives the usable size. Never null: aborts when out of memory.
+// How the engine says that there is no memory: as the standard library does, by std::bad_alloc. Nothing else is thrown, and
+// what a call had begun is undone or closed by destructors on the way to the binding.
+[[noreturn]] void out_of_memory();
+
+// Sizes are rounded up to the block's class; `capacity` receives the usable size. Never null.
 uint8_t* pool_acquire(size_t size, size_t* capacity);
-void pool_release(uint8_t* block, size_t capacity);
+void pool_release(uint8_t* block, size_t capacity) noexcept;
 PoolStats pool_stats();
 // Gives idle blocks back to the system.
 void pool_trim();

@@ -197,11 +197,12 @@ void export_dictionary(const TextDictionary& dictionary, bool large, size_t numb
 }  // namespace
 
 void ColumnSet::export_batch(ArrowArray* out, size_t exported_columns) {
-    ExportedBatch* const batch = new ExportedBatch;
+    std::unique_ptr<ExportedBatch> batch(new ExportedBatch);
     const size_t n = exported_columns;
-    const size_t all = columns_.size();
+    std::vector<Column> columns(columns_.size());
     reserve_rows(0);
-    batch->columns = std::move(columns_);
+    columns.swap(columns_);
+    batch->columns = std::move(columns);
     batch->holders = n + 1;
     batch->children.resize(n);
     batch->child_pointers.resize(n);
@@ -230,10 +231,10 @@ void ColumnSet::export_batch(ArrowArray* out, size_t exported_columns) {
         child.n_buffers = is_text(type) ? 3 : 2;
         child.buffers = buffers;
         child.release = let_go;
-        child.private_data = batch;
+        child.private_data = batch.get();
         if (is_coded(spec)) {
             child.n_buffers = 2;
-            export_dictionary(dictionaries_[i], has_large_offsets(type), coded++, batch, &child);
+            export_dictionary(dictionaries_[i], has_large_offsets(type), coded++, batch.get(), &child);
         } else if (is_text(type) && spec.layout == TextLayout::view) {
             PoolBuffer views;
             if (has_large_offsets(type))
@@ -255,8 +256,7 @@ void ColumnSet::export_batch(ArrowArray* out, size_t exported_columns) {
     out->n_children = int64_t(n);
     out->children = batch->child_pointers.data();
     out->release = release_batch;
-    out->private_data = batch;
-    columns_ = std::vector<Column>(all);
+    out->private_data = batch.release();
     for (TextDictionary& dictionary : dictionaries_) {
         if (dictionary.size() > kept_entries_most || dictionary.text_bytes() > kept_bytes_most) dictionary.clear();
         dictionary.keep();

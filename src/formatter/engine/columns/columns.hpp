@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/columns/arrow_abi.hpp"
@@ -57,6 +58,19 @@ struct ColumnSpec {
     uint32_t field = 0;         // ordinal of the field in a record of the input
     std::string name;
     std::string type_name;      // for messages
+};
+
+// An array that is released unless it was handed on, which clears its `release`.
+struct OwnedArray : ArrowArray {
+    OwnedArray() : ArrowArray{} {}
+    OwnedArray(OwnedArray&& other) noexcept : ArrowArray(other) { other.release = nullptr; }
+    OwnedArray& operator=(OwnedArray&& other) noexcept {
+        std::swap<ArrowArray>(*this, other);
+        return *this;
+    }
+    ~OwnedArray() {
+        if (release) release(this);
+    }
 };
 
 inline bool is_text(ColumnType type) { return type >= ColumnType::string; }

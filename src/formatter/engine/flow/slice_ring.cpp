@@ -73,8 +73,6 @@ SliceRing::SliceRing(int64_t high, int64_t low)
       wake_slices_(high - high / 2),
       ring_(new Slice[static_cast<size_t>(slots_)]) {}
 
-SliceRing::~SliceRing() { delete[] ring_; }
-
 bool SliceRing::has_room() {
     if (slices_pushed_ - cached_popped_ < high_) return true;
     cached_popped_ = slices_popped_.load(std::memory_order_acquire);

@@ -14,6 +14,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <mutex>
 
 namespace formatter {
@@ -60,7 +61,6 @@ class SliceRing {
   public:
     // A producer waits at `high` row slices and is woken at `low`. Callers pass 1 <= high <= capacity, 0 <= low < high.
     SliceRing(int64_t high, int64_t low);
-    ~SliceRing();
     SliceRing(const SliceRing&) = delete;
     SliceRing& operator=(const SliceRing&) = delete;
 
@@ -95,7 +95,7 @@ class SliceRing {
     void wake_consumer();
 
     const int64_t high_, low_, slots_, wake_slices_;
-    Slice* const ring_;
+    const std::unique_ptr<Slice[]> ring_;
 
     alignas(64) std::atomic<int64_t> head_{0};  // written by the producer
     int64_t cached_tail_ = 0, cached_popped_ = 0, slices_pushed_ = 0, rows_pushed_ = 0;

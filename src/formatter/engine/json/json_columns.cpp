@@ -12,24 +12,26 @@ constexpr uint64_t first_rows = 64;
 struct ExportedArray {
     PoolBuffer validity, values, text;
     const void* buffers[3] = {nullptr, nullptr, nullptr};
-    std::vector<ArrowArray> children;
+    std::vector<OwnedArray> children;
     std::vector<ArrowArray*> child_pointers;
-
-    void point_at_children(ArrowArray* out) {
-        for (ArrowArray& child : children) child_pointers.push_back(&child);
-        out->n_children = int64_t(children.size());
-        out->children = child_pointers.data();
-        out->buffers = buffers;
-        out->private_data = this;
-    }
 };
 
 void release_array(ArrowArray* array) {
-    ExportedArray* owned = static_cast<ExportedArray*>(array->private_data);
-    for (ArrowArray& child : owned->children)
-        if (child.release) child.release(&child);
     array->release = nullptr;
-    delete owned;
+    delete static_cast<ExportedArray*>(array->private_data);
+}
+
+// What is owned becomes an array's, which has this length.
+void hand_over(std::unique_ptr<ExportedArray> owned, uint64_t length, ArrowArray* out) {
+    for (OwnedArray& child : owned->children) owned->child_pointers.push_back(&child);
+    *out = ArrowArray{};
+    out->length = int64_t(length);
+    out->n_buffers = 1;
+    out->n_children = int64_t(owned->children.size());
+    out->children = owned->child_pointers.data();
+    out->buffers = owned->buffers;
+    out->release = release_array;
+    out->private_data = owned.release();
 }
 
 }  // namespace
@@ -184,23 +186,15 @@ void JsonBuilder::truncate(uint64_t length) {
 
 void JsonBuilder::export_array(ArrowArray* out) {
     reserve(1);
-    *out = ArrowArray{};
-    auto* owned = new ExportedArray;
-    out->length = int64_t(length_);
-    out->null_count = int64_t(null_count_);
-    out->release = release_array;
-    owned->buffers[0] = null_count_ ? validity_.data() : nullptr;
+    std::unique_ptr<ExportedArray> owned(new ExportedArray);
     if (spec_->kind == JsonKind::map) {
         // A map's child is the struct of its entries.
-        auto* entries = new ExportedArray;
+        std::unique_ptr<ExportedArray> entries(new ExportedArray);
         entries->children.resize(2);
         owned->children.resize(1);
-        owned->children[0] = ArrowArray{};
-        owned->children[0].length = int64_t(children_[0].length_);
-        owned->children[0].n_buffers = 1;
-        owned->children[0].release = release_array;
+        const uint64_t entry_count = children_[0].length_;
         for (size_t i = 0; i < 2; i++) children_[i].export_array(&entries->children[i]);
-        entries->point_at_children(&owned->children[0]);
+        hand_over(std::move(entries), entry_count, &owned->children[0]);
     } else {
         owned->children.resize(children_.size());
         for (size_t i = 0; i < children_.size(); i++) children_[i].export_array(&owned->children[i]);
@@ -208,24 +202,22 @@ void JsonBuilder::export_array(ArrowArray* out) {
     owned->validity = std::move(validity_);
     owned->values = std::move(values_);
     owned->text = std::move(text_);
-    const bool text = spec_->kind == JsonKind::scalar && is_text(spec_->scalar.type);
-    out->n_buffers = text ? 3 : spec_->kind == JsonKind::structure || spec_->kind == JsonKind::fixed_list ? 1 : 2;
+    owned->buffers[0] = null_count_ ? owned->validity.data() : nullptr;
     owned->buffers[1] = owned->values.data();
     owned->buffers[2] = owned->text.data() ? owned->text.data() : owned->values.data();
-    owned->point_at_children(out);
+    hand_over(std::move(owned), length_, out);
+    out->null_count = int64_t(null_count_);
+    const bool text = spec_->kind == JsonKind::scalar && is_text(spec_->scalar.type);
+    out->n_buffers = text ? 3 : spec_->kind == JsonKind::structure || spec_->kind == JsonKind::fixed_list ? 1 : 2;
     usual_length_ = length_ + length_ / 16;
     usual_text_bytes_ = text_bytes_ + text_bytes_ / 16;
     length_ = null_count_ = capacity_ = text_bytes_ = 0;
 }
 
-void export_columns(std::vector<ArrowArray>* columns, uint64_t rows, ArrowArray* out) {
-    *out = ArrowArray{};
-    auto* owned = new ExportedArray;
-    owned->children = std::move(*columns);
-    out->length = int64_t(rows);
-    out->n_buffers = 1;
-    out->release = release_array;
-    owned->point_at_children(out);
+void export_columns(std::vector<OwnedArray> columns, uint64_t rows, ArrowArray* out) {
+    std::unique_ptr<ExportedArray> owned(new ExportedArray);
+    owned->children = std::move(columns);
+    hand_over(std::move(owned), rows, out);
 }
 
 }  // namespace formatter

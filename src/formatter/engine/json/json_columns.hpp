@@ -69,7 +69,7 @@ class JsonBuilder {
     uint64_t usual_length_ = 0, usual_text_bytes_ = 0;
 };
 
-// A struct array of whole columns, taken from arrays that are already complete. They count as released.
-void export_columns(std::vector<ArrowArray>* columns, uint64_t rows, ArrowArray* out);
+// A struct array of whole columns, taken from arrays that are already complete.
+void export_columns(std::vector<OwnedArray> columns, uint64_t rows, ArrowArray* out);
 
 }  // namespace formatter

@@ -242,20 +242,19 @@ void JsonDecoder::export_batch(ArrowArray* out) {
         const uint64_t bytes = columns_.column(i).text_bytes;
         usual_text_bytes_[i] = bytes + bytes / 16;
     }
-    ArrowArray flat;
+    OwnedArray flat;
     columns_.export_batch(&flat, flat_out);
-    std::vector<ArrowArray> children(format_->output_columns);
+    std::vector<OwnedArray> children(format_->output_columns);
     for (size_t i = 0; i < format_->output_columns; i++) {
         if (layout_[i].nested) {
             nested_[layout_[i].position].export_array(&children[i]);
             continue;
         }
         ArrowArray* child = flat.children[layout_[i].position];
-        children[i] = *child;
+        static_cast<ArrowArray&>(children[i]) = *child;
         child->release = nullptr;  // moved
     }
-    flat.release(&flat);
-    export_columns(&children, rows, out);
+    export_columns(std::move(children), rows, out);
     reserved_ = 0;
     text_room_ = offsets_most;
 }

@@ -60,10 +60,10 @@ const JsonKeys::Entry* JsonKeys::add(const uint8_t* begin, const uint8_t* end, u
     const size_t size = size_t(end - begin);
     uint8_t ones[16];
     std::memset(ones, 255, sizeof ones);
-    texts_.emplace_back(new char[size + 16]());
+    texts_.push_back(std::unique_ptr<char[]>(new char[size + 16]()));
     char* text = texts_.back().get();
     std::memcpy(text + 16, begin, size);
-    entries_.emplace_back(new Entry());
+    entries_.push_back(std::unique_ptr<Entry>(new Entry()));
     Entry& entry = *entries_.back();
     entry.tail = tail_of(reinterpret_cast<const uint8_t*>(text) + 16 + size, size);
     entry.mask = tail_of(ones + 16, size);

@@ -28,7 +28,7 @@ uint8_t* RewritingDecoder::room_for(size_t size) {
     if (kept_bytes_ > kept_most) materialize();
     if (kept_bytes_ || spare_size_ < size || texts_.empty()) {
         if (!kept_bytes_) texts_.clear();
-        texts_.emplace_back(new uint8_t[size]);
+        texts_.push_back(std::unique_ptr<uint8_t[]>(new uint8_t[size]));
         spare_size_ = size;
     }
     return texts_.back().get();

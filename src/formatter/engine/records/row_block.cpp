@@ -36,7 +36,7 @@ void RowBlock::add_rows(uint32_t rows) {
 }
 
 uint8_t* RowBlock::keep_bytes(size_t size) {
-    kept_bytes_.emplace_back(new uint8_t[size]);
+    kept_bytes_.push_back(std::unique_ptr<uint8_t[]>(new uint8_t[size]));
     return kept_bytes_.back().get();
 }
 

@@ -14,18 +14,19 @@ uint64_t open_since(const ShredRing& ring) { return ring.last_delimiter() ? ring
 
 Outstanding& Origin::work() {
     if (outstanding) return *outstanding;
-    outstanding.reset(new Outstanding);
-    outstanding->tallied = ring.prefix();
-    outstanding->open_bytes = tail_size;
+    std::unique_ptr<Outstanding> unfolded(new Outstanding);
+    unfolded->tallied = ring.prefix();
+    unfolded->open_bytes = tail_size;
     if (has_tail) {
-        Fragments& kept = outstanding->fragments[open_since(ring)];
+        Fragments& kept = unfolded->fragments[open_since(ring)];
         kept.has_tail = true;
         kept.from_start = ring.last_delimiter() == 0;
         kept.tail.append(tail.get(), tail_size);
-        tail.reset();
-        has_tail = false;
-        tail_size = 0;
     }
+    tail.reset();
+    has_tail = false;
+    tail_size = 0;
+    outstanding = std::move(unfolded);
     return *outstanding;
 }
 
@@ -41,10 +42,10 @@ size_t Origin::fold() {
         size += f.tail.size;
     }
     if (size > folded_bytes_most) return 0;
+    if (size) tail.reset(new uint8_t[size]);
     has_tail = count > 0;
     tail_size = uint32_t(size);
     if (size) {
-        tail.reset(new uint8_t[size]);
         size_t at = 0;
         for (const auto& entry : w.fragments) {
             if (entry.second.tail.size) std::memcpy(tail.get() + at, entry.second.tail.data(), entry.second.tail.size);

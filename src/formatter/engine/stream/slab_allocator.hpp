@@ -19,7 +19,8 @@ class Slabs {
         size = (size + alignment - 1) / alignment * alignment;
         if (left_ < size) {
             next_size_ = std::max(size, std::min(2 * next_size_, largest));
-            slabs_.emplace_back(new char[next_size_]);  // aligned for everything that has no special wish
+            // aligned for everything that has no special wish
+            slabs_.push_back(std::unique_ptr<char[]>(new char[next_size_]));
             at_ = slabs_.back().get();
             left_ = next_size_;
         }

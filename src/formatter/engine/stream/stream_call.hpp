@@ -1,6 +1,7 @@
 // What one call of the stream engine carries between its locked and its unlocked parts.
 #pragma once
 
+#include <exception>
 #include <utility>
 
 #include "engine/columns/buffer_pool.hpp"
@@ -82,12 +83,33 @@ struct StreamEngine::Job {
     uint64_t bytes_exported = 0;  // of this job in batches that left on the way
 };
 
+// A call that changes what others see, from when it is about to take the lock: if it is left by an exception, what it had in
+// its hands is lost, and the stream is closed before anyone else can look at it.
+class StreamEngine::Change {
+  public:
+    Change(StreamEngine& stream, std::unique_lock<std::mutex>& guard) : stream_(stream), guard_(guard) {}
+    Change(const Change&) = delete;
+    void begin() { begun_ = true; }
+    ~Change() {
+        if (!begun_ || std::uncaught_exceptions() == before_) return;
+        if (!guard_.owns_lock()) guard_.lock();
+        stream_.closed_ = StreamClosed::out_of_memory;
+        stream_.quiet_.notify_all();
+    }
+
+  private:
+    StreamEngine& stream_;
+    std::unique_lock<std::mutex>& guard_;
+    const int before_ = std::uncaught_exceptions();
+    bool begun_ = false;
+};
+
 struct StreamEngine::Call {
     Run run;
     std::vector<Job> jobs;
     std::vector<Origin*> origins;    // touched
     std::vector<Origin*> decoding;   // ordered: those this call decodes, and nobody else meanwhile
-    std::vector<std::pair<Origin*, Builder*>> builders;
+    std::vector<std::pair<Origin*, OwnedBuilder>> builders;
     std::vector<OwnedBytes> owners;  // of the bytes that jobs refer to
     std::vector<FinishedBatch> batches;
     std::vector<std::pair<Origin*, RowError>> errors;  // found while parsing

@@ -148,11 +148,22 @@ uint64_t read_outstanding(ImageReader& in, Outstanding& work, const Framing& fra
 
 std::string StreamEngine::checkpoint(PushResult* result) {
     std::unique_lock<std::mutex> guard(lock_);
-    quiet_.wait(guard, [this] { return !closed_gate_; });  // one checkpoint at a time
-    closed_gate_ = true;
-    quiet_.wait(guard, [this] { return in_flight_ == 0; });
-    flush_idle(Flush::all, result);
-    number_batches(result);
+    wait_until(guard, [this] { return !closed_gate_; });  // one checkpoint at a time
+    struct Gate {  // other calls wait in front of it, also where the image takes more memory than there is
+        StreamEngine& stream;
+        explicit Gate(StreamEngine& stream) : stream(stream) { stream.closed_gate_ = true; }
+        ~Gate() {
+            stream.closed_gate_ = false;
+            stream.quiet_.notify_all();
+        }
+    } gate(*this);
+    wait_until(guard, [this] { return in_flight_ == 0; });
+    {
+        Change change(*this, guard);
+        change.begin();
+        flush_idle(Flush::all, result);
+        number_batches(result);
+    }
     ImageWriter out(stream_magic);
     const DecodeCounters& d = counts_.decode;
     for (uint64_t count : {counts_.buffers, counts_.bytes, counts_.spanning, counts_.duplicates, counts_.lost,
@@ -176,8 +187,6 @@ std::string StreamEngine::checkpoint(PushResult* result) {
         if (o.outstanding) write_outstanding(out, *o.outstanding);
         if (folded) o.fold();
     }
-    closed_gate_ = false;
-    quiet_.notify_all();
     return out.finish();
 }
 

@@ -47,11 +47,21 @@ StreamEngine::StreamEngine(StreamOptions options) : options_(std::move(options))
     auto plan = std::make_shared<StreamPlan>();
     plan->format = options_.format;
     plan_ = std::move(plan);
+    begin_watch();
 }
 
-StreamEngine::~StreamEngine() {
-    for (Builder* builder : idle_builders_) delete builder;
-    for (Builder* builder : spare_builders_) delete builder;
+StreamEngine::~StreamEngine() { end_watch(); }
+
+void StreamEngine::close() {
+    std::lock_guard<std::mutex> guard(lock_);
+    closed_ = StreamClosed::out_of_memory;
+    quiet_.notify_all();
+}
+
+// What other threads had in their hands the child will never see.
+void StreamEngine::after_fork(bool in_child) {
+    if (in_child && (in_flight_ || pushing_ || closed_gate_)) closed_ = StreamClosed::forked;
+    lock_.unlock();
 }
 
 PushResult StreamEngine::push(const PushedBuffer* buffers, size_t count, bool append) {
@@ -67,12 +77,14 @@ PushResult StreamEngine::push(const PushedBuffer* buffers, size_t count, bool ap
         explicit Presence(std::atomic<uint32_t>& calls) : calls(calls) { calls.fetch_add(1); }
         ~Presence() { calls.fetch_sub(1); }
     } presence(pushing_);
+    Change change(*this, guard);
     for (size_t begin = 0; begin < count && result.status == PushStatus::ok;) {
         const size_t leading = append ? 0 : leading_buffers(buffers, order.data() + begin, count - begin);
+        if (leading) change.begin();
         if (leading && push_leading(buffers, order.data() + begin, leading, call, &result)) {
             begin += leading;
             if (begin < count) continue;
-            guard.lock();
+            lock_open(guard);
             flush_idle(Flush::late, &result);
             number_batches(&result);
             return result;
@@ -80,8 +92,9 @@ PushResult StreamEngine::push(const PushedBuffer* buffers, size_t count, bool ap
         size_t end = begin, bytes = 0;
         while (end < count && end - begin < round_buffers && bytes < round_bytes) bytes += buffers[order[end++]].size;
         take_in(buffers, order.data() + begin, end - begin, call);
-        take_soon(guard);
-        quiet_.wait(guard, [this] { return !closed_gate_; });
+        change.begin();
+        lock_open(guard);
+        wait_until(guard, [this] { return !closed_gate_; });
         size_t i = begin;
         for (; i < end; i++) {
             const Arrived& arrived = call.round[i - begin];
@@ -129,7 +142,9 @@ PushResult StreamEngine::lost(uint64_t id, uint64_t sequence) {
     PushResult result;
     Call call;
     std::unique_lock<std::mutex> guard(lock_);
-    quiet_.wait(guard, [this] { return !closed_gate_; });
+    Change change(*this, guard);
+    change.begin();
+    wait_until(guard, [this] { return !closed_gate_; });
     if (sequence == 0)
         result.status = PushStatus::zero;
     else if (options_.max_sequence && sequence > options_.max_sequence)
@@ -166,7 +181,7 @@ void StreamEngine::run(Call& call, std::unique_lock<std::mutex>& guard, PushResu
         in_flight_++;
         guard.unlock();
         parse(call);
-        take_soon(guard);
+        lock_open(guard);
         for (const Job& job : call.jobs) job.origin->in_flight--;
         in_flight_--;
         settle(call, result);
@@ -218,7 +233,7 @@ void StreamEngine::settle(Call& call, PushResult* result) {
     for (const Job& job : call.jobs) join_tallies(*job.origin, job.run_first);
     for (FinishedBatch& batch : call.batches) result->batches.push_back(std::move(batch));
     call.batches.clear();
-    for (auto& entry : call.builders) return_builder(*entry.first, entry.second, result);
+    for (auto& entry : call.builders) return_builder(*entry.first, std::move(entry.second), result);
     call.builders.clear();
     number_batches(result);
     for (Origin* origin : call.origins) place_errors(*origin, result);
@@ -267,17 +282,17 @@ void StreamEngine::place_errors(Origin& origin, PushResult* result) {
 
 Builder* StreamEngine::builder_for(Origin& origin, Call& call) {
     for (auto& entry : call.builders)
-        if (entry.first == &origin) return entry.second;
+        if (entry.first == &origin) return entry.second.get();
     // Only reached under the lock: run() asks for every origin of the call before it unlocks.
-    Builder* builder = origin.builder;
-    if (builder) {
+    OwnedBuilder builder;
+    if (origin.builder) {
+        builder = take_idle(origin.builder);
         origin.builder = builder->next;
-        idle_builders_.remove(builder);
     } else if (!spare_builders_.empty() && !origin.format) {
-        builder = spare_builders_.back();
+        builder = std::move(spare_builders_.back());
         spare_builders_.pop_back();
     } else {
-        builder = new Builder;
+        builder.reset(new Builder);
         builder->plan = plan_;
         builder->format = origin.format;
         builder->decoder = (origin.format ? *origin.format : plan_->format).make_decoder();
@@ -307,8 +322,16 @@ Builder* StreamEngine::builder_for(Origin& origin, Call& call) {
         builder->expected = true;
     }
     builder->plan->held++;
-    call.builders.emplace_back(&origin, builder);
-    return builder;
+    call.builders.emplace_back(&origin, std::move(builder));
+    return call.builders.back().second.get();
+}
+
+StreamEngine::OwnedBuilder StreamEngine::take_idle(Builder* builder) {
+    const auto at = std::find_if(idle_builders_.begin(), idle_builders_.end(),
+                                 [builder](const OwnedBuilder& idle) { return idle.get() == builder; });
+    OwnedBuilder taken = std::move(*at);
+    idle_builders_.erase(at);
+    return taken;
 }
 
 // What a batch that is opened now will probably hold: as much as the last one, and what this call brings. Of the first
@@ -322,7 +345,7 @@ bool StreamEngine::is_full(const Builder& builder) const {
     return builder.decoder->rows() >= options_.max_rows || builder.decoder->byte_count() >= options_.max_batch_bytes;
 }
 
-void StreamEngine::return_builder(Origin& origin, Builder* builder, PushResult* result) {
+void StreamEngine::return_builder(Origin& origin, OwnedBuilder builder, PushResult* result) {
     builder->plan->held--;
     if (builder->full_bytes) typical_bytes_ = builder->full_bytes;
     if (is_full(*builder)) {
@@ -331,17 +354,15 @@ void StreamEngine::return_builder(Origin& origin, Builder* builder, PushResult* 
     }
     const bool outdated = builder->plan != plan_;
     if (outdated && (builder->decoder->rows() || !builder->covered.empty())) export_builder(*builder, &result->batches);
-    if (builder->decoder->rows() == 0 && builder->covered.empty()) return retire_builder(builder);
+    if (builder->decoder->rows() == 0 && builder->covered.empty()) return retire_builder(std::move(builder));
     builder->next = origin.builder;
-    origin.builder = builder;
-    idle_builders_.push_back(builder);
+    origin.builder = builder.get();
+    idle_builders_.push_back(std::move(builder));
 }
 
-void StreamEngine::retire_builder(Builder* builder) {
+void StreamEngine::retire_builder(OwnedBuilder builder) {
     if (spare_builders_.size() < spare_builders_most && !builder->format && builder->plan == plan_)
-        spare_builders_.push_back(builder);
-    else
-        delete builder;
+        spare_builders_.push_back(std::move(builder));
 }
 
 void StreamEngine::export_builder(Builder& builder, std::vector<FinishedBatch>* out) const {
@@ -375,7 +396,7 @@ void StreamEngine::flush_idle(Flush which, PushResult* result) {
     const bool timed = options_.max_latency_ns >= 0 && which != Flush::surplus;
     const int64_t now = timed ? now_ns() : 0;
     for (auto it = idle_builders_.begin(); it != idle_builders_.end();) {
-        Builder* builder = *it;
+        Builder* builder = it->get();
         const bool late = timed && now - builder->opened_ns >= options_.max_latency_ns;
         if (which != Flush::all && !late && idle_builders_.size() <= open_builders_most) {
             ++it;
@@ -387,10 +408,11 @@ void StreamEngine::flush_idle(Flush which, PushResult* result) {
                 *link = builder->next;
                 break;
             }
+        OwnedBuilder leaving = std::move(*it);
         it = idle_builders_.erase(it);
         if (builder->large) typical_bytes_ = builder->bytes;
         export_builder(*builder, &result->batches);
-        retire_builder(builder);
+        retire_builder(std::move(leaving));
     }
 }
 
@@ -402,6 +424,9 @@ void StreamEngine::number_batches(PushResult* result) {
 PushResult StreamEngine::flush(bool all) {
     PushResult result;
     std::unique_lock<std::mutex> guard(lock_);
+    Change change(*this, guard);
+    change.begin();
+    check_open();
     flush_idle(all ? Flush::all : Flush::late, &result);
     number_batches(&result);
     return result;
@@ -411,8 +436,11 @@ PushResult StreamEngine::finish(uint64_t id, bool use_last, uint64_t last_sequen
     PushResult result;
     Call call;
     std::unique_lock<std::mutex> guard(lock_);
+    Change change(*this, guard);
+    change.begin();
+    check_open();
     Origin& origin = origin_of(id);
-    quiet_.wait(guard, [&] { return origin.in_flight == 0 && !closed_gate_; });
+    wait_until(guard, [&] { return origin.in_flight == 0 && !closed_gate_; });
     if (origin.finished) {
         result.status = PushStatus::finished;
         return result;
@@ -456,14 +484,12 @@ PushResult StreamEngine::finish(uint64_t id, bool use_last, uint64_t last_sequen
         }
         origin.outstanding.reset();
     }
-    for (Builder* builder = origin.builder; builder;) {
-        Builder* next = builder->next;
-        idle_builders_.remove(builder);
+    while (origin.builder) {
+        OwnedBuilder builder = take_idle(origin.builder);
+        origin.builder = builder->next;
         export_builder(*builder, &result.batches);
-        retire_builder(builder);
-        builder = next;
+        retire_builder(std::move(builder));
     }
-    origin.builder = nullptr;
     flush_idle(Flush::late, &result);
     number_batches(&result);
     return result;

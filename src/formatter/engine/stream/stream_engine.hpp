@@ -19,6 +19,8 @@
 #include "engine/columns/arrow_abi.hpp"
 #include "engine/stream/origin.hpp"
 #include "engine/stream/slab_allocator.hpp"
+#include "engine/threads/fork_watch.hpp"
+#include "engine/threads/patient_lock.hpp"
 
 namespace formatter {
 
@@ -59,7 +61,7 @@ struct FinishedBatch {
     uint64_t number = 0;  // 0, 1, 2, ... as they leave: per origin in stream order if the stream is ordered
     std::shared_ptr<const StreamPlan> plan;  // that all its rows were decoded under
     std::vector<SequenceSpan> spans;
-    ArrowArray array{};
+    OwnedArray array;
 };
 
 struct PlacedError {
@@ -121,10 +123,19 @@ struct Builder {
     }
 };
 
-class StreamEngine {
+// Why a stream takes nothing any more: a call of it ran out of memory with rows in its hands; or the process was forked
+// while another thread was in one, and this is the child.
+enum class StreamClosed : uint8_t { no, out_of_memory, forked };
+
+class StreamEngine final : ForkWatch {
   public:
     explicit StreamEngine(StreamOptions options);
-    ~StreamEngine();
+    ~StreamEngine();  // not of one that is closed by a fork: it waits for threads that are not there
+
+    // No other call may follow if it is closed by a fork, and none but counts() and the destructor if it is closed.
+    StreamClosed closed() const { return closed_; }
+    // Rows that have left did not arrive. Calls that wait, or come back from parsing, end as if memory had run out.
+    void close();
 
     // Several buffers at once are taken in the order of their sequences. On a refusal the buffers before it are taken.
     // Sequence 0 with `append`: the one behind the highest seen; the result's `appended` says which.
@@ -153,6 +164,22 @@ class StreamEngine {
     struct Job;
     struct Led;
     struct Call;
+    class Change;
+
+    void before_fork() override { lock_.lock(); }
+    void after_fork(bool in_child) override;
+    void check_open() const {
+        if (closed_ != StreamClosed::no) out_of_memory();
+    }
+    void lock_open(std::unique_lock<std::mutex>& guard) {
+        take_soon(guard);
+        check_open();
+    }
+    template <typename Ready>
+    void wait_until(std::unique_lock<std::mutex>& guard, Ready ready) {
+        quiet_.wait(guard, [&] { return closed_ != StreamClosed::no || ready(); });
+        check_open();
+    }
 
     // arrival, without the lock (stream_arrival.cpp)
     struct Arrived;
@@ -213,10 +240,12 @@ class StreamEngine {
     void place_errors(Origin&, PushResult*);
     void use_header(Origin&, const std::string& header);
     void end_preamble(Origin&);
+    using OwnedBuilder = std::unique_ptr<Builder>;
     Builder* builder_for(Origin&, Call&);
-    void return_builder(Origin&, Builder*, PushResult*);
+    OwnedBuilder take_idle(Builder*);
+    void return_builder(Origin&, OwnedBuilder, PushResult*);
     void export_builder(Builder&, std::vector<FinishedBatch>*) const;
-    void retire_builder(Builder*);
+    void retire_builder(OwnedBuilder);
     uint64_t expected_bytes(const Call&) const;
     bool is_full(const Builder&) const;
     static bool takes(const Builder& builder, uint64_t bytes) {
@@ -231,6 +260,7 @@ class StreamEngine {
     std::list<std::pair<uint64_t, std::weak_ptr<const StreamPlan>>> older_plans_;  // somebody may still hold them
     std::mutex lock_;
     std::condition_variable quiet_;
+    std::atomic<StreamClosed> closed_{StreamClosed::no};  // changed under the lock
     std::atomic<uint32_t> pushing_{0};  // calls that bring buffers right now
     uint64_t in_flight_ = 0;
     bool closed_gate_ = false;  // a checkpoint waits for quiet
@@ -238,8 +268,8 @@ class StreamEngine {
                        SlabAllocator<std::pair<const uint64_t, Origin>>>
         origins_;  // none ever leaves: a finished one is remembered
     std::map<std::string, std::shared_ptr<const RecordFormat>> formats_;  // by header
-    std::list<Builder*> idle_builders_;  // oldest first
-    std::vector<Builder*> spare_builders_;
+    std::list<OwnedBuilder> idle_builders_;  // oldest first
+    std::vector<OwnedBuilder> spare_builders_;
     uint64_t typical_bytes_ = 0;  // of input in a full batch
     uint64_t tally_count_ = 0;  // in all origins
     StreamCounts counts_;

@@ -115,7 +115,8 @@ void StreamEngine::end_leading(Job& job) {
         else
             open |= job.pieces[i].size > 0;
         Claims claims{};  // all of records that have been parsed with the buffers
-        origin.ring.process(job.piece_position + (i - job.pieces_before), delimited, claims);
+        if (origin.ring.process(job.piece_position + (i - job.pieces_before), delimited, claims) != ShredRing::Status::ok)
+            out_of_memory();
     }
     origin.state.inside = led.inside;
     Fragments& kept = work.fragments[origin.ring.last_delimiter()];
@@ -131,15 +132,17 @@ void StreamEngine::end_leading(Job& job) {
 bool StreamEngine::push_leading(const PushedBuffer* buffers, const uint32_t* order, size_t count, Call& call,
                                 PushResult* result) {
     std::unique_lock<std::mutex> guard(lock_, std::defer_lock);
-    take_soon(guard);
-    quiet_.wait(guard, [this] { return !closed_gate_; });
+    Change change(*this, guard);
+    change.begin();
+    lock_open(guard);
+    wait_until(guard, [this] { return !closed_gate_; });
     if (!begin_leading(buffers, order, count, call)) return false;
     Origin& origin = *call.jobs[0].origin;
     origin.in_flight++;
     in_flight_++;
     guard.unlock();
     parse(call);
-    take_soon(guard);
+    lock_open(guard);
     origin.in_flight--;
     in_flight_--;
     end_leading(call.jobs[0]);

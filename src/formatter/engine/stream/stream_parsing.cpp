@@ -282,7 +282,7 @@ void StreamEngine::name_buffers(Call& call) {
     for (auto& entry : call.builders) {
         for (RowError& error : entry.second->decoder->errors) {
             const auto found = std::find_if(call.jobs.begin(), call.jobs.end(), [&](const Job& job) {
-                return job.builder == entry.second && !job.spanning && job.run_first == error.sequence &&
+                return job.builder == entry.second.get() && !job.spanning && job.run_first == error.sequence &&
                        (job.merged || error.record & after_spanning);
             });
             if (found == call.jobs.end() || found->run_first == found->run_last) continue;

@@ -6,12 +6,14 @@
 // decoded with. So a batch never mixes two plans, and nobody waits for a parse.
 #include <chrono>
 
-#include "engine/stream/stream_engine.hpp"
+#include "engine/stream/stream_call.hpp"
 
 namespace formatter {
 
 PlanChange StreamEngine::replan(RecordFormat format, std::vector<uint32_t> columns, bool force, PushResult* result) {
-    std::lock_guard<std::mutex> guard(lock_);
+    std::unique_lock<std::mutex> guard(lock_);
+    Change guarded(*this, guard);
+    check_open();
     PlanChange change;
     change.version = plan_->version;
     change.buffers = counts_.buffers;
@@ -27,11 +29,11 @@ PlanChange StreamEngine::replan(RecordFormat format, std::vector<uint32_t> colum
         formats[header] = std::move(preamble.format);
     }
     if (!change.missing.empty() && !force) return change;
+    guarded.begin();
     flush_idle(Flush::all, result);
     number_batches(result);
     change.batches = counts_.batches;
     change.parsing = in_flight_ != 0;
-    for (Builder* builder : spare_builders_) delete builder;
     spare_builders_.clear();
     for (auto& entry : origins_) {
         Origin& origin = entry.second;
@@ -57,6 +59,7 @@ PlanChange StreamEngine::replan(RecordFormat format, std::vector<uint32_t> colum
 uint64_t StreamEngine::await_older(uint64_t version, int64_t timeout_ns) {
     std::unique_lock<std::mutex> guard(lock_);
     quiet_.wait_for(guard, std::chrono::nanoseconds(timeout_ns), [&] {
+        if (closed_ != StreamClosed::no) return true;
         for (const auto& older : older_plans_) {
             const auto plan = older.second.lock();
             if (plan && plan->version < version && plan->held) return false;

@@ -43,7 +43,8 @@ void StreamEngine::extend_run(Origin& origin, uint64_t position, Piece buffer, c
     call.admitted++;
     call.admitted_bytes += buffer.size;
     Claims claims{};
-    origin.ring.process(position, delimited, claims);  // admission has excluded every refusal
+    if (origin.ring.process(position, delimited, claims) != ShredRing::Status::ok)
+        out_of_memory();  // admission has excluded every other refusal
     // Of those within the run the record ends here; it spans if something was open. The others are looked at when the
     // run is closed.
     for (uint32_t i = 0; i < claims.count; i++) {

@@ -3,12 +3,11 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
-#include <vector>
+#include <new>
 
 #include "engine/threads/patient_lock.hpp"
 
@@ -20,33 +19,38 @@ constexpr std::chrono::seconds idle_most(2);  // without work for longer, a thre
 // To wake one that sleeps takes as long as many pieces of work; the parts of one reading follow each other closely.
 constexpr int looks_before_sleep = 3000;  // about 80 microseconds
 
-struct Job {
-    void (*work)(void*);
-    void* argument;
-};
-
 struct Helpers {
     explicit Helpers(pid_t process) : process(process) {}
     const pid_t process;
     std::mutex lock;
     std::condition_variable work_to_do;
-    std::vector<Job> waiting;
-    std::atomic<size_t> waiting_count{0};  // the same, for looks without the lock
+    HelperRequest* first = nullptr;
+    std::atomic<unsigned> waiting{0};  // of all requests; changed under the lock
     size_t idle = 0;
+
+    void add(HelperRequest* request) {
+        request->next = first;
+        first = request;
+    }
+    void remove(HelperRequest* request) {
+        HelperRequest** link = &first;
+        while (*link != request) link = &(*link)->next;
+        *link = request->next;
+    }
 };
 
 // Never destroyed, threads wait in it until the process exits. A forked process has none of them, and cannot know who
-// held the lock: it begins anew.
-Helpers& helpers() {
+// held the lock: it begins anew. Null if there is no memory.
+Helpers* helpers() {
     static std::atomic<Helpers*> instance{nullptr};
     const pid_t process = getpid();
     Helpers* known = instance.load(std::memory_order_acquire);
     while (!known || known->process != process) {
-        Helpers* fresh = new Helpers(process);
-        if (instance.compare_exchange_strong(known, fresh, std::memory_order_acq_rel)) return *fresh;
+        Helpers* fresh = new (std::nothrow) Helpers(process);
+        if (!fresh || instance.compare_exchange_strong(known, fresh, std::memory_order_acq_rel)) return fresh;
         delete fresh;
     }
-    return *known;
+    return known;
 }
 
 void* help(void* argument) {
@@ -55,14 +59,15 @@ void* help(void* argument) {
     for (;;) {
         all.idle++;
         held.unlock();
-        for (int i = 0; i < looks_before_sleep && all.waiting_count == 0; i++) pause_a_little();
+        for (int i = 0; i < looks_before_sleep && all.waiting == 0; i++) pause_a_little();
         held.lock();
-        const bool asked = all.work_to_do.wait_for(held, idle_most, [&all] { return !all.waiting.empty(); });
+        const bool asked = all.work_to_do.wait_for(held, idle_most, [&all] { return all.waiting != 0; });
         all.idle--;
         if (!asked) return nullptr;
-        const Job job = all.waiting.back();
-        all.waiting.pop_back();
-        all.waiting_count = all.waiting.size();
+        HelperRequest* request = all.first;
+        const HelperRequest job = *request;  // it may be gone once the work has begun
+        if (--request->waiting == 0) all.remove(request);
+        all.waiting--;
         held.unlock();
         job.work(job.argument);
         held.lock();
@@ -81,29 +86,30 @@ bool start_helper(Helpers& all) {
 
 }  // namespace
 
-unsigned ask_helpers(unsigned count, void (*work)(void*), void* argument) {
-    Helpers& all = helpers();
-    std::unique_lock<std::mutex> held(all.lock);
+unsigned ask_helpers(HelperRequest* request, unsigned count) {
+    Helpers* const all = helpers();
+    if (!all) return 0;
+    std::unique_lock<std::mutex> held(all->lock);
     unsigned asked = 0;
     for (; asked < count; asked++) {
         // Those that wait take what is waiting already; the thread that is started waits for the lock.
-        if (all.idle <= all.waiting.size() && !start_helper(all)) break;
-        all.waiting.push_back(Job{work, argument});
+        if (all->idle <= all->waiting && !start_helper(*all)) break;
+        if (request->waiting++ == 0) all->add(request);
+        all->waiting++;
     }
-    all.waiting_count = all.waiting.size();
     held.unlock();
-    for (unsigned i = 0; i < asked; i++) all.work_to_do.notify_one();
+    for (unsigned i = 0; i < asked; i++) all->work_to_do.notify_one();
     return asked;
 }
 
-unsigned recall_helpers(void* argument) {
-    Helpers& all = helpers();
-    std::lock_guard<std::mutex> guard(all.lock);
-    const auto others = std::remove_if(all.waiting.begin(), all.waiting.end(),
-                                       [argument](const Job& job) { return job.argument == argument; });
-    const unsigned recalled = unsigned(all.waiting.end() - others);
-    all.waiting.erase(others, all.waiting.end());
-    all.waiting_count = all.waiting.size();
+unsigned recall_helpers(HelperRequest* request) {
+    Helpers* const all = helpers();
+    if (!all) return 0;
+    std::lock_guard<std::mutex> guard(all->lock);
+    const unsigned recalled = request->waiting;
+    if (recalled) all->remove(request);
+    all->waiting -= recalled;
+    request->waiting = 0;
     return recalled;
 }
 

@@ -7,10 +7,19 @@
 
 namespace formatter {
 
-// Runs work(argument) on `count` other threads; returns on how many, fewer if the system has no more.
-unsigned ask_helpers(unsigned count, void (*work)(void*), void* argument);
+// Work that others may take. It belongs to who asks, so that asking takes no memory.
+struct HelperRequest {
+    void (*work)(void*);  // throws nothing
+    void* argument;
+    unsigned waiting = 0;  // times that nobody has taken it yet; changed by the two calls below only
+    HelperRequest* next = nullptr;
+};
 
-// Takes back what has not begun; returns how many times work(argument) will not run.
-unsigned recall_helpers(void* argument);
+// Runs the work on `count` more other threads; returns on how many, fewer if the system has no more. The request stays
+// where it is until it is recalled or has begun so often.
+unsigned ask_helpers(HelperRequest* request, unsigned count);
+
+// Takes back what has not begun; returns how many times the work will not run.
+unsigned recall_helpers(HelperRequest* request);
 
 }  // namespace formatter

@@ -68,12 +68,13 @@ ptrdiff_t read_file_bytes(int file, uint64_t offset, uint8_t* to, size_t size, u
     reading.size = reading.end = size;
     const size_t pieces = (size + piece_bytes - 1) / piece_bytes;
     const unsigned wanted = unsigned(std::min<size_t>(threads, pieces));
+    HelperRequest request{help, &reading};
     if (wanted > 1) {
         reading.helpers_in = wanted - 1;
-        reading.helpers_in -= wanted - 1 - ask_helpers(wanted - 1, help, &reading);
+        reading.helpers_in -= wanted - 1 - ask_helpers(&request, wanted - 1);
     }
     read_pieces(reading);
-    if (reading.helpers_in != 0) reading.helpers_in -= recall_helpers(&reading);
+    if (reading.helpers_in != 0) reading.helpers_in -= recall_helpers(&request);
     for (int looks = 0; reading.helpers_in != 0; looks++) {  // a piece at most is still to come
         if (looks < 4000)
             pause_a_little();

@@ -1,6 +1,7 @@
 #include "engine/whole/range_crew.hpp"
 
 #include <algorithm>
+#include <new>
 
 #include "engine/threads/waiting_threads.hpp"
 #include "engine/threads/patient_lock.hpp"
@@ -16,12 +17,6 @@ constexpr size_t round_numerator = 3, round_denominator = 4;
 // it looks for a while before it does. This is about 50 microseconds.
 constexpr int looks_before_sleep = 2000;
 
-void release_batches(RangeResult* result) {
-    for (ArrowArray& batch : result->batches)
-        if (batch.release) batch.release(&batch);
-    result->batches.clear();
-}
-
 }  // namespace
 
 RangeCrew::RangeCrew(RecordFormat format, unsigned threads, uint64_t max_rows, uint64_t max_batch_bytes)
@@ -30,12 +25,30 @@ RangeCrew::RangeCrew(RecordFormat format, unsigned threads, uint64_t max_rows, u
       ahead_(threads_ == 1 ? 1 : 4 * size_t(threads_)),
       max_rows_(max_rows),
       max_batch_bytes_(max_batch_bytes),
-      decoder_(format_.make_decoder()) {}
+      decoder_(format_.make_decoder()) {
+    spare_decoders_.reserve(threads_);
+    begin_watch();
+}
 
 RangeCrew::~RangeCrew() {
-    if (helpers_in_ != 0 && process_ != getpid()) return;  // nobody here will finish what the helpers have begun
+    end_watch();
     abandon();
     send_helpers_away();
+}
+
+// A child has none of the helpers: what they had begun counts as failed, and the thread that asks reads it anew.
+void RangeCrew::after_fork(bool in_child) {
+    if (in_child) {
+        for (size_t i = given_; i < taken_; i++) {
+            tasks_[i].failed |= !tasks_[i].done;
+            tasks_[i].done = true;
+        }
+        helpers_in_ = 0;
+        under_way_ = request_.waiting = 0;
+        new (&work_to_do_) std::condition_variable;  // not destroyed: that would wait for those that waited here
+        new (&range_done_) std::condition_variable;
+    }
+    lock_.unlock();
 }
 
 void RangeCrew::begin(const CrewWindow& window) {
@@ -49,7 +62,7 @@ void RangeCrew::begin(const CrewWindow& window) {
     // The end itself is looked at, too, where it can be wrong: with nothing left, nothing else would.
     const bool begun = window.first_record > 0 || window.byte_offset > 0;
     if (tasks_.empty() && window.input_ends && begun && format_.framing.checks_end())
-        tasks_.push_back(Task{window.size, window.size, false, RangeResult{}});
+        tasks_.push_back(Task{window.size, window.size});
     held.unlock();
     call_helpers();
 }
@@ -71,68 +84,68 @@ void RangeCrew::cut_ranges() {
         }
         if (left_of_round) left_of_round--;
         step = std::min(std::max<size_t>(step, 1), left);
-        tasks_.push_back(Task{at, at + step, false, RangeResult{}});
+        tasks_.push_back(Task{at, at + step});
     }
 }
 
 // As many as have something to do; if there are fewer, those that come do more, and the one that asks always works.
 void RangeCrew::call_helpers() {
-    if (process_ != getpid()) {
-        process_ = getpid();
-        helpers_in_ = 0;
-    }
     const size_t wanted = std::min<size_t>(threads_, tasks_.size());
     if (wanted <= 1 + helpers_in_) return;
     const unsigned more = unsigned(wanted - 1 - helpers_in_);
     helpers_in_ += more;
-    helpers_in_ -= more - ask_helpers(more, help, this);
+    helpers_in_ -= more - ask_helpers(&request_, more);
 }
 
-void RangeCrew::help(void* self) {
+void RangeCrew::help(void* self) noexcept {
     RangeCrew& crew = *static_cast<RangeCrew*>(self);
-    std::unique_ptr<RecordDecoder> decoder;
+    Decoder decoder;
     std::unique_lock<std::mutex> held(crew.lock_);
     if (!crew.spare_decoders_.empty()) {
         decoder = std::move(crew.spare_decoders_.back());
         crew.spare_decoders_.pop_back();
-    } else {
-        held.unlock();
-        decoder = crew.format_.make_decoder();
-        held.lock();
     }
-    for (;;) {
+    for (bool helps = true; helps;) {
         crew.work_to_do_.wait(held, [&crew] { return crew.may_take() || crew.all_taken(); });
-        if (crew.all_taken()) break;
-        crew.work_on(crew.taken_++, *decoder, held);
+        helps = !crew.all_taken() && crew.work_on(crew.taken_++, decoder, held);
     }
-    crew.spare_decoders_.push_back(std::move(decoder));
+    if (decoder) crew.spare_decoders_.push_back(std::move(decoder));
     if (--crew.helpers_in_ == 0) crew.range_done_.notify_one();
     // Once the lock is open the crew may be gone.
 }
 
 void RangeCrew::send_helpers_away() {
     if (helpers_in_ == 0) return;
-    helpers_in_ -= recall_helpers(this);
+    helpers_in_ -= recall_helpers(&request_);
     for (int i = 0; i < looks_before_sleep && helpers_in_ != 0; i++) pause_a_little();
     std::unique_lock<std::mutex> held(lock_);
     range_done_.wait(held, [this] { return helpers_in_ == 0; });
 }
 
-void RangeCrew::work_on(size_t number, RecordDecoder& decoder, std::unique_lock<std::mutex>& held) {
+// False if there was no memory for it.
+bool RangeCrew::work_on(size_t number, Decoder& decoder, std::unique_lock<std::mutex>& held) {
     // All ranges before this one are handed out: where its first record starts is known.
     const bool begin_known = number == given_;
     const size_t begin = begin_known ? expected_ : tasks_[number].begin;
     const size_t end = tasks_[number].end;
-    const bool covered = open_ || begin > end;  // by one record
+    const bool covered = open_;
     under_way_++;
     held.unlock();
-    RangeResult result = covered ? passed(begin) : read(begin, end, begin_known, decoder);
+    RangeResult result;
+    bool failed = false;
+    try {
+        result = read(begin, end, begin_known, covered, decoder);
+    } catch (...) {
+        failed = true;
+    }
     held.lock();
     under_way_--;
     tasks_[number].result = std::move(result);
+    tasks_[number].failed = failed;
     tasks_[number].done = true;
     ranges_done_.fetch_add(1, std::memory_order_release);
     range_done_.notify_one();
+    return !failed;
 }
 
 void RangeCrew::wait_for_range(std::unique_lock<std::mutex>& held) {
@@ -149,18 +162,18 @@ bool RangeCrew::next(RangeResult* out) {
     while (given_ < tasks_.size()) {
         while (!tasks_[given_].done) {
             if (may_take())
-                work_on(taken_++, *decoder_, held);
+                work_on(taken_++, decoder_, held);
             else
                 wait_for_range(held);
         }
         Task& task = tasks_[given_];
         RangeResult result = std::move(task.result);
-        if (open_ || result.first_record != expected_) {  // the guess was wrong
-            release_batches(&result);
+        if (task.failed || open_ || result.first_record != expected_) {  // or the guess was wrong
             const size_t begin = expected_, end = task.end;
-            const bool covered = open_ || begin > end;
+            const bool covered = open_;
             held.unlock();
-            result = covered ? passed(begin) : read(begin, end, true, *decoder_);
+            result = RangeResult{};
+            result = read(begin, end, true, covered, decoder_);
             held.lock();
         }
         expected_ = result.next_record;
@@ -177,13 +190,16 @@ void RangeCrew::abandon() {
     std::unique_lock<std::mutex> held(lock_);
     taken_ = tasks_.size();  // nobody begins another one
     range_done_.wait(held, [this] { return under_way_ == 0; });
-    for (Task& task : tasks_) release_batches(&task.result);
     tasks_.clear();
     taken_ = given_ = 0;
     work_to_do_.notify_all();  // there is none: helpers that waited for some go
 }
 
-RangeResult RangeCrew::read(size_t begin, size_t end, bool begins_record, RecordDecoder& decoder) const {
+// `covered`: one record is known to cover the range, as one that begins behind it does.
+RangeResult RangeCrew::read(size_t begin, size_t end, bool begins_record, bool covered, Decoder& decoder) const {
+    RangeResult result;
+    result.first_record = result.next_record = begin;
+    if (covered || begin > end) return result;
     RangeRequest request;
     request.data = window_.data;
     request.size = window_.size;
@@ -195,7 +211,10 @@ RangeResult RangeCrew::read(size_t begin, size_t end, bool begins_record, Record
     request.byte_offset = window_.byte_offset;
     request.max_rows = max_rows_;
     request.max_batch_bytes = max_batch_bytes_;
-    return read_range(format_, decoder, request);
+    Decoder used = decoder ? std::move(decoder) : format_.make_decoder();
+    result = read_range(format_, *used, request);
+    decoder = std::move(used);
+    return result;
 }
 
 }  // namespace formatter

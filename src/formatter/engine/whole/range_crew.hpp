@@ -7,14 +7,14 @@
 // so that all threads come to the end of their last ones at about the same time. Knows nothing of formats.
 #pragma once
 
-#include <unistd.h>
-
 #include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <vector>
 
+#include "engine/threads/fork_watch.hpp"
+#include "engine/threads/waiting_threads.hpp"
 #include "engine/whole/range_reader.hpp"
 
 namespace formatter {
@@ -30,7 +30,7 @@ struct CrewWindow {
     int64_t byte_offset = 0;
 };
 
-class RangeCrew {
+class RangeCrew final : ForkWatch {
   public:
     RangeCrew(RecordFormat format, unsigned threads, uint64_t max_rows, uint64_t max_batch_bytes);
     ~RangeCrew();
@@ -38,7 +38,7 @@ class RangeCrew {
     RangeCrew& operator=(const RangeCrew&) = delete;
 
     void begin(const CrewWindow&);
-    // The next range's result; false when the window is read. One thread asks.
+    // The next range's result; false when the window is read. One thread asks, and learns here if there is no memory.
     bool next(RangeResult*);
     // Behind the last record handed out.
     size_t used() const { return expected_; }
@@ -46,38 +46,38 @@ class RangeCrew {
     void abandon();
 
   private:
+    using Decoder = std::unique_ptr<RecordDecoder>;  // null: to be made, for the last one did not come to its end
+
     struct Task {
         size_t begin;
         size_t end;
-        bool done;
+        bool done = false;
+        bool failed = false;  // there was no memory for it: the thread that asks tries again
         RangeResult result;
     };
 
-    static void help(void* crew);
+    void before_fork() override { lock_.lock(); }
+    void after_fork(bool in_child) override;
+
+    static void help(void* crew) noexcept;
     void cut_ranges();
     void call_helpers();
     void send_helpers_away();
     void wait_for_range(std::unique_lock<std::mutex>& held);
-    void work_on(size_t task, RecordDecoder& decoder, std::unique_lock<std::mutex>& held);
+    bool work_on(size_t task, Decoder& decoder, std::unique_lock<std::mutex>& held);
     bool may_take() const { return taken_ < tasks_.size() && taken_ < given_ + ahead_; }
     bool all_taken() const { return taken_ == tasks_.size(); }
-    RangeResult read(size_t begin, size_t end, bool begins_record, RecordDecoder& decoder) const;
-    // Of a range where no record begins.
-    static RangeResult passed(size_t next_record) {
-        RangeResult result;
-        result.first_record = result.next_record = next_record;
-        return result;
-    }
+    RangeResult read(size_t begin, size_t end, bool begins_record, bool covered, Decoder& decoder) const;
 
     const RecordFormat format_;
     const unsigned threads_;
     const size_t ahead_;  // ranges read and not handed out, at most: results take memory
     const uint64_t max_rows_;
     const uint64_t max_batch_bytes_;
-    std::unique_ptr<RecordDecoder> decoder_;  // of the thread that asks
-    pid_t process_ = 0;  // that has the helpers: a fork has not
+    Decoder decoder_;  // of the thread that asks
     std::atomic<unsigned> helpers_in_{0};  // asked and not gone again
-    std::vector<std::unique_ptr<RecordDecoder>> spare_decoders_;  // of helpers that went
+    std::vector<Decoder> spare_decoders_;  // of helpers that went; there is room for all
+    HelperRequest request_{help, this};
 
     std::mutex lock_;
     std::condition_variable work_to_do_, range_done_;

@@ -30,7 +30,7 @@ struct RangeResult {
     size_t next_record = 0;   // where the first record after the owned ones starts
     bool open = false;        // no later one does: the record there does not end within the bytes
     uint64_t records = 0;     // error positions count records from the range's start
-    std::vector<ArrowArray> batches;
+    std::vector<OwnedArray> batches;
     std::vector<RowError> errors;
     DecodeCounters counters;
 };

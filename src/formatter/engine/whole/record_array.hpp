@@ -18,7 +18,7 @@ struct RecordArrayResult {
     static constexpr int64_t filtered = -2;  // read, and dropped by the filter
 
     bool too_large = false;  // a column has more text than its offsets can count: there is nothing else
-    ArrowArray batch{};
+    OwnedArray batch;
     std::vector<int64_t> row_of_value;
     bool in_order = false;              // row i is value i, for all values
     std::vector<uint64_t> value_of_error;

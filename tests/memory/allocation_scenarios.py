@@ -1,0 +1,315 @@
+"""Runs one scenario again and again, and lets each of its allocations fail in turn; says what went wrong, if anything did.
+
+In: a scenario's name; failing_malloc.so in LD_PRELOAD. Out: a line of praise, or a traceback. A failed allocation has to
+become a MemoryError; what was called then works at once, or says that it is closed, and no row is lost without a word.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import random
+import sys
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pyarrow as pa
+
+import formatter as fm
+from formatter import _core, plans
+from formatter.plans import make_plan
+
+_failing = ctypes.CDLL(None)
+_failing.watch_allocations.argtypes = [ctypes.c_char_p, ctypes.c_long, ctypes.c_int]
+_failing.stop_watching.restype = _failing.live_allocations.restype = ctypes.c_long
+MODULE = b"_core.cpython"
+
+Rows = list[tuple[object, ...]]
+FLAT = pa.schema([("a", pa.int64()), ("b", pa.string()), ("c", pa.float64()), ("d", pa.dictionary(pa.int32(), pa.string()))])
+NESTED = pa.schema([("a", pa.int64()), ("s", pa.struct([("x", pa.string()), ("l", pa.list_(pa.int64()))])), ("m", pa.map_(pa.string(), pa.string()))])  # fmt: skip
+NATIVE = pa.schema([("a", pa.int64()), ("b", pa.string())])
+CSV = b"".join(b'%d,"text ""%d"" of some length, with quotes",%d.25,kind %d\n' % (i, i, i, i % 5) for i in range(60))
+RAGGED = CSV.replace(b",7.25,", b",x,").replace(b"\n8,", b"\n8\n8,")
+JSON = b"".join(
+    b'{"a":%d,"s":{"x":"e\\u0041 %d","l":[%d,2,3]},"m":{"k%d":"v","other":"%d"},"unknown":[{}]}\n' % (i, i, i, i, i)
+    for i in range(25)
+)
+FRAMED = b"".join((8 + i).to_bytes(4, "little") + i.to_bytes(8, "little") + b"t" * i for i in range(40))
+
+
+def rows(*tables: pa.Table | pa.RecordBatch) -> Rows:
+    return sorted((tuple(row.values()) for table in tables for row in table.to_pylist()), key=repr)
+
+
+# ------------------------------------------------------------------------------------------- calls by themselves
+
+
+def reading(data: bytes, format: fm.Csv | fm.Json | fm.Framed, **options: object) -> Callable[[], Rows]:
+    return lambda: rows(fm.read(data, format, **options))
+
+
+def opening(data: bytes, format: fm.Csv, **options: object) -> Callable[[], Rows]:
+    return lambda: rows(*fm.open(data, format, **options))
+
+
+def reading_ranges() -> Rows:
+    """Many small ranges by two threads, some of which guess their first record wrong."""
+    plan = make_plan(fm.Csv(FLAT))
+    reader = _core.RangeReader(plan.native, 2, 50, 1 << 20)
+    reader.begin(CSV, 0, 500, input_ends=True, byte_offset=0, smallest_range_bytes=500)
+    batches: list[pa.RecordBatch] = []
+    try:
+        while (result := reader.next()) is not None:
+            batches += [plan.batch(array) for array in result[1]]
+    finally:
+        reader.leave()
+    return rows(*batches)
+
+
+def collecting() -> Rows:
+    rejects: list[pa.Table] = []
+    table = fm.read(RAGGED, fm.Csv(FLAT), on_error="collect", rejects=rejects, threads=1)
+    return rows(table) + rows(*rejects)
+
+
+def planning() -> Rows:
+    """Formats whose plans nobody has made before."""
+    schema = pa.schema([*FLAT, pa.field("e", pa.binary(), metadata={b"encoding": b"hex"})])
+    options = {"nulls": ("", "a null marker of some length"), "timestamp_formats": ("%d.%m.%Y %H:%M:%S",)}
+    make_plan(fm.Csv(schema, **options), filters_wanted=[("b", "in", ["a text of some length", "b"]), ("a", ">", 1)])
+    make_plan(fm.Json(pa.schema(list(NESTED))), columns=["s", "a"])
+    make_plan(fm.Framed(fm.Native(pa.schema(list(NATIVE))), length="varint"))
+    make_plan(fm.Framed(fm.Json(pa.schema(list(NESTED))), length="u16be"))
+    return []
+
+
+def parsing_records() -> Rows:
+    array = pa.array([*CSV.splitlines(), b"1,2", None, b"x,y,z,w"])
+    parsed = fm.parse_records_with_errors(array, fm.Csv(FLAT))
+    return rows(parsed.data, fm.parse_records(pa.array(JSON.splitlines()), fm.Json(NESTED)))
+
+
+def surveying() -> Rows:
+    plan = make_plan(fm.Csv(FLAT, escape="\\")).native
+    parts = [np.frombuffer(CSV[i : i + 700], np.uint8) for i in range(0, len(CSV), 700)]
+    addresses, sizes = (np.array([f(p) for p in parts], np.uint64) for f in (lambda p: p.ctypes.data, len))
+    packed, counts, likely = _core.survey_chunks(plan, addresses, sizes)
+    return [tuple(packed.tolist()), tuple(counts.tolist()), tuple(likely.tolist())]
+
+
+def reading_chunks() -> Rows:
+    """The reader is used again, also after it has failed."""
+    plan = make_plan(fm.Csv(FLAT))
+    reader = _core.ChunkReader(plan.native, max_rows=50, max_batch_bytes=1 << 20, count_rows=True)
+    part = np.frombuffer(CSV, np.uint8)
+    one = [np.array([value], np.uint64) for value in (part.ctypes.data, len(part), 0, 0)]
+    rest = [np.array([value], np.int64) for value in (0, 0, 1, 1, 1, 0)]
+    try:
+        first = reader.read(*one, *rest)
+    except MemoryError:
+        stop()
+        assert len(rows(*(plan.batch(array) for array in reader.read(*one, *rest)[0]))) == 60
+        raise
+    return rows(*(plan.batch(array) for result in (first, reader.read(*one, *rest)) for array in result[0]))
+
+
+def filtering() -> Rows:
+    clauses = [("b", "not in", ["text", 'text "3" of some length, with quotes']), ("d", "==", "kind 3")]
+    return rows(fm.read(CSV, fm.Csv(FLAT), filters=clauses, threads=1))
+
+
+CALLS: dict[str, Callable[[], Rows]] = {
+    "csv": reading(CSV, fm.Csv(FLAT), threads=1),
+    "csv by two threads": reading_ranges,
+    "csv with escapes": reading(CSV, fm.Csv(FLAT, escape="\\"), threads=1, on_error="skip"),
+    "csv in latin-1": reading(CSV, fm.Csv(FLAT, encoding="latin-1"), threads=1),
+    "csv with a header": reading(b"b,a,d,c\n" + CSV, fm.Csv(FLAT, header=True), on_error="skip", threads=1),
+    "rejects": collecting,
+    "json": reading(JSON, fm.Json(NESTED), threads=1),
+    "json checked": reading(JSON, fm.Json(NESTED, validate="full"), threads=1),
+    "json array": reading(b"[" + JSON.replace(b"}\n{", b"},\n{") + b"]", fm.Json(NESTED, records="array"), threads=1),
+    "framed": reading(FRAMED, fm.Framed(fm.Native(NATIVE), length="u32le"), threads=1),
+    "open": opening(CSV, fm.Csv(FLAT), threads=1),
+    "plans": planning,
+    "records": parsing_records,
+    "survey": surveying,
+    "chunks": reading_chunks,
+    "filter": filtering,
+}
+
+
+# ------------------------------------------------------------------------------------------------------- streams
+
+
+class Closed(Exception):
+    """The stream said that it is closed, and stays so."""
+
+
+@contextlib.contextmanager
+def watched_closing(stream: fm.Stream) -> Iterator[None]:
+    """After a MemoryError a stream is as it was before the call, or closed for good; the counts can be seen to the end."""
+    try:
+        yield
+    except MemoryError:
+        stop()
+        assert stream.stats.buffers >= 0
+        if not stream._native.closed:
+            raise
+        for call in (
+            lambda: stream.push(b"1,x\n", sequence=10_000),
+            lambda: stream.append(b"1,x\n"),
+            lambda: stream.lost(10_001),
+            lambda: stream.flush(),
+            lambda: stream.finish(),
+            lambda: stream.finish_all(),
+            lambda: stream.checkpoint(),
+        ):
+            try:
+                call()
+            except fm.ClosedError as error:
+                assert "memory ran out" in str(error)
+            else:
+                raise AssertionError("a closed stream took a call") from None
+        raise Closed from None
+
+
+def retried(stream: fm.Stream, call: Callable[[], list[fm.Batch]]) -> list[fm.Batch]:
+    try:
+        with watched_closing(stream):
+            return call()
+    except MemoryError:  # nothing has happened
+        return call()
+
+
+def streaming(data: bytes, format: fm.Csv | fm.Json | fm.Framed, way: str) -> Callable[[], Rows]:
+    chance = random.Random(way)
+    size = 200 if way != "leading" else 64 << 10
+    pieces = [data[i : i + size] for i in range(0, len(data), size)]
+    order = list(range(len(pieces)))
+    if way not in ("in order", "leading"):
+        chance.shuffle(order)
+    policy = fm.BatchPolicy(max_rows=50, max_latency_ms=None)
+
+    def run() -> Rows:
+        stream = fm.Stream(format, batch=policy, ordered=way == "ordered", on_error="collect")
+        batches: list[fm.Batch] = []
+        if way in ("many", "leading"):
+            for begin in range(0, len(order), 9):
+                part = order[begin : begin + 9]
+                buffers, sequences = [pieces[i] for i in part], [i + 1 for i in part]
+                batches += retried(stream, lambda b=buffers, s=sequences: stream.push_many(b, sequences=s))
+        else:
+            for index in order:
+                batches += retried(stream, lambda i=index: stream.push(pieces[i], sequence=i + 1))
+                if way == "checkpoints" and index % 5 == 0:
+                    with watched_closing(stream):
+                        try:
+                            state = stream.checkpoint()
+                        except MemoryError:
+                            if stream._native.closed:
+                                raise
+                            state = stream.checkpoint()  # it goes on, and what had left before is not lost
+                    stream = fm.Stream.restore(format, state)
+        batches += retried(stream, stream.finish)
+        return rows(*(batch.data for batch in batches)) + rows(stream.rejects().drop_columns(["message", "sequence"]))
+
+    return run
+
+
+def sharing() -> Rows:
+    """Consumers read all, or are told that the stream failed."""
+    stream = fm.SharedStream(fm.Csv(FLAT), batch=fm.BatchPolicy(max_rows=20, max_latency_ms=None), idle="discard")
+    both = [stream.subscribe(["a", "b"], queue=1000)]
+    found: Rows = []
+    try:
+        pieces = [CSV[i : i + 300] for i in range(0, len(CSV), 300)]
+        for sequence, piece in enumerate(pieces, 1):
+            stream.push(piece, sequence=sequence)
+            if sequence == 5:
+                both.append(stream.subscribe(["c"], queue=1000))
+        stream.finish()
+    except MemoryError:
+        stop()
+        if stream._native.closed:
+            for subscription in both:
+                try:
+                    for _ in subscription:
+                        pass
+                except fm.FlowError as error:
+                    assert isinstance(error.__cause__, MemoryError)
+                else:
+                    raise AssertionError("a consumer was not told that its stream failed") from None
+        raise
+    for subscription in both[:1]:
+        for batch in subscription:
+            found += [(a.as_py(), b.as_py()) for a, b in zip(batch.column("a"), batch.column("b"), strict=True)]
+    return sorted(found)
+
+
+STREAMS: dict[str, Callable[[], Rows]] = {
+    **{f"stream, {way}": streaming(CSV, fm.Csv(FLAT), way) for way in ("in order", "shuffled", "ordered", "many", "checkpoints")},
+    "stream, leading": streaming(CSV * 40, fm.Csv(FLAT), "leading"),
+    "stream, without quotes": streaming(RAGGED.replace(b'"', b""), fm.Csv(FLAT, quote=None), "shuffled"),
+    "stream, escapes": streaming(CSV, fm.Csv(FLAT, escape="\\"), "shuffled"),
+    "stream, header": streaming(b"#c\nb,a,d,c\n" + CSV, fm.Csv(FLAT, header=True, comment="#"), "shuffled"),
+    "stream, json": streaming(JSON, fm.Json(NESTED), "checkpoints"),
+    "stream, framed": streaming(FRAMED, fm.Framed(fm.Native(NATIVE), length="u32le"), "shuffled"),
+    "shared": sharing,
+}  # fmt: skip
+SCENARIOS = CALLS | STREAMS
+
+
+# ------------------------------------------------------------------------------------------------------ failures
+
+
+def start(number: int, all_from_there: bool) -> None:
+    _failing.watch_allocations(MODULE, number, all_from_there)
+
+
+def stop() -> int:
+    return int(_failing.stop_watching())
+
+
+def left_behind() -> int:
+    plans._recent_plans.clear()
+    for _ in range(3):  # what has finalizers goes in steps
+        gc.collect()
+    _core.pool_trim()
+    return int(_failing.live_allocations())
+
+
+def survive(scenario: Callable[[], Rows]) -> tuple[int, int, int]:
+    """How many allocations there are, how often a MemoryError came, and how often a stream was closed."""
+    expected = scenario()
+    start(0, False)
+    for _ in range(2):
+        assert scenario() == expected
+        before = left_behind()
+    count, errors, closed = 0, 0, 0
+    for all_from_there in (False, True):
+        number = 0
+        while True:
+            number += 1
+            start(number, all_from_there)
+            try:
+                found = scenario()
+            except MemoryError:
+                errors += 1
+                found = None
+            except Closed:
+                closed += 1
+                found = None
+            met = stop()
+            assert found in (None, expected), f"allocation {number}: other rows"
+            assert left_behind() <= before, f"allocation {number}: {left_behind() - before} blocks were not given back"
+            if found is None:
+                assert scenario() == expected, f"allocation {number}: other rows afterwards"
+            if met < number:
+                break
+            count = max(count, number)
+    return count, errors, closed
+
+
+if __name__ == "__main__":
+    print("{} allocations, {} errors, {} closed".format(*survive(SCENARIOS[sys.argv[1]])))
