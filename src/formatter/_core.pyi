@@ -49,11 +49,10 @@ def json_plan(
     options: dict[str, Any], columns: list[dict[str, Any]], output_columns: int, filters: list[list[dict[str, Any]]]
 ) -> Plan: ...
 
-# ---- native_plans.pxi
-def native_plan(
+# ---- binary_plans.pxi
+def binary_plan(
     options: dict[str, Any], columns: list[dict[str, Any]], output_columns: int, filters: list[list[dict[str, Any]]]
 ) -> Plan: ...
-def framed_plan(inner: Plan, length: tuple[int, bool], tells_errors: bool) -> Plan: ...
 
 # ---- shredder.pxi
 class SequenceShredder:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from formatter import _core, filters, json_plans, native_plans, types
+from formatter import _core, binary_plans, filters, json_plans, types
 from formatter.errors import OptionError, SchemaError
 from formatter.formats import Csv, Framed, Json, Native
 from formatter.formats.binary import LENGTHS
@@ -115,21 +115,18 @@ def _new_plan(
         names = [field.name for field in out_fields]
         decoded = out_fields + [schema.field(name) for name in filter_names if name not in names]
         described = filters.described(clauses, filterable(decoded, filter_names), schema)
-        native = json_plans.native_plan(inner, decoded, len(names), described, on_error, note_nulled)
-        if isinstance(format, Framed):
-            native = _core.framed_plan(
-                native, LENGTHS[format.length], on_error != "skip" and (on_error != "null" or note_nulled)
-            )
+        length = LENGTHS[format.length] if isinstance(format, Framed) else None
+        native = json_plans.json_plan(inner, decoded, len(names), described, on_error, note_nulled, length)
         storage_types = [json_plans.stored(field.type) for field in out_fields]
     elif isinstance(inner, Native):
         names = projected_names(columns, schema)
         out_fields = [schema.field(name) for name in names]
         decoded = out_fields + [schema.field(name) for name in filter_names if name not in names]
-        rows = native_plans.columns_of(inner, decoded)
+        rows = binary_plans.columns_of(inner, decoded)
         described = filters.described(clauses, [column["spec"] for column in rows], schema)
         assert isinstance(format, Native | Framed)
-        native = native_plans.native_plan(format, rows, len(names), described, on_error, note_nulled, single=single)
-        storage_types = [native_plans.storage_type(field.type) for field in out_fields]
+        native = binary_plans.binary_plan(format, rows, len(names), described, on_error, note_nulled, single=single)
+        storage_types = [binary_plans.storage_type(field.type) for field in out_fields]
     else:
         assert isinstance(format, Csv)
         names = projected_names(columns, schema)

@@ -54,23 +54,27 @@ cdef extern from "engine/columns/row_filter.hpp" namespace "formatter" nogil:
     cdef cppclass RowFilter:
         vector[vector[Predicate]] any_of
 
+cdef extern from "engine/records/decode_options.hpp" namespace "formatter" nogil:
+    cdef enum class OnError(uint8_t):
+        raise_ "formatter::OnError::raise"
+    cdef cppclass DecodeOptions:
+        uint32_t output_columns
+        OnError on_error
+        cbool note_nulled
+        RowFilter filter
+        const Kernel* kernel
+
 cdef extern from "engine/csv/csv_format.hpp" namespace "formatter" nogil:
     cdef enum class Ragged(uint8_t):
         error
-    cdef enum class OnError(uint8_t):
-        raise_ "formatter::OnError::raise"
-    cdef cppclass CsvFormat:
+    cdef cppclass CsvFormat(DecodeOptions):
         string delimiter, record_end
         cbool quoting, escaping, commenting, trim, header
         uint8_t quote, escape, comment, decimal_point
         Ragged ragged
-        OnError on_error
-        cbool note_nulled
         vector[string] nulls, trues, falses, timestamp_formats
-        uint32_t fields, output_columns
+        uint32_t fields
         vector[ColumnSpec] columns
-        RowFilter filter
-        const Kernel* kernel
 
 cdef extern from "engine/columns/row_errors.hpp" namespace "formatter" nogil:
     cdef enum class ErrorCode(uint8_t):
@@ -90,33 +94,42 @@ cdef extern from "engine/records/record_decoder.hpp" namespace "formatter" nogil
     cdef cppclass RecordDecoder:
         vector[uint64_t] values_decoded
 
+cdef extern from "engine/records/record_scanner.hpp" namespace "formatter" nogil:
+    cdef cppclass ScanState:
+        cbool inside, escaped, at_record_start
+        uint8_t matched
+    cdef cppclass RecordEnds:
+        uint64_t first
+        cbool any()
+
+cdef extern from "engine/records/prefixed_records.hpp" namespace "formatter" nogil:
+    cdef cppclass LengthPrefix:
+        uint8_t width
+        cbool big_endian
+
 cdef extern from "engine/records/framing.hpp" namespace "formatter" nogil:
     cdef enum class FramingKind(uint8_t):
         stateless
         parity
         scanned
-    cdef cppclass ScanState:
-        cbool inside, escaped, at_record_start
-        uint8_t matched
-    cdef cppclass FrameEnds:
-        uint64_t first
-        cbool any()
     cdef cppclass Framing:
         FramingKind kind
         uint64_t count_quotes(const uint8_t*, size_t)
-        FrameEnds ends_after(const uint8_t*, size_t, uint64_t quotes, ScanState*)
+        RecordEnds ends_after(const uint8_t*, size_t, uint64_t quotes, ScanState*)
         cbool checks_end()
         size_t fixed_size()
+
+cdef extern from "engine/records/record_format.hpp" namespace "formatter" nogil:
     cdef cppclass Preamble:
         cbool complete
         size_t size
-        string header
         vector[string] missing
         shared_ptr[RecordFormat] format
+    cdef cppclass HeaderReader:
+        Preamble read(const uint8_t*, size_t)
     cdef cppclass RecordFormat:
         Framing framing
-        cbool has_header
-        Preamble read_preamble(const uint8_t*, size_t)
+        shared_ptr[HeaderReader] header
         unique_ptr[RecordDecoder] make_decoder()
 
 cdef extern from "engine/whole/range_reader.hpp" namespace "formatter" nogil:
@@ -126,10 +139,10 @@ cdef extern from "engine/whole/range_reader.hpp" namespace "formatter" nogil:
         vector[RowError] errors
         DecodeCounters counters
 
-cdef extern from "engine/csv/encoded_csv.hpp" namespace "formatter" nogil:
+cdef extern from "engine/csv/csv_record_format.hpp" namespace "formatter" nogil:
     cdef enum class TextEncoding(uint8_t):
         utf8
-    RecordFormat encoded_csv_format(shared_ptr[CsvFormat], TextEncoding)
+    RecordFormat csv_record_format(shared_ptr[CsvFormat], TextEncoding)
 
 cdef extern from "engine/whole/range_crew.hpp" namespace "formatter" nogil:
     cdef cppclass CrewWindow:

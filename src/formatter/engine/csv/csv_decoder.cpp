@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/csv/csv_header.hpp"
+#include "engine/csv/csv_scanner.hpp"
+
 namespace formatter {
 namespace {
 
@@ -211,8 +214,8 @@ size_t CsvDecoder::index_general(const uint8_t* data, size_t size, uint64_t row_
 // A record that no stop can span: an error, and its size; 0 if it does not end within the bytes.
 size_t CsvDecoder::pass_endless(const uint8_t* data, size_t size) {
     ScanState state;
-    const uint64_t end = scan_buffer(*format_, data, size, &state, true).first_end;
-    if (end == BufferScan::none) return 0;
+    const uint64_t end = scan_csv(*format_, data, size, &state, true).first;
+    if (end == RecordEnds::none) return 0;
     structural_error(ErrorCode::record_too_long, data, raw_most, here(), 0);
     records_++;
     offset_ += end;

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "engine/columns/buffer_pool.hpp"
-#include "engine/records/framing.hpp"
 #include "engine/columns/row_errors.hpp"
+#include "engine/records/record_format.hpp"
 #include "engine/shred/shred_ring.hpp"
 
 namespace formatter {
@@ -112,7 +112,7 @@ struct Outstanding {
 struct Builder;
 
 struct Origin {
-    Origin(uint64_t id, bool expects_preamble) : id(id), preamble_open(expects_preamble) { state.mark = 0; }
+    Origin(uint64_t id, bool expects_preamble) : id(id), preamble_open(expects_preamble) {}
 
     Outstanding& work();
     // Moves what is outstanding back in here if there is room: most idle origins wait with one short tail at most.
@@ -130,7 +130,7 @@ struct Origin {
     std::unique_ptr<uint8_t[]> tail;  // the open record, while nothing else is outstanding
     uint32_t tail_size = 0;
     uint32_t in_flight = 0;        // jobs being parsed
-    ScanState state;               // at the end of the prefix
+    ScanState state = ScanState::of_stream_start();  // at the end of the prefix
     bool has_tail = false;
     bool preamble_open;            // the header has not come yet
     bool finished = false;

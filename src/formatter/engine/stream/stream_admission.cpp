@@ -6,7 +6,7 @@
 namespace formatter {
 
 Origin& StreamEngine::origin_of(uint64_t id) {
-    return origins_.try_emplace(id, id, options_.format.has_header).first->second;
+    return origins_.try_emplace(id, id, options_.format.header != nullptr).first->second;
 }
 
 // Sequences may wrap; positions never do. Of the positions a sequence can mean, the one nearest to the prefix is meant.
@@ -26,7 +26,7 @@ uint64_t StreamEngine::sequence_of(uint64_t position) const {
 
 PushStatus StreamEngine::admit(const Arrived& arrived, uint64_t position, bool lost, Call& call) {
     const PushedBuffer& buffer = arrived.buffer;
-    const FrameEnds& ends = arrived.ends;
+    const RecordEnds& ends = arrived.ends;
     Origin& origin = origin_of(buffer.origin);
     const uint64_t prefix = origin.ring.prefix();
     const bool waiting = origin.outstanding && origin.outstanding->held.count(position);
@@ -81,29 +81,27 @@ void StreamEngine::use_header(Origin& origin, const std::string& header) {
     const auto entry = formats_.try_emplace(header).first;
     if (!entry->second)
         entry->second =
-            plan_->format.read_preamble(reinterpret_cast<const uint8_t*>(header.data()), header.size()).format;
+            plan_->format.header->read(reinterpret_cast<const uint8_t*>(header.data()), header.size()).format;
     origin.header = &entry->first;
     origin.format = entry->second.get();
 }
 
 // The next buffer in order: its start state is certain.
 void StreamEngine::follow(Origin& origin, uint64_t position, Piece buffer, uint64_t quotes, bool lost, Call& call) {
-    const Framing& framing = options_.format.framing;
-    FrameEnds ends;
+    RecordEnds ends;
     if (lost) {
         // Nothing is known of a lost buffer: what follows is read as if it began outside quotes, behind the header.
         origin.state = ScanState{};
         origin.preamble_open = false;
     } else {
-        ends = framing.ends_after(buffer.data, buffer.size, quotes, &origin.state);
+        ends = options_.format.framing.ends_after(buffer.data, buffer.size, quotes, &origin.state);
     }
     if (origin.preamble_open) {
         // All up to the header's end counts as one record: which of its lines is the header is known only there.
-        const uint64_t end = origin.work().preamble.advance(framing, buffer.data, buffer.size);
+        const uint64_t end = options_.format.header->find_end(buffer.data, buffer.size, &origin.work().preamble);
         ends.first = end;
-        if (ends.last == FrameEnds::later) ends.last = framing.last_end(buffer.data, buffer.size, origin.state.inside);
-        ends.last = end == FrameEnds::none ? end : std::max(end, ends.last);
-        origin.preamble_open = end == FrameEnds::none;
+        ends.last = end == RecordEnds::none ? end : std::max(end, ends.last);
+        origin.preamble_open = end == RecordEnds::none;
         if (!origin.preamble_open) use_header(origin, origin.work().preamble.line);
     }
     extend_run(origin, position, buffer, ends, lost, call);

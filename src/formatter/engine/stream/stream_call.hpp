@@ -26,7 +26,7 @@ struct Piece {
 struct StreamEngine::Arrived {
     PushedBuffer buffer;
     uint64_t quotes;
-    FrameEnds ends;
+    RecordEnds ends;
 };
 
 // Buffers of one call that follow each other in one origin: admitted one by one, shredded and parsed as one.
@@ -40,7 +40,6 @@ struct StreamEngine::Run {
     size_t first_delimited = 0, last_delimited = 0;  // buffers, counted from `first`
     uint64_t head_end = 0;     // behind the first record end, in its buffer
     uint64_t tail_begin = 0;   // behind the last record end, in its buffer
-    bool inside_after = false;  // whether that buffer ends inside quotes
     uint64_t bytes = 0;
     std::vector<Piece> buffers;
     std::vector<SequenceSpan> claims;  // of records that begin or end outside

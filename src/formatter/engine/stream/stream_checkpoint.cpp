@@ -195,7 +195,7 @@ bool StreamEngine::restore(const std::string& image) {
             ShredRing::RestoreStatus::ok)
             return false;
         const std::string header = in.bytes();
-        if (!header.empty() && options_.format.has_header) use_header(o, header);
+        if (!header.empty() && options_.format.header) use_header(o, header);
         for (uint64_t* value : {&o.bytes_before, &o.records_before}) *value = in.number();
         o.finished = in.number();
         counts_.finished += o.finished;

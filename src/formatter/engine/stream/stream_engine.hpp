@@ -184,7 +184,7 @@ class StreamEngine {
     bool push_leading(const PushedBuffer* buffers, const uint32_t* order, size_t count, Call&, PushResult*);
 
     // shredding, under the lock (stream_shredding.cpp)
-    void extend_run(Origin&, uint64_t position, Piece, const FrameEnds&, bool lost, Call&);
+    void extend_run(Origin&, uint64_t position, Piece, const RecordEnds&, bool lost, Call&);
     void close_run(Call&);
     void claim(Origin&, const SequenceSpan&, const Run*, bool unterminated, Call&, Job*);
     void take_fragments(Origin&, uint64_t from, uint64_t to, bool to_head, Job*, Call&);
@@ -192,7 +192,7 @@ class StreamEngine {
     void follow_open_record(Origin&, const Run&);
     void report_open_record(Origin&);
     uint64_t too_many_bytes() const {  // of a record with its end, or of an open one
-        return options_.max_record_bytes + options_.format.framing.record_end_size();
+        return options_.max_record_bytes + options_.format.framing.record_end_size;
     }
 
     // parsing, without the lock (stream_parsing.cpp)

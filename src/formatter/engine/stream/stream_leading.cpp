@@ -41,8 +41,7 @@ bool StreamEngine::begin_leading(const PushedBuffer* buffers, const uint32_t* or
     const uint64_t prefix = origin.ring.prefix();
     if (pushing_.load() != 1 || origin.finished || origin.preamble_open) return false;
     if (prefix == 0 || first.sequence != prefix + 1 || origin.ring.last_delimiter() == 0) return false;
-    const RecordFormat& format = origin.format ? *origin.format : plan_->format;
-    if (format.framing.csv && format.framing.csv->unreadable) return false;
+    if (!(origin.format ? *origin.format : plan_->format).readable) return false;
     if (first.size < least_records * (counts_.bytes / std::max<uint64_t>(counts_.decode.records, 1))) return false;
     Outstanding& work = origin.work();
     if (!work.held.empty() || work.led_to || work.open_bytes > longest_open) return false;

@@ -203,16 +203,16 @@ void StreamEngine::parse_with_limit(Job& job, Call& call) {
     };
     while (at < job.bytes) {
         uint64_t size;
-        if (at == 0 && job.stream_start && options_.format.has_header) {
+        if (at == 0 && job.stream_start && options_.format.header) {
             PreambleScan preamble;
-            size = preamble.advance(framing, data, job.bytes);
+            size = options_.format.header->find_end(data, job.bytes, &preamble);
         } else {
             ScanState state;
             if (at == 0 && job.stream_start) state.mark = 0;
             size = framing.record_size(data + at, job.bytes - at, &state);
         }
-        if (size == FrameEnds::none) break;  // cannot be: a run's own records end where it says
-        if (size - framing.record_end_size() > options_.max_record_bytes) {
+        if (size == RecordEnds::none) break;  // cannot be: a run's own records end where it says
+        if (size - framing.record_end_size > options_.max_record_bytes) {
             index_up_to(at);
             too_long_or_lost(job, data + at, size, job.offset + int64_t(at), base + job.records);
             job.records++;
@@ -235,7 +235,7 @@ void StreamEngine::parse_spanning(Job& job, Call& call) {
         for (const Piece& piece : job.pieces) stitched.append(piece.data, piece.size);
         bytes = stitched.data();
     }
-    const uint64_t record_end = job.unterminated ? 0 : options_.format.framing.record_end_size();
+    const uint64_t record_end = job.unterminated ? 0 : options_.format.framing.record_end_size;
     if (job.lost || job.reported ||
         job.bytes + job.let_go - std::min(record_end, job.bytes) > options_.max_record_bytes) {
         if (!job.reported) too_long_or_lost(job, bytes, job.bytes, job.offset, 0);
@@ -295,7 +295,7 @@ void StreamEngine::name_buffers(Call& call) {
                 const uint64_t end =
                     error.record_end >= 0 ? 0 : framing.record_size(piece.data + skip, piece.size - skip, &state);
                 skip = 0;
-                if (end == FrameEnds::none) continue;
+                if (end == RecordEnds::none) continue;
                 error.sequence = job.piece_position + (i - job.pieces_before);
                 break;
             }

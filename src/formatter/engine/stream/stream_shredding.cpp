@@ -12,7 +12,7 @@ constexpr size_t joined_tail = 64 << 10;  // fragments that follow each other ar
 
 }  // namespace
 
-void StreamEngine::extend_run(Origin& origin, uint64_t position, Piece buffer, const FrameEnds& ends, bool lost,
+void StreamEngine::extend_run(Origin& origin, uint64_t position, Piece buffer, const RecordEnds& ends, bool lost,
                               Call& call) {
     Run& run = call.run;
     const bool joins = run.origin == &origin && position == run.last + 1 && !lost && !run.lost &&
@@ -34,7 +34,6 @@ void StreamEngine::extend_run(Origin& origin, uint64_t position, Piece buffer, c
         }
         run.last_delimited = index;
         run.tail_begin = ends.any() ? ends.last : 0;
-        run.inside_after = origin.state.inside;
         run.delimited = true;
     }
     run.last = position;
@@ -55,8 +54,6 @@ void StreamEngine::extend_run(Origin& origin, uint64_t position, Piece buffer, c
     }
     if (!delimited)
         run.open |= buffer.size > 0;
-    else if (ends.last == FrameEnds::later)
-        run.open = run.inside_after || buffer.data[buffer.size - 1] != options_.format.framing.record_end;
     else
         run.open = ends.any() && ends.last != buffer.size;
 }
@@ -66,10 +63,6 @@ void StreamEngine::close_run(Call& call) {
     if (!run.origin) return;
     Origin& origin = *run.origin;
     Outstanding& work = origin.work();
-    if (run.delimited && run.tail_begin == FrameEnds::later) {
-        const Piece& last = run.buffers[run.last_delimited];
-        run.tail_begin = options_.format.framing.last_end(last.data, last.size, run.inside_after);
-    }
     const bool starts_stream = run.first == 1 && !run.lost;
     const bool has_own = run.delimited;
     const bool has_head = run.delimited && run.first != 1;

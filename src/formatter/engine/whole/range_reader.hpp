@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/records/framing.hpp"
+#include "engine/records/record_format.hpp"
 
 namespace formatter {
 
@@ -35,7 +35,5 @@ struct RangeResult {
 };
 
 RangeResult read_range(const RecordFormat&, RecordDecoder&, const RangeRequest&);
-
-RecordFormat csv_record_format(std::shared_ptr<const CsvFormat>);
 
 }  // namespace formatter

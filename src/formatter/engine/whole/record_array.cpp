@@ -88,7 +88,7 @@ class RecordArrayReader {
     bool is_one_record(const RecordValue& value) const {
         if (format_.line_ends_inside) return !is_space(value);
         if (*value.data <= ' ') return false;  // it may be blank, which is no record
-        if (std::memchr(value.data, format_.framing.record_end, value.size)) return false;
+        if (std::memchr(value.data, format_.framing.bytes.record_end, value.size)) return false;
         return format_.framing.kind == FramingKind::stateless ||
                format_.framing.count_quotes(value.data, value.size) % 2 == 0;
     }

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "engine/records/framing.hpp"
+#include "engine/records/record_format.hpp"
 
 namespace formatter {
 

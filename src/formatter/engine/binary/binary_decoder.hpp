@@ -9,15 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "engine/binary/length_frames.hpp"
-#include "engine/binary/native_format.hpp"
+#include "engine/binary/binary_format.hpp"
 #include "engine/records/record_decoder.hpp"
 
 namespace formatter {
 
-class NativeDecoder : public RecordDecoder {
+class BinaryDecoder : public RecordDecoder {
   public:
-    explicit NativeDecoder(std::shared_ptr<const NativeFormat> format);
+    explicit BinaryDecoder(std::shared_ptr<const BinaryFormat> format);
 
     void place(const Place&) override;
     size_t index(const uint8_t* data, size_t size, uint64_t row_limit) override;
@@ -33,10 +32,10 @@ class NativeDecoder : public RecordDecoder {
     struct Row {
         const uint8_t* data;
         uint64_t record;  // ordinal past place_
-        uint32_t size;  // of a framed row
+        uint32_t size;
     };
 
-    size_t index_frames(const uint8_t* data, size_t size, uint64_t row_limit);
+    size_t index_prefixed(const uint8_t* data, size_t size, uint64_t row_limit);
     void read_block(uint64_t size);
     void reserve(uint64_t rows);
     // Drops rows whose values no column can hold; `wanted` says which columns are looked at.
@@ -51,7 +50,7 @@ class NativeDecoder : public RecordDecoder {
     void note(ErrorCode, int32_t column, const uint8_t* at, size_t size, uint64_t record, const uint8_t* raw,
               size_t raw_size, bool row_kept);
 
-    std::shared_ptr<const NativeFormat> format_;
+    std::shared_ptr<const BinaryFormat> format_;
     std::vector<bool> is_filter_column_;
     ColumnSet columns_;
     std::vector<uint64_t> text_before_, nulls_before_;

@@ -1,4 +1,4 @@
-#include "engine/binary/native_decoder.hpp"
+#include "engine/binary/binary_decoder.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -86,9 +86,9 @@ void gather_halves(const Places& places, size_t count, float* out) {
 }
 
 template <bool swap, typename Places>
-void gather_column(const NativeField& field, const Places& places, size_t count, uint64_t at, Column* c) {
-    if (field.reading == NativeReading::half) return gather_halves<swap>(places, count, c->values.as<float>() + at);
-    if (field.reading == NativeReading::decimal) {
+void gather_column(const BinaryField& field, const Places& places, size_t count, uint64_t at, Column* c) {
+    if (field.reading == BinaryReading::half) return gather_halves<swap>(places, count, c->values.as<float>() + at);
+    if (field.reading == BinaryReading::decimal) {
         uint64_t* out = c->values.as<uint64_t>() + 2 * at;
         if (field.width == 16) return gather_wide<swap>(places, count, out);
         if (field.width == 8) return gather_widened<int64_t, swap>(places, count, out);
@@ -114,14 +114,14 @@ void set_bit(std::vector<uint64_t>& bits, size_t i) { bits[i / 64] |= uint64_t(1
 
 }  // namespace
 
-NativeDecoder::NativeDecoder(std::shared_ptr<const NativeFormat> format)
+BinaryDecoder::BinaryDecoder(std::shared_ptr<const BinaryFormat> format)
     : format_(std::move(format)), columns_(&format_->columns) {
     is_filter_column_.assign(format_->columns.size(), false);
     for (const auto& conjunction : format_->filter.any_of)
         for (const Predicate& p : conjunction) is_filter_column_[p.column] = true;
     for (size_t i = 0; i < format_->columns.size(); i++) {
-        const NativeReading reading = format_->fields[i].reading;
-        if (reading != NativeReading::copy && reading != NativeReading::half && reading != NativeReading::bytes)
+        const BinaryReading reading = format_->fields[i].reading;
+        if (reading != BinaryReading::copy && reading != BinaryReading::half && reading != BinaryReading::bytes)
             checked_.push_back(i);
         holds_text_ |= is_text(format_->columns[i].type);
     }
@@ -133,26 +133,26 @@ NativeDecoder::NativeDecoder(std::shared_ptr<const NativeFormat> format)
     rows_.reserve(block_rows_most);
 }
 
-void NativeDecoder::place(const Place& at) {
+void BinaryDecoder::place(const Place& at) {
     place_ = at;
     offset_ = 0;
     records_ = 0;
 }
 
-void NativeDecoder::expect(uint64_t bytes) {
-    const size_t prefix = format_->length.width == FrameLength::varint ? 1 : format_->length.width;
+void BinaryDecoder::expect(uint64_t bytes) {
+    const size_t prefix = format_->length.width == LengthPrefix::varint ? 1 : format_->length.width;
     if (!format_->has_rest && bytes > block_bytes) reserve(bytes / (format_->row_width + prefix) + 1);
 }
 
-void NativeDecoder::reserve(uint64_t rows) {
+void BinaryDecoder::reserve(uint64_t rows) {
     if (columns_.rows() + rows <= reserved_) return;
     const uint64_t more = std::max<uint64_t>(rows, columns_.rows());
     columns_.reserve_rows(more);
     reserved_ = columns_.rows() + more;
 }
 
-size_t NativeDecoder::index(const uint8_t* data, size_t size, uint64_t row_limit) {
-    if (format_->length.width) return index_frames(data, size, row_limit);
+size_t BinaryDecoder::index(const uint8_t* data, size_t size, uint64_t row_limit) {
+    if (format_->length.width) return index_prefixed(data, size, row_limit);
     if (format_->has_rest) return 0;  // a row by itself: its end is that of the bytes
     const size_t width = format_->row_width;
     const uint64_t count = std::min<uint64_t>(size / width, row_limit);
@@ -173,7 +173,7 @@ size_t NativeDecoder::index(const uint8_t* data, size_t size, uint64_t row_limit
     return done * width;
 }
 
-size_t NativeDecoder::index_frames(const uint8_t* data, size_t size, uint64_t row_limit) {
+size_t BinaryDecoder::index_prefixed(const uint8_t* data, size_t size, uint64_t row_limit) {
     size_t at = 0;
     bool more = true;
     while (more && row_limit > 0 && !(holds_text_ && byte_count() >= text_most)) {
@@ -183,21 +183,22 @@ size_t NativeDecoder::index_frames(const uint8_t* data, size_t size, uint64_t ro
         const size_t begin = at;
         uint64_t met = 0;
         while (met < row_limit && met < block_rows_most && at - begin < block_bytes) {
-            const Frame frame = frame_at(format_->length, data + at, size - at);
-            more = frame.complete;
+            const PrefixedRecord record = prefixed_record_at(format_->length, data + at, size - at);
+            more = record.complete;
             if (!more) break;
-            const bool right = format_->has_rest ? frame.size >= format_->row_width : frame.size == format_->row_width;
-            if (right && frame.size <= uint64_t(UINT32_MAX))
-                rows_.push_back({frame.record, records_, uint32_t(frame.size)});
+            const bool right =
+                format_->has_rest ? record.size >= format_->row_width : record.size == format_->row_width;
+            if (right && record.size <= uint64_t(UINT32_MAX))
+                rows_.push_back({record.data, records_, uint32_t(record.size)});
             else
-                note(ErrorCode::wrong_length, -1, data + at, frame.size, records_, frame.record, frame.size, false);
+                note(ErrorCode::wrong_length, -1, data + at, record.size, records_, record.data, record.size, false);
             records_++;
             met++;
-            at += frame.prefix + frame.size;
+            at += record.prefix + record.size;
         }
         row_limit -= met;
         offset_ += int64_t(at - begin);
-        const bool equal = !format_->has_rest && rows_.size() == met && format_->length.width != FrameLength::varint;
+        const bool equal = !format_->has_rest && rows_.size() == met && format_->length.width != LengthPrefix::varint;
         stride_ = equal ? format_->row_width + format_->length.width : 0;
         if (met) read_block(met);
         more = more && at < size;
@@ -205,7 +206,7 @@ size_t NativeDecoder::index_frames(const uint8_t* data, size_t size, uint64_t ro
     return at;
 }
 
-void NativeDecoder::index_unterminated(const uint8_t* data, size_t size) {
+void BinaryDecoder::index_unterminated(const uint8_t* data, size_t size) {
     if (size == 0) return;
     base_ = data;
     base_offset_ = offset_;
@@ -222,7 +223,7 @@ void NativeDecoder::index_unterminated(const uint8_t* data, size_t size) {
 }
 
 // The rows that were met and not rejected for their length, `met` with those.
-void NativeDecoder::read_block(uint64_t met) {
+void BinaryDecoder::read_block(uint64_t met) {
     counters.records += met;
     if (rows_.empty()) return;
     reserve(rows_.size());
@@ -256,7 +257,7 @@ void NativeDecoder::read_block(uint64_t met) {
         for (const Row& row : rows_) row_records->push_back(place_.record + row.record);
 }
 
-void NativeDecoder::check(bool filter_columns) {
+void BinaryDecoder::check(bool filter_columns) {
     std::vector<uint64_t> dropped;
     const bool filtered = format_->filter.active();
     for (size_t i : checked_) {
@@ -267,8 +268,8 @@ void NativeDecoder::check(bool filter_columns) {
             const ErrorCode code = wrong_with(i, row);
             if (code == ErrorCode::none) continue;
             if (!dropped.empty() && dropped[r / 64] >> (r % 64) & 1) continue;  // a field further left spoke
-            const NativeField& field = format_->fields[i];
-            const size_t size = field.reading == NativeReading::rest ? row.size - field.offset : field.width;
+            const BinaryField& field = format_->fields[i];
+            const size_t size = field.reading == BinaryReading::rest ? row.size - field.offset : field.width;
             if (!keeps || format_->note_nulled)
                 note(code, int32_t(i), row.data + field.offset, size, row.record, row.data, row.size, keeps);
             if (keeps) continue;
@@ -279,29 +280,29 @@ void NativeDecoder::check(bool filter_columns) {
     if (!dropped.empty()) drop(dropped);
 }
 
-bool NativeDecoder::may_null(size_t i) const {
+bool BinaryDecoder::may_null(size_t i) const {
     return format_->on_error == OnError::null && format_->columns[i].nullable;
 }
 
-ErrorCode NativeDecoder::wrong_with(size_t i, const Row& row) const {
-    const NativeField& field = format_->fields[i];
+ErrorCode BinaryDecoder::wrong_with(size_t i, const Row& row) const {
+    const BinaryField& field = format_->fields[i];
     const ColumnSpec& spec = format_->columns[i];
     const uint8_t* at = row.data + field.offset;
-    if (field.reading == NativeReading::boolean) return *at <= 1 ? ErrorCode::none : ErrorCode::invalid;
-    if (field.reading == NativeReading::decimal) {
+    if (field.reading == BinaryReading::boolean) return *at <= 1 ? ErrorCode::none : ErrorCode::invalid;
+    if (field.reading == BinaryReading::decimal) {
         const __int128 value = load_decimal(at, field.width, format_->big_endian);
         __int128 limit = 1;
         for (int k = 0; k < spec.precision; k++) limit *= 10;
         return value < limit && value > -limit ? ErrorCode::none : ErrorCode::overflow;
     }
-    if (field.reading != NativeReading::rest) return ErrorCode::none;
+    if (field.reading != BinaryReading::rest) return ErrorCode::none;
     const size_t size = row.size - field.offset;
     if (!has_large_offsets(spec.type) && size > size_t(INT32_MAX)) return ErrorCode::overflow;
     const bool text = spec.type == ColumnType::string || spec.type == ColumnType::large_string;
     return !text || format_->kernel->valid_utf8(at, size) ? ErrorCode::none : ErrorCode::bad_utf8;
 }
 
-void NativeDecoder::drop(const std::vector<uint64_t>& dropped) {
+void BinaryDecoder::drop(const std::vector<uint64_t>& dropped) {
     size_t kept = 0;
     for (size_t r = 0; r < rows_.size(); r++)
         if (!(dropped[r / 64] >> (r % 64) & 1)) rows_[kept++] = rows_[r];
@@ -309,23 +310,23 @@ void NativeDecoder::drop(const std::vector<uint64_t>& dropped) {
     rows_.resize(kept);
 }
 
-void NativeDecoder::decode_columns(bool filter_columns_only) {
+void BinaryDecoder::decode_columns(bool filter_columns_only) {
     const size_t count = rows_.size();
     if (count == 0) return;
     for (size_t i = 0; i < columns_.size(); i++) {
         if (filter_columns_only && !is_filter_column_[i]) continue;
         values_decoded[i] += count;
         valid_.assign(count / 64 + 1, ~uint64_t(0));
-        const NativeReading reading = format_->fields[i].reading;
-        const bool checked = reading != NativeReading::copy && reading != NativeReading::half;
+        const BinaryReading reading = format_->fields[i].reading;
+        const bool checked = reading != BinaryReading::copy && reading != BinaryReading::half;
         for (size_t r = 0; r < count && checked && may_null(i); r++) {
             if (wrong_with(i, rows_[r]) == ErrorCode::none) continue;
             valid_[r / 64] &= ~(uint64_t(1) << (r % 64));
             counters.nulled++;
         }
-        if (reading == NativeReading::boolean)
+        if (reading == BinaryReading::boolean)
             decode_boolean(i);
-        else if (reading == NativeReading::bytes || reading == NativeReading::rest)
+        else if (reading == BinaryReading::bytes || reading == BinaryReading::rest)
             decode_text(i);
         else
             decode_fixed(i);
@@ -333,8 +334,8 @@ void NativeDecoder::decode_columns(bool filter_columns_only) {
     }
 }
 
-void NativeDecoder::decode_fixed(size_t i) {
-    const NativeField& field = format_->fields[i];
+void BinaryDecoder::decode_fixed(size_t i) {
+    const BinaryField& field = format_->fields[i];
     Column& c = columns_.column(i);
     const uint64_t at = columns_.rows();
     const auto from = [&](const auto& places) {
@@ -349,16 +350,16 @@ void NativeDecoder::decode_fixed(size_t i) {
         from(Scattered<std::vector<Row>>{&rows_, field.offset});
 }
 
-void NativeDecoder::decode_boolean(size_t i) {
-    const NativeField& field = format_->fields[i];
+void BinaryDecoder::decode_boolean(size_t i) {
+    const BinaryField& field = format_->fields[i];
     bits_.assign(rows_.size() / 64 + 1, 0);
     for (size_t r = 0; r < rows_.size(); r++) bits_[r / 64] |= uint64_t(rows_[r].data[field.offset] == 1) << (r % 64);
     copy_bits(columns_.column(i).values.data(), columns_.rows(), bits_.data(), uint32_t(rows_.size()));
 }
 
-void NativeDecoder::decode_text(size_t i) {
-    const NativeField& field = format_->fields[i];
-    const bool rest = field.reading == NativeReading::rest;
+void BinaryDecoder::decode_text(size_t i) {
+    const BinaryField& field = format_->fields[i];
+    const bool rest = field.reading == BinaryReading::rest;
     Column& c = columns_.column(i);
     const uint64_t at = columns_.rows();
     uint64_t bytes = 0;
@@ -377,7 +378,7 @@ void NativeDecoder::decode_text(size_t i) {
     }
 }
 
-void NativeDecoder::note(ErrorCode code, int32_t column, const uint8_t* at, size_t size, uint64_t record,
+void BinaryDecoder::note(ErrorCode code, int32_t column, const uint8_t* at, size_t size, uint64_t record,
                          const uint8_t* raw, size_t raw_size, bool row_kept) {
     counters.rejected += !row_kept;
     if (!format_->tells_errors()) return;
@@ -394,7 +395,7 @@ void NativeDecoder::note(ErrorCode code, int32_t column, const uint8_t* at, size
     errors.push_back(std::move(error));
 }
 
-void NativeDecoder::export_batch(ArrowArray* out) {
+void BinaryDecoder::export_batch(ArrowArray* out) {
     columns_.export_batch(out, format_->output_columns);
     reserved_ = 0;
 }

@@ -9,12 +9,11 @@ import pyarrow as pa
 from formatter import _core, types
 from formatter.errors import OptionError
 from formatter.formats import Framed, Native
-from formatter.formats.binary import LENGTHS, native_width
+from formatter.formats.binary import LENGTHS, UNFRAMED, native_width
 from formatter.formats.checks import ON_ERROR
 
-# The order is that of NativeReading in engine/binary/native_format.hpp.
+# The order is that of BinaryReading in engine/binary/binary_format.hpp.
 COPY, HALF, DECIMAL, BOOLEAN, BYTES, REST = range(6)
-UNFRAMED = (0, False)
 
 
 def storage_type(wanted: pa.DataType) -> pa.DataType:
@@ -59,7 +58,7 @@ def columns_of(format: Native, decoded: list[pa.Field]) -> list[dict[str, Any]]:
     return columns
 
 
-def native_plan(
+def binary_plan(
     format: Native | Framed,
     columns: list[dict[str, Any]],
     output_columns: int,
@@ -86,4 +85,4 @@ def native_plan(
         "on_error": ON_ERROR.index(on_error),
         "note_nulled": note_nulled,
     }
-    return _core.native_plan(options, columns, output_columns, filters)
+    return _core.binary_plan(options, columns, output_columns, filters)

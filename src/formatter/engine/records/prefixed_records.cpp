@@ -1,4 +1,4 @@
-#include "engine/binary/length_frames.hpp"
+#include "engine/records/prefixed_records.hpp"
 
 #include <algorithm>
 
@@ -9,8 +9,8 @@ constexpr uint8_t varint_most = 10;  // bytes; a longer one is no length and nev
 constexpr uint64_t endless = ~uint64_t(0) >> 1;
 
 // One more byte of a length. Returns whether it was the last one; `value` is then the length.
-bool add_byte(const FrameLength& length, uint8_t byte, uint8_t* count, uint64_t* value) {
-    if (length.width == FrameLength::varint) {
+bool add_byte(const LengthPrefix& length, uint8_t byte, uint8_t* count, uint64_t* value) {
+    if (length.width == LengthPrefix::varint) {
         const unsigned shift = 7u * *count;
         if (shift < 63)
             *value |= uint64_t(byte & 0x7F) << shift;
@@ -31,38 +31,34 @@ bool add_byte(const FrameLength& length, uint8_t byte, uint8_t* count, uint64_t*
 
 }  // namespace
 
-BufferScan FixedRows::scan(const uint8_t*, size_t size, ScanState* state, bool first_only) const {
-    BufferScan scan;
+RecordEnds FixedRows::scan(const uint8_t*, size_t size, ScanState* state, bool first_only) const {
     const uint64_t missing = width_ - state->count;
     if (size < missing) {
         state->count += size;
-        return scan;
+        return {};
     }
-    scan.first_end = scan.last_end = missing;
     state->count = 0;
-    if (first_only) return scan;
-    const uint64_t behind = (size - missing) % width_;
-    scan.last_end = size - behind;
-    state->count = behind;
-    return scan;
+    if (first_only) return {missing, missing};
+    state->count = (size - missing) % width_;
+    return {missing, size - state->count};
 }
 
-Frame frame_at(const FrameLength& length, const uint8_t* data, size_t size) {
-    Frame frame;
+PrefixedRecord prefixed_record_at(const LengthPrefix& length, const uint8_t* data, size_t size) {
+    PrefixedRecord record;
     uint8_t count = 0;
     uint64_t value = 0;
-    while (frame.prefix < size) {
-        if (!add_byte(length, data[frame.prefix++], &count, &value)) continue;
-        frame.record = data + frame.prefix;
-        frame.size = value;
-        frame.complete = size - frame.prefix >= value;
+    while (record.prefix < size) {
+        if (!add_byte(length, data[record.prefix++], &count, &value)) continue;
+        record.data = data + record.prefix;
+        record.size = value;
+        record.complete = size - record.prefix >= value;
         break;
     }
-    return frame;
+    return record;
 }
 
-BufferScan LengthFrames::scan(const uint8_t* data, size_t size, ScanState* state, bool first_only) const {
-    BufferScan scan;
+RecordEnds PrefixedRecords::scan(const uint8_t* data, size_t size, ScanState* state, bool first_only) const {
+    RecordEnds ends;
     for (size_t at = 0; at < size;) {
         if (!state->inside) {
             if (!add_byte(length_, data[at++], &state->matched, &state->carried)) continue;
@@ -76,11 +72,10 @@ BufferScan LengthFrames::scan(const uint8_t* data, size_t size, ScanState* state
         state->count -= more;
         if (state->count) break;
         state->inside = false;
-        if (scan.first_end == BufferScan::none) scan.first_end = at;
-        scan.last_end = at;
-        if (first_only) return scan;
+        ends.add(at);
+        if (first_only) return ends;
     }
-    return scan;
+    return ends;
 }
 
 }  // namespace formatter

@@ -1,4 +1,4 @@
-#include "engine/json/json_frames.hpp"
+#include "engine/json/json_documents.hpp"
 
 #include <cstring>
 
@@ -51,8 +51,8 @@ bool is_mark(uint8_t c, ScanState* state) {
     return false;
 }
 
-}  // namespace
-
+// A record's bytes as a line. Line breaks between tokens become spaces; in a string, where none may stand, they become
+// another character that may not.
 void copy_json_as_line(const uint8_t* data, size_t size, uint8_t* out) {
     if (size == 0) return;
     std::memcpy(out, data, size);
@@ -72,13 +72,15 @@ void copy_json_as_line(const uint8_t* data, size_t size, uint8_t* out) {
     }
 }
 
-BufferScan JsonFrames::scan(const uint8_t* data, size_t size, ScanState* state, bool first_only) const {
+}  // namespace
+
+RecordEnds JsonDocuments::scan(const uint8_t* data, size_t size, ScanState* state, bool first_only) const {
     if (layout_ != JsonLayout::array) return scan_documents(data, size, state, first_only);
     return scan_array(data, size, state, first_only);
 }
 
-BufferScan JsonFrames::scan_array(const uint8_t* data, size_t size, ScanState* state, bool first_only) const {
-    BufferScan scan;
+RecordEnds JsonDocuments::scan_array(const uint8_t* data, size_t size, ScanState* state, bool first_only) const {
+    RecordEnds ends;
     for (size_t at = 0; at < size && !state->matched;) {
         if (state->inside) {
             at = pass_string(data, at, size, state);
@@ -108,24 +110,23 @@ BufferScan JsonFrames::scan_array(const uint8_t* data, size_t size, ScanState* s
                 break;
             case ',':
                 if (state->count) break;
-                if (scan.first_end == BufferScan::none) scan.first_end = at;
-                scan.last_end = at;
-                if (first_only) return scan;
+                ends.add(at);
+                if (first_only) return ends;
                 break;
             default: break;
         }
     }
-    return scan;
+    return ends;
 }
 
-BufferScan JsonFrames::scan_documents(const uint8_t* data, size_t size, ScanState* state, bool first_only) const {
-    BufferScan scan;
+RecordEnds JsonDocuments::scan_documents(const uint8_t* data, size_t size, ScanState* state, bool first_only) const {
+    RecordEnds ends;
     for (size_t at = 0; at < size;) {
-        bool ends = false;
+        bool ended = false;
         if (state->inside) {
             at = pass_string(data, at, size, state);
             if (state->inside) break;
-            ends = state->count == 0;
+            ended = state->count == 0;
         } else {
             const uint8_t c = data[at++];
             if (state->mark < 3 && is_mark(c, state)) continue;
@@ -139,86 +140,102 @@ BufferScan JsonFrames::scan_documents(const uint8_t* data, size_t size, ScanStat
                 case ']':
                 case '}':
                     if (state->count) state->count--;
-                    ends = state->count == 0;
+                    ended = state->count == 0;
                     break;
                 case ',':
                 case ' ':
                 case '\n':
                 case '\r':
-                case '\t': ends = state->count == 0 && (c == ',' || !first); break;
+                case '\t': ended = state->count == 0 && (c == ',' || !first); break;
                 default: break;
             }
         }
-        if (!ends) continue;
+        if (!ended) continue;
         state->at_record_start = true;
-        if (scan.first_end == BufferScan::none) scan.first_end = at;
-        scan.last_end = at;
-        if (first_only) return scan;
+        ends.add(at);
+        if (first_only) return ends;
     }
-    return scan;
+    return ends;
 }
 
-RewrittenText JsonLines::rewrite(const RewriteSource& source, uint8_t* out, std::vector<TextMark>* marks) const {
-    size_t at = 0, written = 0;
+// Where the lines of a rewriting go.
+class JsonAsLines::Lines {
+  public:
+    Lines(const RewriteSource& source, uint8_t* out, std::vector<TextMark>* marks)
+        : source_(source), out_(out), marks_(marks) {}
+    // The document in [begin, end) of the source; its record goes on to `record_end`.
+    void add(size_t begin, size_t end, size_t record_end) {
+        uint8_t* const line = out_ + text_.size;
+        marks_->push_back(TextMark{source_.text_at + int64_t(text_.size), line, source_.offset + int64_t(begin),
+                                   source_.offset + int64_t(record_end), true});
+        copy_json_as_line(source_.data + begin, end - begin, line);
+        line[end - begin] = '\n';
+        text_.size += end - begin + 1;
+    }
+    RewrittenText done(ErrorCode problem = ErrorCode::none, size_t at = 0) {
+        text_.problem = problem;
+        text_.problem_at = at;
+        return text_;
+    }
+
+  private:
+    const RewriteSource& source_;
+    uint8_t* out_;
+    std::vector<TextMark>* marks_;
+    RewrittenText text_;
+};
+
+RewrittenText JsonAsLines::rewrite(const RewriteSource& source, uint8_t* out, std::vector<TextMark>* marks) const {
+    Lines lines(source, out, marks);
+    if (layout_ == JsonLayout::prefixed) return rewrite_prefixed(source, &lines);
+    size_t at = 0;
     while (at < source.size) {
         const bool first = at == 0 && source.stream_start;
         ScanState state;
         if (first) state.mark = 0;
-        const BufferScan found = frames_.scan(source.data + at, source.size - at, &state, true);
-        if (found.first_end == BufferScan::none) break;
-        const size_t end = at + found.first_end;
+        const RecordEnds found = documents_.scan(source.data + at, source.size - at, &state, true);
+        if (!found.any()) break;
+        const size_t record_end = at + found.first;
         size_t begin = at;
         if (first) {
-            if (end - begin >= 3 && std::memcmp(source.data + begin, byte_order_mark, 3) == 0) begin += 3;
-            if (layout_ == JsonLayout::array) begin = skip_space(source.data, begin, end) + 1;  // the bracket
+            if (record_end - begin >= 3 && std::memcmp(source.data + begin, byte_order_mark, 3) == 0) begin += 3;
+            if (layout_ == JsonLayout::array) begin = skip_space(source.data, begin, record_end) + 1;  // the bracket
         }
-        const uint8_t* record = source.data + begin;
-        size_t size = end - begin;
         // An item without its comma; nothing at all in front of it is an item that is missing, which the comma tells.
-        if (layout_ == JsonLayout::array && skip_space(record, 0, size) + 1 < size) size--;
-        marks->push_back(TextMark{source.text_at + int64_t(written), out + written, source.offset + int64_t(begin),
-                                  source.offset + int64_t(end), true});
-        copy_json_as_line(record, size, out + written);
-        written += size;
-        out[written++] = '\n';
-        at = end;
+        const bool comma = layout_ == JsonLayout::array && skip_space(source.data, begin, record_end) + 1 < record_end;
+        lines.add(begin, record_end - comma, record_end);
+        at = record_end;
     }
-    if (source.final) return rewrite_end(source, at, out, written, marks);
-    RewrittenText result;
-    result.size = written;
-    return result;
+    return source.final ? rewrite_end(source, at, &lines) : lines.done();
 }
 
-// What stands behind the last frame.
-RewrittenText JsonLines::rewrite_end(const RewriteSource& source, size_t at, uint8_t* out, size_t written,
-                                     std::vector<TextMark>* marks) const {
+RewrittenText JsonAsLines::rewrite_prefixed(const RewriteSource& source, Lines* lines) const {
+    size_t at = 0;
+    while (at < source.size) {
+        const PrefixedRecord record = prefixed_record_at(length_, source.data + at, source.size - at);
+        if (!record.complete) break;
+        const size_t begin = at + record.prefix, end = begin + size_t(record.size);
+        lines->add(begin, end, end);
+        at = end;
+    }
+    return source.final && at < source.size ? lines->done(ErrorCode::unterminated_record, at) : lines->done();
+}
+
+// What stands behind the last record.
+RewrittenText JsonAsLines::rewrite_end(const RewriteSource& source, size_t at, Lines* lines) const {
     const uint8_t* data = source.data;
     const size_t size = source.size;
-    RewrittenText result;
-    const auto add_line = [&](size_t begin, size_t end) {
-        marks->push_back(TextMark{source.text_at + int64_t(written), out + written, source.offset + int64_t(begin),
-                                  source.offset + int64_t(end), true});
-        copy_json_as_line(data + begin, end - begin, out + written);
-        written += end - begin;
-        out[written++] = '\n';
-    };
     const bool first = at == 0 && source.stream_start;
     if (first && size >= 3 && std::memcmp(data, byte_order_mark, 3) == 0) at += 3;
     size_t begin = skip_space(data, at, size);
     if (layout_ != JsonLayout::array) {
-        if (begin < size) add_line(begin, size);
-        result.size = written;
-        return result;
+        if (begin < size) lines->add(begin, size, size);
+        return lines->done();
     }
     if (first) {
-        if (begin < size && data[begin] != '[') {
-            result.problem = ErrorCode::not_an_array;
-            result.problem_at = begin;
-            return result;
-        }
-        if (begin == size) return result;  // nothing at all
-        at = begin + 1;
-        begin = skip_space(data, at, size);
+        if (begin < size && data[begin] != '[') return lines->done(ErrorCode::not_an_array, begin);
+        if (begin == size) return lines->done();  // nothing at all
+        begin = skip_space(data, begin + 1, size);
     }
     // The item through the bracket that closes the array.
     ScanState state;
@@ -240,21 +257,13 @@ RewrittenText JsonLines::rewrite_end(const RewriteSource& source, size_t at, uin
     const bool closed = close < size;
     const bool open = state.inside || state.count;
     if (begin < close)
-        add_line(begin, close);
+        lines->add(begin, close, close);
     else if (closed && !first)
-        add_line(close, close + 1);  // a comma, and then no item
-    if (!closed && !open) {
-        result.problem = ErrorCode::unterminated_array;
-        result.problem_at = size;
-    } else if (closed) {
-        const size_t behind = skip_space(data, close + 1, size);
-        if (behind < size) {
-            result.problem = ErrorCode::trailing_data;
-            result.problem_at = behind;
-        }
-    }
-    result.size = written;
-    return result;
+        lines->add(close, close + 1, close + 1);  // a comma, and then no item
+    if (!closed && !open) return lines->done(ErrorCode::unterminated_array, size);
+    if (!closed) return lines->done();
+    const size_t behind = skip_space(data, close + 1, size);
+    return behind < size ? lines->done(ErrorCode::trailing_data, behind) : lines->done();
 }
 
 }  // namespace formatter
