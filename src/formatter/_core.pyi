@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 
 from formatter.flow.spill import Spill
 
-# Buffers and numbers go in, plain tuples come out; formatter's Python gives them names.
-_Error = tuple[str, int, int, int, int, int, bytes, bytes]  # core/batches.pxi: error_tuple
+# Buffers and numbers go in, plain tuples and findings come out; formatter's Python gives them words.
 _PushResult = tuple[  # core/streams.pxi: push_result
     str,
     tuple[int, ...],
     int,
     list[tuple[int, tuple[tuple[int, int], ...], object, int, Any]],
-    list[tuple[int, _Error]],
+    list[tuple[int, Finding]],
     list[tuple[int, int]],
 ]
 
@@ -94,6 +93,24 @@ def hold_buffers(
 ) -> HeldBuffers: ...
 
 # ---- batches.pxi
+class Finding:
+    @property
+    def code(self) -> str: ...
+    @property
+    def column(self) -> int: ...
+    @property
+    def sequence(self) -> int: ...
+    @property
+    def byte_offset(self) -> int: ...
+    @property
+    def record(self) -> int: ...
+    @property
+    def found_fields(self) -> int: ...
+    @property
+    def found(self) -> bytes: ...
+    @property
+    def raw(self) -> bytes: ...
+
 def array_address(capsule: object) -> int: ...
 def pool_stats() -> dict[str, int]: ...
 def pool_trim() -> None: ...
@@ -116,7 +133,7 @@ class RangeReader:
         byte_offset: int,
         smallest_range_bytes: int = 0,
     ) -> None: ...
-    def next(self) -> tuple[int, list[object], list[_Error]] | None: ...
+    def next(self) -> tuple[int, list[object], list[Finding]] | None: ...
     @property
     def used(self) -> int: ...
     @property
@@ -132,7 +149,7 @@ def parse_record_array(
     sizes: NDArray[np.uint64],
     valid: NDArray[np.uint8],
     record_end: bytes,
-) -> tuple[object, NDArray[np.int64] | None, list[tuple[int, _Error]], tuple[int, ...]]: ...
+) -> tuple[object, NDArray[np.int64] | None, list[Finding], tuple[int, ...]]: ...
 
 # ---- chunks.pxi
 COURSE_TYPE: np.dtype[np.void]
@@ -154,9 +171,8 @@ class ChunkReader:
         begins: NDArray[np.int64],
         ends_stream: NDArray[np.int64],
         stream_starts: NDArray[np.int64],
-        sequences: NDArray[np.int64],
         byte_offsets: NDArray[np.int64],
-    ) -> tuple[list[object], list[_Error], list[int], dict[str, int]]: ...
+    ) -> tuple[list[object], list[tuple[int, Finding]], list[int], dict[str, int]]: ...
 
 # ---- streams.pxi
 PUSH_STATUS: tuple[str, ...]

@@ -104,7 +104,6 @@ class _Reading:
         self.threads = threads
         self.item = item
         self.range_bytes = range_bytes
-        self.records = 0
         self.found: list[tuple[Any, bytes]] = []
         self.native = plan.native
         self.ranges: Any = None
@@ -144,9 +143,8 @@ class _Reading:
             window, begin, self.range_bytes, input_ends=last, byte_offset=offset, smallest_range_bytes=smallest
         )
         while (result := self.ranges.next()) is not None:
-            records, arrays, errors = result
-            self._note(errors)
-            self.records += records
+            _records, arrays, findings = result
+            self._note(findings)
             for capsule in arrays:
                 yield self.plan.batch(capsule)
         used: int = self.ranges.used
@@ -184,23 +182,15 @@ class _Reading:
             self.ranges.begin(head, 0, HEAD_BYTES, input_ends=True, byte_offset=0)
             self._note(self.ranges.next()[2])
 
-    def _note(self, errors: list[Any]) -> None:
-        if not errors:
-            return
-        errors.sort(key=lambda e: e[4])
-        for error in errors:
-            name = self.item.name
+    def _note(self, findings: list[_core.Finding]) -> None:
+        name = self.item.name
+        for finding in sorted(findings, key=lambda finding: finding.record):
             described = diagnostics.describe(
-                error,
-                self.plan.format,
-                self.plan.native.column_names,
-                record_base=self.records,
-                origin=name,
-                place=name,
+                finding, self.plan.format, self.plan.native.column_names, origin=name, place=name
             )
-            if self.plan.on_error == "raise" or diagnostics.always_raised(error[0]):
+            if self.plan.on_error == "raise" or diagnostics.always_raised(finding.code):
                 raise described
-            self.found.append((described, error[7]))
+            self.found.append((described, finding.raw))
 
     def report(self, rejects: list[pa.Table] | None) -> None:
         if self.plan.on_error != "collect":

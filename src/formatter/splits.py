@@ -201,7 +201,7 @@ class SplitReader:
         ending = record_end_of(self.plan.format)
         finder = not part.aligned and part.begin > 0
         window, filled, at = self._window, 0, part.begin
-        records_before: int | None = 0 if part.begin == 0 else None
+        records_before = 0
         ranges = None
         ended = False
         if part.begin:
@@ -241,14 +241,13 @@ class SplitReader:
                 input_ends = ended or (finished and part.last)
                 ranges.begin(window[:filled], start, len(window), input_ends=input_ends, byte_offset=at)
                 while (result := ranges.next()) is not None:
-                    records, arrays, errors = result
+                    records, arrays, findings = result
                     self._count(ranges.counters, records)
-                    self._note(errors, native.column_names, origin, records_before)
+                    self._note(findings, native.column_names, origin, counted=part.begin == 0)
                     batches = [self.plan.batch(capsule) for capsule in arrays]
                     if self._keeper is not None:
-                        batches = self._keeper.completed(batches, errors, records)
-                    if records_before is not None:
-                        records_before += records
+                        batches = self._keeper.completed(batches, findings, records_before, records)
+                    records_before += records
                     yield from batches
                 used = ranges.used
                 ranges.leave()
@@ -293,17 +292,14 @@ class SplitReader:
             self._keeper.follow_header(bytes(start[:size]))
         return mapped, min(size, len(start))
 
-    def _note(self, errors: list[Any], names: tuple[str, ...], origin: str | None, records_before: int | None) -> None:
-        if not errors:
-            return
-        errors.sort(key=lambda error: error[4])
-        for error in errors:
+    def _note(self, findings: list[_core.Finding], names: tuple[str, ...], origin: str | None, counted: bool) -> None:
+        for finding in sorted(findings, key=lambda finding: finding.record):
             described = diagnostics.describe(
-                error, self.plan.format, names, origin=origin, record_base=records_before, place=origin
+                finding, self.plan.format, names, origin=origin, place=origin, counted=counted
             )
-            if self.plan.on_error == "raise" or diagnostics.always_raised(error[0]):
+            if self.plan.on_error == "raise" or diagnostics.always_raised(finding.code):
                 raise described
-            self.found.append((described, error[7]))
+            self.found.append((described, finding.raw))
 
 
 def _wanted(part: Part, reached: int, capacity: int) -> int:

@@ -107,13 +107,13 @@ class RecordParser:
     def _parse(self, array: Any) -> ParsedRecords:
         addresses, sizes, valid, keep = addresses_of(array)
         plan = self._plan
-        capsule, rows, errors, decoded = _core.parse_record_array(
+        capsule, rows, findings, decoded = _core.parse_record_array(
             plan.native, addresses, sizes, valid, self._record_end
         )
         del keep
         names = plan.native.column_names
-        found = sorted(errors, key=lambda e: e[0])
-        details = tuple(_in_value(diagnostics.describe(error, self._format, names), at) for at, error in found)
+        findings.sort(key=lambda finding: finding.record)
+        details = tuple(_in_value(diagnostics.describe(finding, self._format, names)) for finding in findings)
         if details and self._raises:
             raise details[0]
         batch = plan.batch(capsule)
@@ -121,7 +121,7 @@ class RecordParser:
         kept = absent = None
         if rows is not None:
             missing = rows == -1
-            missing[[at for at, _ in found]] = False
+            missing[[finding.record for finding in findings]] = False
             if self._filtered:
                 places = np.flatnonzero(rows >= -1 if self._keeps_nulls else rows >= 0)
                 kept, rows, missing = pa.array(places), rows[places], missing[places]
@@ -151,13 +151,10 @@ def _spread(batch: pa.RecordBatch, rows: np.ndarray[Any, Any]) -> pa.RecordBatch
     return pa.RecordBatch.from_arrays([column.take(taken) for column in batch.columns], schema=schema)
 
 
-def _in_value(error: FormatError, value: int) -> FormatError:
-    """Positions in an array: the value is the record."""
-    text = str(error).replace(f"record {error.record}", f"value {value}", 1)
-    return FormatError(
-        text, code=error.code, byte_offset=error.byte_offset, record=value, column=error.column, expected=error.expected,
-        found=error.found,
-    )  # fmt: skip
+def _in_value(error: FormatError) -> FormatError:
+    """In an array the value is the record, and called so."""
+    error.args = (str(error).replace(f"record {error.record}", f"value {error.record}", 1),)
+    return error
 
 
 def parse_values(array: Any, type: pa.DataType, *, format: Csv | None = None) -> pa.Array:

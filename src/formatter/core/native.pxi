@@ -76,17 +76,25 @@ cdef extern from "engine/csv/csv_format.hpp" namespace "formatter" nogil:
         uint32_t fields
         vector[ColumnSpec] columns
 
-cdef extern from "engine/columns/row_errors.hpp" namespace "formatter" nogil:
+cdef extern from "engine/columns/error_codes.hpp" namespace "formatter" nogil:
     cdef enum class ErrorCode(uint8_t):
         none
     const char* code_name(ErrorCode)
-    cdef cppclass RowError:
+
+cdef extern from "engine/records/findings.hpp" namespace "formatter" nogil:
+    cdef cppclass NativeFinding "formatter::Finding":
         ErrorCode code
         int32_t column
-        uint64_t sequence, record
-        int64_t byte_offset
         uint32_t found_fields
         string found, raw
+    cdef cppclass StretchPosition:
+        int64_t bytes
+        uint64_t records
+    cdef cppclass OriginPosition:
+        uint64_t sequence, records
+        int64_t bytes
+    cdef cppclass FindingAt[Position](NativeFinding):
+        Position at
 
 cdef extern from "engine/records/record_decoder.hpp" namespace "formatter" nogil:
     cdef cppclass DecodeCounters:
@@ -132,13 +140,6 @@ cdef extern from "engine/records/record_format.hpp" namespace "formatter" nogil:
         shared_ptr[HeaderReader] header
         unique_ptr[RecordDecoder] make_decoder()
 
-cdef extern from "engine/whole/range_reader.hpp" namespace "formatter" nogil:
-    cdef cppclass RangeResult:
-        uint64_t records
-        vector[ArrowArray] batches
-        vector[RowError] errors
-        DecodeCounters counters
-
 cdef extern from "engine/csv/csv_record_format.hpp" namespace "formatter" nogil:
     cdef enum class TextEncoding(uint8_t):
         utf8
@@ -150,10 +151,15 @@ cdef extern from "engine/whole/range_crew.hpp" namespace "formatter" nogil:
         size_t size, first_record, range_bytes, smallest_range_bytes
         cbool splittable, input_ends
         int64_t byte_offset
+    cdef cppclass CrewRange:
+        uint64_t records
+        vector[ArrowArray] batches
+        vector[FindingAt[OriginPosition]] findings
+        DecodeCounters counters
     cdef cppclass RangeCrew:
         RangeCrew(RecordFormat, unsigned, uint64_t, uint64_t)
         void begin(const CrewWindow&)
-        cbool next(RangeResult*)
+        cbool next(CrewRange*)
         size_t used()
         void abandon()
 
@@ -178,12 +184,16 @@ cdef extern from "engine/whole/chunk_reader.hpp" namespace "formatter" nogil:
         uint16_t state
         int64_t begin, byte_offset
         cbool stream_start, ends_stream
-        uint64_t sequence
     cdef cppclass ChunkLimits:
         uint64_t max_rows, max_batch_bytes
         cbool count_rows
+    cdef cppclass ChunkFinding:
+        size_t chunk
+        FindingAt[StretchPosition] what
     cdef cppclass ChunkRows:
-        RangeResult result
+        vector[ArrowArray] batches
+        vector[ChunkFinding] findings
+        DecodeCounters counters
         vector[uint64_t] rows_through
         uint64_t spanning
     void read_chunks(const RecordFormat&, RecordDecoder&, const PlacedChunk*, size_t, const ChunkLimits&, ChunkRows*)
@@ -193,13 +203,15 @@ cdef extern from "engine/whole/record_array.hpp" namespace "formatter" nogil:
         const uint8_t* data
         size_t size
         cbool null
+    cdef cppclass ValuePosition:
+        size_t value
+        int64_t bytes
     cdef cppclass RecordArrayResult:
         ArrowArray batch
         vector[int64_t] row_of_value
         cbool in_order
         vector[uint64_t] values_decoded
-        vector[uint64_t] value_of_error
-        vector[RowError] errors
+        vector[FindingAt[ValuePosition]] findings
         DecodeCounters counters
     RecordArrayResult read_record_array(const RecordFormat&, const RecordValue*, size_t, const string&)
 
@@ -220,9 +232,9 @@ cdef extern from "engine/stream/stream_engine.hpp" namespace "formatter" nogil:
         shared_ptr[StreamPlan] plan
         vector[SequenceSpan] spans
         ArrowArray array
-    cdef cppclass PlacedError:
+    cdef cppclass OriginFinding:
         uint64_t origin
-        RowError error
+        FindingAt[OriginPosition] what
     cdef enum class PushStatus(uint8_t):
         ok
         duplicate
@@ -237,7 +249,7 @@ cdef extern from "engine/stream/stream_engine.hpp" namespace "formatter" nogil:
         vector[uint32_t] not_taken
         uint64_t appended
         vector[FinishedBatch] batches
-        vector[PlacedError] errors
+        vector[OriginFinding] findings
         vector[SequenceSpan] holes
     cdef cppclass PlanChange:
         cbool applied, parsing

@@ -361,11 +361,11 @@ class SharedStream(Stream):
     # ----------------------------------------------------------------------------------------------------- delivery
 
     def _settle(self, result: Any, origin: Origin, sequence: int) -> list[Batch]:
-        status, not_taken, _appended, finished, errors, holes = result
-        if not finished and not errors and status == "ok":
+        status, not_taken, _appended, finished, findings, holes = result
+        if not finished and not findings and status == "ok":
             return []
         batches, full = self._delivery.deliver(finished)
-        raised = self._note(errors) if errors else None
+        raised = self._note(findings) if findings else None
         if status != "ok":
             raise refusal(status, origin, sequence, holes, self._options, not_taken)
         if raised is not None:

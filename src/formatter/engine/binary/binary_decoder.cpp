@@ -254,7 +254,7 @@ void BinaryDecoder::read_block(uint64_t met) {
     counters.rows += rows_.size();
     columns_.commit_rows(rows_.size());
     if (row_records)
-        for (const Row& row : rows_) row_records->push_back(place_.record + row.record);
+        for (const Row& row : rows_) row_records->push_back({place_.number, row.record});
 }
 
 void BinaryDecoder::check(bool filter_columns) {
@@ -382,17 +382,12 @@ void BinaryDecoder::note(ErrorCode code, int32_t column, const uint8_t* at, size
                          const uint8_t* raw, size_t raw_size, bool row_kept) {
     counters.rejected += !row_kept;
     if (!format_->tells_errors()) return;
-    RowError error;
-    error.code = code;
-    error.row_kept = row_kept;
-    error.column = column;
-    error.sequence = place_.sequence;
-    error.byte_offset = place_.byte_offset + base_offset_ + (at - base_);
-    error.record_end = place_.byte_offset + base_offset_ + (raw + raw_size - base_);
-    error.record = place_.record + record;
-    error.found.assign(reinterpret_cast<const char*>(at), std::min<size_t>(size, 200));
-    error.raw.assign(reinterpret_cast<const char*>(raw), raw_size);
-    errors.push_back(std::move(error));
+    Finding finding{code, row_kept, column};
+    finding.set_found(at, size);
+    finding.set_raw(raw, raw_size);
+    const PlacePosition position{
+        {place_.number, record}, base_offset_ + (at - base_), base_offset_ + (raw + raw_size - base_)};
+    findings.emplace_back(std::move(finding), position);
 }
 
 void BinaryDecoder::export_batch(ArrowArray* out) {

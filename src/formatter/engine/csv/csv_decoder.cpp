@@ -16,7 +16,6 @@ constexpr uint32_t block_rows_most = 2048;
 constexpr uint32_t aligned_rows = 64;  // a word of marks; values of one byte fill a line
 constexpr size_t aligned_from = 128 << 10;  // for fewer bytes a block more costs what it saves
 constexpr size_t index_limit = size_t(1) << 31;  // stops are 32 bit
-constexpr size_t raw_most = 4096;  // of a record beyond that
 
 std::vector<uint32_t> wanted_stops(const CsvFormat& format) {
     std::vector<uint32_t> stops;
@@ -96,23 +95,17 @@ bool CsvDecoder::skip_preamble(const uint8_t* data, size_t size, size_t* skipped
         size_t begin = 0;
         if (!find_header(*format_, data, size, &begin, &shape)) return false;
         *skipped = begin + shape.size;
-        if (format_->unreadable) header_error(data + begin, shape.separators.back());
+        if (format_->unreadable) {
+            Finding finding{ErrorCode::header};
+            finding.set_found(data + begin, shape.separators.back());
+            findings.emplace_back(std::move(finding), here());
+        }
     } else if (size >= 3 && std::memcmp(data, "\xEF\xBB\xBF", 3) == 0) {
         *skipped = 3;
     }
     place_.stream_start = false;
     offset_ += *skipped;
     return true;
-}
-
-void CsvDecoder::header_error(const uint8_t* header, size_t size) {
-    RowError error;
-    error.code = ErrorCode::header;
-    error.sequence = place_.sequence;
-    error.byte_offset = place_.byte_offset;
-    error.record = place_.record;
-    error.found.assign(reinterpret_cast<const char*>(header), std::min<size_t>(size, 200));
-    errors.push_back(std::move(error));
 }
 
 size_t CsvDecoder::index(const uint8_t* data, size_t size, uint64_t row_limit) {
@@ -124,9 +117,7 @@ size_t CsvDecoder::index(const uint8_t* data, size_t size, uint64_t row_limit) {
     return at + used;
 }
 
-Place CsvDecoder::here() const {
-    return Place{place_.sequence, place_.byte_offset + int64_t(offset_), place_.record + records_};
-}
+PlacePosition CsvDecoder::here() const { return {{place_.number, records_}, int64_t(offset_)}; }
 
 // Values are written by whole cache lines, which takes longer where these begin in the middle of one: a short block first
 // brings the columns to the next line's begin. A filter would only bring them out of step again.
@@ -216,7 +207,7 @@ size_t CsvDecoder::pass_endless(const uint8_t* data, size_t size) {
     ScanState state;
     const uint64_t end = scan_csv(*format_, data, size, &state, true).first;
     if (end == RecordEnds::none) return 0;
-    structural_error(ErrorCode::record_too_long, data, raw_most, here(), 0);
+    structural_error(ErrorCode::record_too_long, data, partial_raw_most, here(), 0);
     records_++;
     offset_ += end;
     indexed_bytes_ += end;
@@ -225,7 +216,7 @@ size_t CsvDecoder::pass_endless(const uint8_t* data, size_t size) {
 
 void CsvDecoder::index_unterminated(const uint8_t* data, size_t size) {
     if (size >= index_limit) {
-        structural_error(ErrorCode::record_too_long, data, raw_most, here(), 0);
+        structural_error(ErrorCode::record_too_long, data, partial_raw_most, here(), 0);
         records_++;
         offset_ += size;
         return;
@@ -238,13 +229,13 @@ void CsvDecoder::index_unterminated(const uint8_t* data, size_t size) {
     std::memcpy(record + size, format_->record_end.data(), format_->record_end.size());
     if (!skip_preamble(record, terminated_size, &at) || at >= size || format_->unreadable) return;
     RecordShape shape;
-    const Place origin = here();
+    const PlacePosition begin = here();
     if (!split_record(*format_, record + at, terminated_size - at, &shape)) {
-        structural_error(ErrorCode::unterminated_quote, record + at, size - at, origin, 0);
+        structural_error(ErrorCode::unterminated_quote, record + at, size - at, begin, 0);
         records_++;
     } else if (!shape.comment && !is_blank(*format_, record + at, shape.separators.back())) {
         saw_carriage_return_ = true;
-        add_record(record + at, shape, origin, record, record + terminated_size);
+        add_record(record + at, shape, begin, record, record + terminated_size);
         records_++;
     }
     offset_ += size - at;
@@ -254,7 +245,7 @@ void CsvDecoder::write_stops(uint32_t* out, const RecordShape& shape) const {
     for (size_t i = 0; i < stops_.size(); i++) out[i] = shape.separators[stops_[i]];
 }
 
-void CsvDecoder::add_record(const uint8_t* data, const RecordShape& shape, const Place& at,
+void CsvDecoder::add_record(const uint8_t* data, const RecordShape& shape, const PlacePosition& at,
                             const uint8_t* readable_begin, const uint8_t* readable_end) {
     if (shape.separators.size() != format_->fields) return add_irregular(data, shape, at);
     if (block_.room() == 0) materialize();
@@ -263,7 +254,7 @@ void CsvDecoder::add_record(const uint8_t* data, const RecordShape& shape, const
     block_.add_rows(1);
 }
 
-void CsvDecoder::add_irregular(const uint8_t* data, const RecordShape& shape, const Place& at) {
+void CsvDecoder::add_irregular(const uint8_t* data, const RecordShape& shape, const PlacePosition& at) {
     const uint32_t count = uint32_t(shape.separators.size());
     const uint32_t wanted = format_->fields;
     const bool lenient = format_->on_error == OnError::null;
@@ -298,20 +289,16 @@ void CsvDecoder::add_irregular(const uint8_t* data, const RecordShape& shape, co
     block_.add_rows(1);
 }
 
-void CsvDecoder::structural_error(ErrorCode code, const uint8_t* data, size_t size, const Place& at,
+void CsvDecoder::structural_error(ErrorCode code, const uint8_t* data, size_t size, const PlacePosition& at,
                                   uint32_t found_fields) {
     counters.records++;
     counters.rejected++;
     if (format_->on_error == OnError::skip) return;
-    RowError error;
-    error.code = code;
-    error.sequence = at.sequence;
-    error.byte_offset = at.byte_offset;
-    error.record = at.record;
-    error.found_fields = found_fields;
-    error.raw.assign(reinterpret_cast<const char*>(data), size);
-    error.found = error.raw.substr(0, 200);
-    errors.push_back(std::move(error));
+    Finding finding{code};
+    finding.found_fields = found_fields;
+    finding.set_found(data, size);
+    finding.set_raw(data, size);
+    findings.emplace_back(std::move(finding), at);
 }
 
 void CsvDecoder::export_batch(ArrowArray* out) {

@@ -40,13 +40,12 @@ class CsvDecoder : public RecordDecoder {
     size_t index_general(const uint8_t* data, size_t size, uint64_t row_limit);
     size_t pass_endless(const uint8_t* data, size_t size);
     bool skip_preamble(const uint8_t* data, size_t size, size_t* skipped);
-    void header_error(const uint8_t* header, size_t size);
-    Place here() const;
-    void add_record(const uint8_t* data, const RecordShape&, const Place&, const uint8_t* readable_begin,
+    PlacePosition here() const;
+    void add_record(const uint8_t* data, const RecordShape&, const PlacePosition&, const uint8_t* readable_begin,
                     const uint8_t* readable_end);
-    void add_irregular(const uint8_t* data, const RecordShape&, const Place&);
+    void add_irregular(const uint8_t* data, const RecordShape&, const PlacePosition&);
     void write_stops(uint32_t* out, const RecordShape&) const;
-    void structural_error(ErrorCode, const uint8_t* data, size_t size, const Place&, uint32_t found_fields);
+    void structural_error(ErrorCode, const uint8_t* data, size_t size, const PlacePosition&, uint32_t found_fields);
 
     // csv_filter.cpp
     struct FilterStep {  // the predicates of one column, and what they have been worth
@@ -63,6 +62,7 @@ class CsvDecoder : public RecordDecoder {
     void decode_to_test(size_t column, std::vector<uint64_t>* undecided);
     void test_bytes(uint32_t column, const std::vector<const Predicate*>& predicates);
     bool drop_unkept(uint32_t rows);
+    void forget_findings(size_t kept) { findings.erase(findings.begin() + ptrdiff_t(kept), findings.end()); }
 
     // csv_values.cpp, csv_text.cpp, csv_codes.cpp
     void decode_columns();
@@ -119,7 +119,7 @@ class CsvDecoder : public RecordDecoder {
     std::vector<uint64_t> valid_, empty_, odd_, rejected_;
     uint32_t empty_count_ = 0, odd_count_ = 0;
     bool any_rejected_ = false;
-    size_t errors_before_ = 0;
+    size_t findings_before_ = 0;
     uint64_t nulled_ = 0;
     std::vector<uint64_t> kept_, passes_;
     std::vector<int64_t> wide_;

@@ -98,7 +98,7 @@ bool CsvDecoder::filter_rows() {
         rows = block_.rows();
     }
     if (rows) rows = block_.rows();
-    errors.resize(errors_before_);
+    forget_findings(findings_before_);
     counters.filtered += before - rows;
     // Cheap ones that drop much go first. Nothing known counts as dropping half.
     const auto worth = [](const FilterStep& s) { return (s.dropped + 1) / (s.rows + 2) / s.cost; };
@@ -130,9 +130,9 @@ bool CsvDecoder::drop_unkept(uint32_t rows) {
 void CsvDecoder::decode_to_test(size_t column, std::vector<uint64_t>* undecided) {
     undecided->clear();
     if (is_decoded_[column]) return;
-    const size_t errors_so_far = errors.size();
+    const size_t findings_so_far = findings.size();
     decode_column(column);
-    if (!any_rejected_ && nulled_ == 0 && errors.size() == errors_so_far) return;
+    if (!any_rejected_ && nulled_ == 0 && findings.size() == findings_so_far) return;
     // To be done again with the rows that stay, for the errors it makes.
     is_decoded_[column] = false;
     if (any_rejected_) {
@@ -141,7 +141,7 @@ void CsvDecoder::decode_to_test(size_t column, std::vector<uint64_t>* undecided)
         any_rejected_ = false;
     }
     nulled_ = 0;
-    errors.resize(errors_so_far);
+    forget_findings(findings_so_far);
 }
 
 void CsvDecoder::filter_by_step(FilterStep& step, uint32_t rows) {

@@ -19,7 +19,7 @@ class EncodedText : public Rewriter {
         const bool marked = encoding_ == TextEncoding::latin1 && source.stream_start && source.size >= 3 &&
                             std::memcmp(source.data, "\xEF\xBB\xBF", 3) == 0;
         const size_t begin = marked ? 3 : 0;
-        marks->push_back(TextMark{source.text_at, out, source.offset + int64_t(begin)});
+        marks->push_back(TextMark{0, begin});
         RewrittenText result;
         result.size = to_utf8(encoding_, source.data + begin, source.size - begin, source.final, out).text_size;
         return result;

@@ -94,7 +94,7 @@ void CsvDecoder::materialize() {
         odd_.resize(words);
         wide_.resize(words * 64);
     }
-    errors_before_ = errors.size();
+    findings_before_ = findings.size();
     begin_attempt();
     if (format_->filter.active()) {
         if (!filter_rows()) return block_.clear();
@@ -385,35 +385,29 @@ void CsvDecoder::note_error(size_t i, uint32_t row, ErrorCode code, Bytes found,
     const ColumnSpec& spec = columns_.specs()[i];
     const RowBlock::Location at = block_.locate(row);
     const Bytes raw_field = field(i, row);
-    RowError error;
-    error.code = code;
-    error.row_kept = row_kept;
-    error.column = int32_t(i);
-    error.sequence = at.segment->sequence;
-    error.byte_offset = int64_t(at.segment->byte_offset) + (raw_field.data - at.segment->base);
-    error.record = at.record;
-    error.found.assign(reinterpret_cast<const char*>(found.data), std::min<size_t>(found.size, 200));
+    Finding finding{code, row_kept, int32_t(i)};
+    PlacePosition position = at.position(raw_field.data);
+    finding.set_found(found.data, found.size);
     const uint8_t* begin = at.segment->base + uint32_t(at.stops[-1] + uint32_t(format_->record_end.size()));
     size_t size = size_t(at.segment->base + at.stops[block_.stop_count() - 1] - begin);
     if (const Rewritten* record = block_.rewritten_at(row)) {
         // As it stood in the input. A field that was not there is reported where the record ends.
-        const int64_t record_end = int64_t(at.segment->byte_offset) + int64_t(record->original_size);
-        error.byte_offset = std::min(error.byte_offset, record_end);
+        position.bytes = std::min(position.bytes, at.base_bytes + int64_t(record->original_size));
         begin = record->original;
         size = record->original_size;
     } else if (drops_carriage_return()) {
         size = without_carriage_return(*format_, begin, size);
     }
-    error.raw.assign(reinterpret_cast<const char*>(begin), size);
+    finding.set_raw(begin, size);
     // One a record: the leftmost bad field speaks for it, and one that cost the row before one that did not.
-    for (size_t k = errors_before_; k < errors.size(); k++) {
-        RowError& other = errors[k];
-        if (other.record != error.record || other.sequence != error.sequence || other.column < 0) continue;
+    for (size_t k = findings_before_; k < findings.size(); k++) {
+        FindingAt<PlacePosition>& other = findings[k];
+        if (!(other.at.record == position.record) || other.column < 0) continue;
         const bool further_left = columns_.specs()[size_t(other.column)].field > spec.field;
-        if (other.row_kept != row_kept ? other.row_kept : further_left) other = std::move(error);
+        if (other.row_kept != row_kept ? other.row_kept : further_left) other = {std::move(finding), position};
         return;
     }
-    errors.push_back(std::move(error));
+    findings.emplace_back(std::move(finding), position);
 }
 
 }  // namespace formatter

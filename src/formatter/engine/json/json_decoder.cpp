@@ -81,9 +81,7 @@ void JsonDecoder::place(const Place& at) {
     records_ = 0;
 }
 
-Place JsonDecoder::here() const {
-    return Place{place_.sequence, place_.byte_offset + int64_t(offset_), place_.record + records_};
-}
+PlacePosition JsonDecoder::here() const { return {{place_.number, records_}, int64_t(offset_)}; }
 
 void JsonDecoder::open_segment(const uint8_t* base, const Slice& slice) {
     block_.open_segment(base, slice.readable_begin, slice.readable_end, 1, here());
@@ -198,18 +196,15 @@ void JsonDecoder::write_stops(const uint8_t* line, const uint8_t* end) {
 void JsonDecoder::reject(ErrorCode code, const uint8_t* at, const uint8_t* line, const uint8_t* end) {
     counters.records++;
     counters.rejected++;
-    if (format_->on_error == OnError::skip || (format_->on_error == OnError::null && !format_->note_nulled)) return;
-    const Place place = here();
+    if (!format_->tells_errors()) return;
     while (end > line && end[-1] == '\r') end--;
     at = std::min(at, end);
-    RowError error;
-    error.code = code;
-    error.sequence = place.sequence;
-    error.byte_offset = place.byte_offset + (at - line);
-    error.record = place.record;
-    error.raw.assign(reinterpret_cast<const char*>(line), size_t(end - line));
-    error.found.assign(reinterpret_cast<const char*>(at), std::min<size_t>(size_t(end - at), 200));
-    errors.push_back(std::move(error));
+    Finding finding{code};
+    finding.set_raw(line, size_t(end - line));
+    finding.set_found(at, size_t(end - at));
+    PlacePosition position = here();
+    position.bytes += at - line;
+    findings.emplace_back(std::move(finding), position);
 }
 
 uint64_t JsonDecoder::byte_count() const {

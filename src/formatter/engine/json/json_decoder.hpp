@@ -77,7 +77,7 @@ class JsonDecoder : public RecordDecoder {
     }
     void open_segment(const uint8_t* base, const Slice&);
     void reject(ErrorCode, const uint8_t* at, const uint8_t* line, const uint8_t* end);
-    Place here() const;
+    PlacePosition here() const;
 
     // json_values.cpp
     void read_block(uint32_t rows);
@@ -136,7 +136,7 @@ class JsonDecoder : public RecordDecoder {
     // Scratch for one block, one bit or value a row.
     std::vector<uint64_t> valid_, empty_, odd_, rejected_;
     bool any_rejected_ = false;
-    size_t errors_before_ = 0;
+    size_t findings_before_ = 0;
     uint64_t nulled_ = 0;
     std::vector<uint64_t> text_before_, nulls_before_;
     JsonScalar scalar_;

@@ -166,8 +166,7 @@ class JsonAsLines::Lines {
     // The document in [begin, end) of the source; its record goes on to `record_end`.
     void add(size_t begin, size_t end, size_t record_end) {
         uint8_t* const line = out_ + text_.size;
-        marks_->push_back(TextMark{source_.text_at + int64_t(text_.size), line, source_.offset + int64_t(begin),
-                                   source_.offset + int64_t(record_end), true});
+        marks_->push_back(TextMark{text_.size, begin, record_end, true});
         copy_json_as_line(source_.data + begin, end - begin, line);
         line[end - begin] = '\n';
         text_.size += end - begin + 1;

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "engine/values/exact_values.hpp"
-#include "engine/columns/row_errors.hpp"
+#include "engine/columns/error_codes.hpp"
 
 namespace formatter {
 

@@ -75,7 +75,7 @@ void JsonDecoder::read_block(uint32_t rows) {
         reserved_ = columns_.rows() + more;
     }
     ready_scratch();
-    errors_before_ = errors.size();
+    findings_before_ = findings.size();
     begin_attempt();
     if (filter_.active()) {
         decode_columns(true, false);
@@ -283,8 +283,7 @@ void JsonDecoder::value_error(size_t i, uint32_t row, ErrorCode code, const uint
     }
     set_bit(rejected_, row);
     any_rejected_ = true;
-    if (format_->on_error == OnError::skip || (format_->on_error == OnError::null && !format_->note_nulled)) return;
-    note_error(i, row, code, found, false);
+    if (format_->tells_errors()) note_error(i, row, code, found, false);
 }
 
 void JsonDecoder::note_error(size_t i, uint32_t row, ErrorCode code, const uint8_t* found, bool row_kept) {
@@ -293,28 +292,23 @@ void JsonDecoder::note_error(size_t i, uint32_t row, ErrorCode code, const uint8
     const uint8_t* end = at.segment->base + at.stops[2 * layout_.size() + 1];
     while (end > begin && end[-1] == '\r') end--;
     found = std::min(found, end);
-    RowError error;
-    error.code = code;
-    error.row_kept = row_kept;
-    error.column = int32_t(i);
-    error.sequence = at.segment->sequence;
-    error.byte_offset = int64_t(at.segment->byte_offset) + (found - at.segment->base);
-    error.record = at.record;
-    error.raw.assign(reinterpret_cast<const char*>(begin), size_t(end - begin));
+    Finding finding{code, row_kept, int32_t(i)};
+    const PlacePosition position = at.position(found);
+    finding.set_raw(begin, size_t(end - begin));
     // What is shown is the value, as far as it has an end.
     const uint8_t* found_end = found < end ? skip_value(found, end).at : end;
     if (found_end <= found) found_end = std::min(found + 1, end);
     while (found_end > found && is_json_space(found_end[-1])) found_end--;
-    error.found.assign(reinterpret_cast<const char*>(found), std::min<size_t>(size_t(found_end - found), 200));
+    finding.set_found(found, size_t(found_end - found));
     // One a record: the leftmost bad value speaks for it, and one that cost the row before one that did not.
-    for (size_t k = errors_before_; k < errors.size(); k++) {
-        RowError& other = errors[k];
-        if (other.record != error.record || other.sequence != error.sequence) continue;
-        const bool stronger = other.row_kept != row_kept ? other.row_kept : other.byte_offset > error.byte_offset;
-        if (stronger) other = std::move(error);
+    for (size_t k = findings_before_; k < findings.size(); k++) {
+        FindingAt<PlacePosition>& other = findings[k];
+        if (!(other.at.record == position.record)) continue;
+        const bool stronger = other.row_kept != row_kept ? other.row_kept : other.at.bytes > position.bytes;
+        if (stronger) other = {std::move(finding), position};
         return;
     }
-    errors.push_back(std::move(error));
+    findings.emplace_back(std::move(finding), position);
 }
 
 }  // namespace formatter

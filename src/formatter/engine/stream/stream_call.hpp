@@ -8,14 +8,6 @@
 
 namespace formatter {
 
-// Ordinals of records behind a spanning record that is parsed by itself count from here, until it is known whether that
-// one was a record at all (it may have been a blank line).
-constexpr uint64_t after_spanning = uint64_t(1) << 63;
-// Marks the position of a record that is open at the end of its run: offset and ordinal count from there.
-constexpr uint64_t at_run_end = uint64_t(1) << 62;
-
-constexpr size_t raw_most = 4096;  // bytes of a record that is not there as a whole, in its reject
-
 struct Piece {
     const uint8_t* data;
     size_t size;
@@ -72,6 +64,10 @@ struct StreamEngine::Job {
     int64_t offset = 0;          // of the first byte, from the run's start
     uint64_t let_go = 0;         // bytes of the record that are not there any more
     uint64_t bytes = 0;          // in pieces
+    // Whether the spanning record was a record at all is not known yet: it may have been a blank line.
+    RunPosition::From records_from() const {
+        return merged || spanning ? RunPosition::From::start : RunPosition::From::behind_spanning;
+    }
     uint32_t parts = 0;          // of what the run's tally waits for
     uint64_t records = 0;        // out
     bool lead_covered = false;   // and the buffers of the run before `pieces`
@@ -89,13 +85,21 @@ struct StreamEngine::Call {
     std::vector<std::pair<Origin*, Builder*>> builders;
     std::vector<OwnedBytes> owners;  // of the bytes that jobs refer to
     std::vector<FinishedBatch> batches;
-    std::vector<std::pair<Origin*, RowError>> errors;  // found while parsing
-    uint64_t expected_bytes = 0;                       // of input in a first batch, at a guess
+    struct JobPlace {
+        Job* job;
+        RunPosition begin;
+    };
+    std::vector<JobPlace> places;  // that decoders were told of
+    struct JobFinding {
+        const Job* job;
+        RunFinding what;
+    };
+    std::vector<JobFinding> findings;
+    uint64_t expected_bytes = 0;  // of input in a first batch, at a guess
     std::vector<Arrived> round;
     OwnedBytes block;   // what a round's buffers were copied to
     bool alone = false;  // the block has one buffer only: who must wait may keep it
-    PoolBuffer arena;                                  // where small pieces are put together
-    size_t admitted = 0, admitted_bytes = 0;           // since the last parse
+    PoolBuffer arena;  // where small pieces are put together
 
     void touch(Origin& origin) {
         if (origins.empty() || origins.back() != &origin) {

@@ -28,14 +28,6 @@ int64_t now_ns() {
         .count();
 }
 
-void add_counters(DecodeCounters& sum, const DecodeCounters& more) {
-    sum.records += more.records;
-    sum.rows += more.rows;
-    sum.filtered += more.filtered;
-    sum.rejected += more.rejected;
-    sum.nulled += more.nulled;
-}
-
 }  // namespace
 
 StreamEngine::StreamEngine(StreamOptions options) : options_(std::move(options)) {
@@ -190,8 +182,7 @@ void StreamEngine::settle(Call& call, PushResult* result) {
     }
     for (auto& entry : call.builders) {
         RecordDecoder& decoder = *entry.second->decoder;
-        add_counters(counts_.decode, decoder.counters);
-        decoder.counters = DecodeCounters{};
+        counts_.decode.take(&decoder.counters);
         const StreamPlan& plan = *entry.second->plan;
         for (size_t i = 0; i < decoder.values_decoded.size(); i++) {
             const size_t column = plan.column(i);
@@ -199,30 +190,26 @@ void StreamEngine::settle(Call& call, PushResult* result) {
             counts_.values_decoded[column] += decoder.values_decoded[i];
             decoder.values_decoded[i] = 0;
         }
-        for (RowError& error : decoder.errors) {
-            if (error.column >= 0) error.column = int32_t(plan.column(size_t(error.column)));
-            Outstanding& work = entry.first->work();
-            auto run = work.tallies.upper_bound(error.sequence);
-            if (run == work.tallies.begin())
-                work.last_errors.push_back(std::move(error));
-            else
-                (--run)->second.errors.push_back(std::move(error));
-        }
-        decoder.errors.clear();
     }
+    for (Call::JobFinding& found : call.findings) {
+        Outstanding& work = *found.job->origin->outstanding;
+        (found.job->unterminated ? work.last_findings : work.tallies[found.job->run_first].findings)
+            .push_back(std::move(found.what));
+    }
+    call.findings.clear();
     for (const Job& job : call.jobs) join_tallies(*job.origin, job.run_first);
     for (FinishedBatch& batch : call.batches) result->batches.push_back(std::move(batch));
     call.batches.clear();
     for (auto& entry : call.builders) return_builder(*entry.first, entry.second, result);
     call.builders.clear();
     number_batches(result);
-    for (Origin* origin : call.origins) place_errors(*origin, result);
+    for (Origin* origin : call.origins) place_findings(*origin, result);
 }
 
 // What is known of neighbouring runs is kept as one: it waits for what came before them, which may be long.
 void StreamEngine::join_tallies(Origin& origin, uint64_t run_first) {
     auto& tallies = origin.outstanding->tallies;
-    const auto done = [](const Tally& t) { return t.waits == 0 && t.errors.empty(); };
+    const auto done = [](const Tally& t) { return t.waits == 0 && t.findings.empty(); };
     auto at = tallies.find(run_first);
     if (at == tallies.end() || !done(at->second)) return;
     if (at != tallies.begin() && done(std::prev(at)->second)) --at;
@@ -236,23 +223,30 @@ void StreamEngine::join_tallies(Origin& origin, uint64_t run_first) {
     }
 }
 
-// Positions become absolute, and errors certain, in stream order: everything before them has been counted.
-void StreamEngine::place_errors(Origin& origin, PushResult* result) {
+// Positions become those of the origin, and findings certain, in stream order: everything before them has been counted.
+void StreamEngine::place_findings(Origin& origin, PushResult* result) {
     if (!origin.outstanding) return;
     auto& tallies = origin.outstanding->tallies;
     uint64_t& tallied = origin.outstanding->tallied;
     while (!tallies.empty() && tallies.begin()->first == tallied + 1 && tallies.begin()->second.waits == 0) {
         Tally& t = tallies.begin()->second;
-        for (RowError& error : t.errors) {
-            const bool own = error.record & after_spanning, open = error.record & at_run_end;
-            error.byte_offset += int64_t(origin.bytes_before + (open ? t.bytes : 0));
-            error.record = origin.records_before + (error.record & ~(after_spanning | at_run_end)) +
-                           (own ? t.span_records : 0) + (open ? t.records : 0);
-            error.sequence = sequence_of(error.sequence);
+        const auto placed = [&](const RunPosition& at) {
+            const bool open = at.from == RunPosition::From::end, own = at.from == RunPosition::From::behind_spanning;
+            return OriginPosition{sequence_of(at.buffer),
+                                  at.bytes + int64_t(origin.bytes_before + (open ? t.bytes : 0)),
+                                  at.records + origin.records_before +
+                                      (open  ? t.records
+                                       : own ? t.span_records
+                                             : 0)};
+        };
+        const size_t first = result->findings.size();
+        for (RunFinding& found : t.findings) {
+            const OriginPosition position = placed(found.at);
+            result->findings.push_back({origin.id, {std::move(found), position}});
         }
-        std::stable_sort(t.errors.begin(), t.errors.end(),
-                         [](const RowError& a, const RowError& b) { return a.record < b.record; });
-        for (RowError& error : t.errors) result->errors.push_back({origin.id, std::move(error)});
+        std::stable_sort(
+            result->findings.begin() + ptrdiff_t(first), result->findings.end(),
+            [](const OriginFinding& a, const OriginFinding& b) { return a.what.at.records < b.what.at.records; });
         origin.bytes_before += t.bytes;
         origin.records_before += t.records;
         tallied = t.last;
@@ -442,13 +436,12 @@ PushResult StreamEngine::finish(uint64_t id, bool use_last, uint64_t last_sequen
     counts_.finished++;
     origin.preamble_open = false;
     run(call, guard, &result);
-    // Every buffer has been tallied: what the last record reported is relative to the stream's end.
+    // Every buffer has been tallied, so the end of all, which the last record's findings count from, is certain.
     if (origin.outstanding) {
-        for (RowError& error : origin.outstanding->last_errors) {
-            error.byte_offset += int64_t(origin.bytes_before);
-            error.record += origin.records_before;
-            error.sequence = sequence_of(last);
-            result.errors.push_back({origin.id, std::move(error)});
+        for (RunFinding& found : origin.outstanding->last_findings) {
+            const OriginPosition position{sequence_of(last), found.at.bytes + int64_t(origin.bytes_before),
+                                          found.at.records + origin.records_before};
+            result.findings.push_back({origin.id, {std::move(found), position}});
         }
         origin.outstanding.reset();
     }

@@ -62,9 +62,9 @@ struct FinishedBatch {
     ArrowArray array{};
 };
 
-struct PlacedError {
+struct OriginFinding {
     uint64_t origin;
-    RowError error;  // byte_offset and record are absolute
+    FindingAt<OriginPosition> what;
 };
 
 enum class PushStatus : uint8_t { ok, duplicate, zero, out_of_range, finished, pending_limit, hole, beyond };
@@ -74,7 +74,7 @@ struct PushResult {
     std::vector<uint32_t> not_taken;  // indices; the first is the buffer that the status speaks of
     uint64_t appended = 0;
     std::vector<FinishedBatch> batches;
-    std::vector<PlacedError> errors;
+    std::vector<OriginFinding> findings;
     std::vector<SequenceSpan> holes;
     size_t numbered = 0;  // of the batches
 };
@@ -203,14 +203,16 @@ class StreamEngine {
     void parse_spanning(Job&, Call&);
     size_t index_all(Job&, const uint8_t* data, size_t size, uint64_t used_before, Call&);
     void cover_through(Job&, uint64_t used);
-    void too_long_or_lost(const Job&, const uint8_t* bytes, size_t size, int64_t offset, uint64_t record);
-    void name_buffers(Call&);
+    void place(Job&, Call&, const RunPosition& begin, bool stream_start, uint64_t bytes) const;
+    void reject(Job&, Call&, const uint8_t* bytes, size_t size, const RunPosition&) const;
+    void take_findings(Call&) const;
+    uint64_t buffer_of(const Job&, const PlacePosition&, int64_t begin, bool whole_record) const;
 
     // batches, counts and positions, under the lock (stream_engine.cpp)
     void run(Call&, std::unique_lock<std::mutex>&, PushResult*);
     void settle(Call&, PushResult*);
     void join_tallies(Origin&, uint64_t run_first);
-    void place_errors(Origin&, PushResult*);
+    void place_findings(Origin&, PushResult*);
     void use_header(Origin&, const std::string& header);
     Builder* builder_for(Origin&, Call&);
     void return_builder(Origin&, Builder*, PushResult*);

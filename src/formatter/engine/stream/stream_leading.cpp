@@ -90,7 +90,7 @@ bool StreamEngine::begin_leading(const PushedBuffer* buffers, const uint32_t* or
 void StreamEngine::parse_leading(Job& job, Call& call) {
     RecordDecoder& decoder = *job.builder->decoder;
     Led& led = *job.led;
-    decoder.place(Place{job.run_first, job.offset, 0, false, job.bytes});
+    place(job, call, {RunPosition::From::start, job.offset}, false, job.bytes);
     parse_pieces(job, call, &led);
     job.records = decoder.records_placed();
     cover_through(job, job.bytes);

@@ -22,7 +22,12 @@ void StreamEngine::parse(Call& call) {
         job.builder->bytes += job.bytes - job.bytes_exported;
     }
     for (auto& entry : call.builders) entry.second->decoder->materialize();
-    name_buffers(call);
+    take_findings(call);
+}
+
+void StreamEngine::place(Job& job, Call& call, const RunPosition& begin, bool stream_start, uint64_t bytes) const {
+    job.builder->decoder->place(Place{uint32_t(call.places.size()), stream_start, bytes});
+    call.places.push_back({&job, begin});
 }
 
 void StreamEngine::parse_run(Job& job, Call& call) {
@@ -30,8 +35,7 @@ void StreamEngine::parse_run(Job& job, Call& call) {
     if (job.bytes > options_.max_record_bytes) {
         parse_with_limit(job, call);
     } else if (job.bytes) {
-        const uint64_t ordinal = job.merged ? 0 : after_spanning;
-        builder.decoder->place(Place{job.run_first, job.offset, ordinal, job.stream_start, job.bytes});
+        place(job, call, {job.records_from(), job.offset}, job.stream_start, job.bytes);
         if (job.pieces.size() == 1)
             index_all(job, job.pieces[0].data, job.bytes, 0, call);
         else
@@ -192,12 +196,13 @@ void StreamEngine::parse_with_limit(Job& job, Call& call) {
         data = whole.data();
         call.owners.push_back(std::move(whole));
     }
-    const uint64_t base = job.merged ? 0 : after_spanning;
+    const auto position = [&](size_t at) {
+        return RunPosition{job.records_from(), job.offset + int64_t(at), job.records};
+    };
     size_t begin = 0, at = 0;
     const auto index_up_to = [&](size_t end) {
         if (end == begin) return;
-        decoder.place(
-            Place{job.run_first, job.offset + int64_t(begin), base + job.records, job.stream_start && begin == 0});
+        place(job, call, position(begin), job.stream_start && begin == 0, 0);
         index_all(job, data + begin, end - begin, begin, call);
         job.records += decoder.records_placed();
     };
@@ -214,7 +219,9 @@ void StreamEngine::parse_with_limit(Job& job, Call& call) {
         if (size == RecordEnds::none) break;  // cannot be: a run's own records end where it says
         if (size - framing.record_end_size > options_.max_record_bytes) {
             index_up_to(at);
-            too_long_or_lost(job, data + at, size, job.offset + int64_t(at), base + job.records);
+            RunPosition begins = position(at);
+            begins.buffer = buffer_of(job, PlacePosition{}, begins.bytes, true);
+            reject(job, call, data + at, size, begins);
             job.records++;
             begin = at + size;
         }
@@ -235,10 +242,12 @@ void StreamEngine::parse_spanning(Job& job, Call& call) {
         for (const Piece& piece : job.pieces) stitched.append(piece.data, piece.size);
         bytes = stitched.data();
     }
+    const auto from = job.unterminated ? RunPosition::From::end : RunPosition::From::start;
+    const RunPosition position{from, job.offset, 0, job.position};
     const uint64_t record_end = job.unterminated ? 0 : options_.format.framing.record_end_size;
     if (job.lost || job.reported ||
         job.bytes + job.let_go - std::min(record_end, job.bytes) > options_.max_record_bytes) {
-        if (!job.reported) too_long_or_lost(job, bytes, job.bytes, job.offset, 0);
+        if (!job.reported) reject(job, call, bytes, job.bytes, position);
         job.records = 1;
         return;
     }
@@ -246,7 +255,7 @@ void StreamEngine::parse_spanning(Job& job, Call& call) {
         decoder.materialize();
         if (is_full(builder)) export_builder(builder, &call.batches);
     }
-    decoder.place(Place{job.position, job.offset, 0, job.stream_start});
+    place(job, call, position, job.stream_start, 0);
     if (job.unterminated)
         decoder.index_unterminated(bytes, job.bytes);
     else
@@ -255,52 +264,52 @@ void StreamEngine::parse_spanning(Job& job, Call& call) {
     if (stitched.size) call.owners.push_back(std::move(stitched));  // until the builder has materialized
 }
 
-void StreamEngine::too_long_or_lost(const Job& job, const uint8_t* bytes, size_t size, int64_t offset,
-                                    uint64_t record) {
-    RowError error;
-    error.code = job.lost ? ErrorCode::lost : ErrorCode::record_too_long;
-    error.sequence = job.spanning ? job.position : job.run_first;
-    error.byte_offset = offset;
-    error.record = record;
-    // As much as is there for every chunking.
-    const size_t most = job.lost ? raw_most : std::min<size_t>(raw_most, options_.max_record_bytes);
-    if (size) error.raw.assign(reinterpret_cast<const char*>(bytes), std::min(size, most));
-    error.found = error.raw.substr(0, 200);
+// A record that is too long or lost. Its raw bytes are as many as are there for every chunking.
+void StreamEngine::reject(Job& job, Call& call, const uint8_t* bytes, size_t size, const RunPosition& at) const {
+    const size_t most = job.lost ? partial_raw_most : std::min<size_t>(partial_raw_most, options_.max_record_bytes);
+    Finding finding{job.lost ? ErrorCode::lost : ErrorCode::record_too_long};
+    finding.set_raw(bytes, std::min(size, most));
+    finding.set_found(bytes, std::min(size, most));
+    call.findings.push_back({&job, {std::move(finding), at}});
     job.builder->decoder->counters.records++;
     job.builder->decoder->counters.rejected++;
-    job.builder->decoder->errors.push_back(std::move(error));
 }
 
-// Errors name the buffer their record ends in; those of a run that was parsed as one know the run's first buffer only.
-void StreamEngine::name_buffers(Call& call) {
-    const Framing& framing = options_.format.framing;
+void StreamEngine::take_findings(Call& call) const {
     for (auto& entry : call.builders) {
-        for (RowError& error : entry.second->decoder->errors) {
-            const auto found = std::find_if(call.jobs.begin(), call.jobs.end(), [&](const Job& job) {
-                return job.builder == entry.second && !job.spanning && job.run_first == error.sequence &&
-                       (job.merged || error.record & after_spanning);
-            });
-            if (found == call.jobs.end() || found->run_first == found->run_last) continue;
-            const Job& job = *found;
-            uint64_t skip = uint64_t(error.byte_offset - job.offset);  // from here the record goes on to its end
-            if (error.record_end >= 0) skip = uint64_t(error.record_end - 1 - job.offset);
-            ScanState state;
-            state.at_record_start = error.column < 0;
-            for (size_t i = 0; i < job.pieces.size(); i++) {
-                const Piece& piece = job.pieces[i];
-                if (skip >= piece.size) {
-                    skip -= piece.size;
-                    continue;
-                }
-                const uint64_t end =
-                    error.record_end >= 0 ? 0 : framing.record_size(piece.data + skip, piece.size - skip, &state);
-                skip = 0;
-                if (end == RecordEnds::none) continue;
-                error.sequence = job.piece_position + (i - job.pieces_before);
-                break;
-            }
+        for (FindingAt<PlacePosition>& found : entry.second->decoder->findings) {
+            const Call::JobPlace& place = call.places[found.at.record.place];
+            RunPosition at = place.begin;
+            if (!place.job->spanning) at.buffer = buffer_of(*place.job, found.at, place.begin.bytes, found.column < 0);
+            at.bytes += found.at.bytes;
+            at.records += found.at.record.records;
+            if (found.column >= 0) found.column = int32_t(entry.second->plan->column(size_t(found.column)));
+            call.findings.push_back({place.job, {std::move(found), at}});
         }
+        entry.second->decoder->findings.clear();
     }
+    call.places.clear();
+}
+
+// The buffer of a run in which the record of a finding ends.
+uint64_t StreamEngine::buffer_of(const Job& job, const PlacePosition& found, int64_t begin, bool whole_record) const {
+    if (job.run_first == job.run_last) return job.run_first;
+    const bool end_known = found.record_end >= 0;
+    uint64_t skip = uint64_t(begin - job.offset + (end_known ? found.record_end - 1 : found.bytes));
+    ScanState state;
+    state.at_record_start = whole_record;
+    for (size_t i = 0; i < job.pieces.size(); i++) {
+        const Piece& piece = job.pieces[i];
+        if (skip >= piece.size) {
+            skip -= piece.size;
+            continue;
+        }
+        const uint8_t* const from = piece.data + skip;  // from here the record goes on to its end
+        if (end_known || options_.format.framing.record_size(from, piece.size - skip, &state) != RecordEnds::none)
+            return job.piece_position + (i - job.pieces_before);
+        skip = 0;
+    }
+    return job.run_first;
 }
 
 }  // namespace formatter

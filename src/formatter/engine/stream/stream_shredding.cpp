@@ -39,8 +39,6 @@ void StreamEngine::extend_run(Origin& origin, uint64_t position, Piece buffer, c
     run.last = position;
     run.bytes += buffer.size;
     run.buffers.push_back(buffer);
-    call.admitted++;
-    call.admitted_bytes += buffer.size;
     Claims claims{};
     origin.ring.process(position, delimited, claims);  // admission has excluded every refusal
     // Of those within the run the record ends here; it spans if something was open. The others are looked at when the
@@ -294,17 +292,14 @@ void StreamEngine::report_open_record(Origin& origin) {
     if (begin == end) return;
     for (auto at = begin; at != end; ++at)
         if (at->second.lost || at->second.reported) return;  // of a lost buffer's record only the loss is reported
-    RowError error;
-    error.code = ErrorCode::record_too_long;
-    error.sequence = origin.ring.prefix();
-    error.byte_offset = -int64_t(work.open_bytes);
-    error.record = at_run_end;
-    const size_t most = std::min<uint64_t>(raw_most, options_.max_record_bytes);
+    const RunPosition position{RunPosition::From::end, -int64_t(work.open_bytes), 0, origin.ring.prefix()};
+    Finding finding{ErrorCode::record_too_long};
+    const size_t most = std::min<uint64_t>(partial_raw_most, options_.max_record_bytes);
     Fragments& kept = begin->second;
     for (auto at = begin; at != end;) {
         Fragments& f = at->second;
-        const size_t more = std::min(f.tail.size, most - error.raw.size());
-        error.raw.append(reinterpret_cast<const char*>(f.tail.data()), more);
+        const size_t more = std::min(f.tail.size, most - finding.raw.size());
+        finding.raw.append(reinterpret_cast<const char*>(f.tail.data()), more);
         counts_.pending_bytes -= f.tail.size;
         if (&f != &kept) kept.let_go += f.let_go;
         kept.let_go += f.tail.size;
@@ -317,10 +312,10 @@ void StreamEngine::report_open_record(Origin& origin) {
         }
     }
     kept.reported = true;
-    error.found = error.raw.substr(0, 200);
+    finding.found = finding.raw.substr(0, shown_most);
     counts_.decode.records++;
     counts_.decode.rejected++;
-    (--work.tallies.upper_bound(origin.ring.prefix()))->second.errors.push_back(std::move(error));
+    (--work.tallies.upper_bound(origin.ring.prefix()))->second.findings.emplace_back(std::move(finding), position);
 }
 
 }  // namespace formatter

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "engine/columns/columns.hpp"
-#include "engine/columns/row_errors.hpp"
+#include "engine/columns/error_codes.hpp"
 
 namespace formatter {
 

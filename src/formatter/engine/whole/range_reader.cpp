@@ -44,7 +44,8 @@ RangeResult read_range(const RecordFormat& format, RecordDecoder& decoder, const
     RangeResult result;
     size_t at = request.begins_record ? request.begin : find_record(format, request);
     result.first_record = at;
-    decoder.place(Place{0, request.byte_offset + int64_t(at), 0, request.stream_start});
+    const int64_t begin = request.byte_offset + int64_t(at);
+    decoder.place(Place{0, request.stream_start});
     decoder.expect(std::max(request.end, at) - at);
     const auto full = [&] {
         return decoder.rows() >= request.max_rows || decoder.byte_count() >= request.max_batch_bytes;
@@ -65,9 +66,11 @@ RangeResult read_range(const RecordFormat& format, RecordDecoder& decoder, const
     result.next_record = at;
     result.records = decoder.records_placed();
     hand_out(decoder, &result);
-    result.errors.swap(decoder.errors);
-    result.counters = decoder.counters;
-    decoder.counters = DecodeCounters{};
+    for (FindingAt<PlacePosition>& found : decoder.findings)
+        result.findings.emplace_back(std::move(found),
+                                     StretchPosition{begin + found.at.bytes, found.at.record.records});
+    decoder.findings.clear();
+    result.counters.take(&decoder.counters);
     return result;
 }
 

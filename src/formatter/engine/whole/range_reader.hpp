@@ -28,9 +28,9 @@ struct RangeRequest {
 struct RangeResult {
     size_t first_record = 0;  // where the first owned record starts
     size_t next_record = 0;   // where the first record after the owned ones starts
-    uint64_t records = 0;     // error positions count records from the range's start
+    uint64_t records = 0;
     std::vector<ArrowArray> batches;
-    std::vector<RowError> errors;
+    std::vector<FindingAt<StretchPosition>> findings;
     DecodeCounters counters;
 };
 

@@ -125,7 +125,7 @@ class RecordArrayReader {
 
     bool end_run() {
         if (run_records_ == 0) return true;
-        decoder_->place(Place{0, 0, ordinal_ - run_records_, false});
+        place(ordinal_ - run_records_);
         const size_t size = arena_.used - run_begin_;
         const size_t used = decoder_->index(arena_.bytes.get() + run_begin_, size, unlimited);
         const bool as_expected = used == size && decoder_->records_placed() == run_records_;
@@ -134,7 +134,7 @@ class RecordArrayReader {
     }
 
     void read_alone(const RecordValue& value) {
-        decoder_->place(Place{0, 0, ordinal_, false});
+        place(ordinal_);
         const size_t size = value.size + record_end_.size();
         if (!arena_.fits(size)) {
             decoder_->materialize();
@@ -151,6 +151,12 @@ class RecordArrayReader {
         ordinal_ += decoder_->records_placed();
     }
 
+    void place(uint64_t ordinal) {
+        decoder_->place(Place{uint32_t(first_of_place_.size())});
+        first_of_place_.push_back(ordinal);
+    }
+
+    uint64_t ordinal_of(const PlaceRecord& record) const { return first_of_place_[record.place] + record.records; }
     uint64_t records_in(size_t value) const { return first_record_[value + 1] - first_record_[value]; }
     size_t value_of(uint64_t record) const {
         const auto after = std::upper_bound(first_record_.begin(), first_record_.end() - 1, record);
@@ -159,15 +165,15 @@ class RecordArrayReader {
 
     void place_rows(RecordArrayResult* result, size_t count) const {
         std::vector<bool> rejected(ordinal_, false);
-        for (const RowError& error : decoder_->errors)
-            if (error.record < ordinal_ && !error.row_kept) rejected[error.record] = true;
+        for (const FindingAt<PlacePosition>& found : decoder_->findings)
+            if (!found.row_kept) rejected[ordinal_of(found.at.record)] = true;
         result->row_of_value.assign(count, RecordArrayResult::no_row);
         bool in_order = row_records_.size() == count;
         size_t row = 0;
         for (size_t i = 0; i < count; i++) {
             int64_t* placed = &result->row_of_value[i];
             if (records_in(i) == 1 && !rejected[first_record_[i]]) *placed = RecordArrayResult::filtered;
-            for (; row < row_records_.size() && row_records_[row] < first_record_[i + 1]; row++)
+            for (; row < row_records_.size() && ordinal_of(row_records_[row]) < first_record_[i + 1]; row++)
                 if (records_in(i) == 1) *placed = int64_t(row);  // several records in one value are none
             in_order &= *placed == int64_t(i);
         }
@@ -175,21 +181,18 @@ class RecordArrayReader {
     }
 
     void place_errors(RecordArrayResult* result, const RecordValue* values, size_t count) {
-        for (RowError& error : decoder_->errors) {
-            const size_t value = value_of(error.record);
-            if (error.row_kept && result->row_of_value[value] == RecordArrayResult::filtered) continue;
-            error.byte_offset -= int64_t(base_[value]);
-            result->value_of_error.push_back(value);
-            result->errors.push_back(std::move(error));
+        for (FindingAt<PlacePosition>& found : decoder_->findings) {
+            const size_t value = value_of(ordinal_of(found.at.record));
+            if (found.row_kept && result->row_of_value[value] == RecordArrayResult::filtered) continue;
+            const ValuePosition position{value, found.at.bytes - int64_t(base_[value])};
+            result->findings.emplace_back(std::move(found), position);
         }
         for (size_t i = 0; i < count; i++) {
             if (records_in(i) < 2) continue;
-            RowError error;
-            error.code = ErrorCode::several_records;
-            error.found.assign(reinterpret_cast<const char*>(values[i].data), std::min<size_t>(values[i].size, 200));
-            error.raw.assign(reinterpret_cast<const char*>(values[i].data), values[i].size);
-            result->value_of_error.push_back(i);
-            result->errors.push_back(std::move(error));
+            Finding finding{ErrorCode::several_records};
+            finding.set_found(values[i].data, values[i].size);
+            finding.set_raw(values[i].data, values[i].size);
+            result->findings.emplace_back(std::move(finding), ValuePosition{i});
         }
     }
 
@@ -203,7 +206,8 @@ class RecordArrayReader {
     size_t run_begin_ = 0;
     std::vector<uint64_t> first_record_;  // ordinal of the first record met in each value
     std::vector<size_t> base_;            // where a value stands in its run
-    std::vector<uint64_t> row_records_;
+    std::vector<uint64_t> first_of_place_;  // ordinal of the first record of each place of the decoder
+    std::vector<PlaceRecord> row_records_;
 };
 
 }  // namespace

@@ -13,6 +13,11 @@ struct RecordValue {
     bool null;
 };
 
+struct ValuePosition {
+    size_t value = 0;  // of the array
+    int64_t bytes = 0;  // from its begin
+};
+
 struct RecordArrayResult {
     static constexpr int64_t no_row = -1;    // null, blank or rejected
     static constexpr int64_t filtered = -2;  // read, and dropped by the filter
@@ -20,8 +25,7 @@ struct RecordArrayResult {
     ArrowArray batch{};
     std::vector<int64_t> row_of_value;
     bool in_order = false;              // row i is value i, for all values
-    std::vector<uint64_t> value_of_error;
-    std::vector<RowError> errors;       // `byte_offset` counts from the value's start
+    std::vector<FindingAt<ValuePosition>> findings;
     DecodeCounters counters;
     std::vector<uint64_t> values_decoded;
 };
