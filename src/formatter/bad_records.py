@@ -36,8 +36,8 @@ class BadRecordKeeper:
 
     def follow_header(self, header: bytes) -> None:
         """The columns of the file that comes now are where this header names them."""
-        text = header.decode(self._encoding, "replace").encode() + self._ending
-        found = self._plan.native.read_header(text)  # it may be the file's last line, without an end
+        text = header.decode(self._encoding, "replace").encode()
+        found = self._plan.native.read_header(text, True)  # it may be the file's last line, without an end
         self._native = self._plan.native if found is None else found[0]
 
     def completed(

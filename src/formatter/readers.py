@@ -161,9 +161,7 @@ class _Reading:
             if swapped:
                 self.native = self.plan.big_endian
         if isinstance(format, Csv) and format.header:
-            found = self.native.read_header(window)
-            if found is None and last:
-                found = self.native.read_header(bytes(window) + format.record_end)
+            found = self.native.read_header(window, last)
             if found is None and not last:
                 return -1
             if found is not None:

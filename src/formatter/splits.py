@@ -275,12 +275,7 @@ class SplitReader:
 
     def _with_header(self, start: Any, whole: bool) -> tuple[Any, int | None]:
         native, format = self._ordered(self.plan.native, start), self.plan.format
-        found = native.read_header(start) if len(start) else None
-        if found is None and whole and len(start):
-            ending = (
-                b"\0\n" if native is self.plan.big_endian else record_end_of(format).removeprefix(codecs.BOM_UTF16_LE)
-            )
-            found = native.read_header(bytes(start) + ending)
+        found = native.read_header(start, whole)
         if found is None:
             return native, len(start) if whole else None
         mapped, size, missing = found

@@ -1,5 +1,5 @@
-# In: ArrowArrays the engine made, and what it found wrong. Out: capsules that any Arrow consumer imports, without copies,
-# and findings.
+# In: ArrowArrays the engine made, and what it found wrong. Out: capsules that any Arrow consumer imports, and findings.
+# No copies of arrays.
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
 from libc.stdlib cimport free, malloc
 
@@ -27,8 +27,9 @@ def array_address(capsule):
 
 
 cdef class Finding:
-    """What is wrong with a record, and where. `column`: of the plan, -1 for the record as a whole; `sequence`: of the
-    buffer the record ends in, 0 where there are none. Who hands it out says what `byte_offset` and `record` count from."""
+    """What is wrong with a record, and where. `column`: of the plan, -1 for the record as a whole. `sequence`: of the
+    buffer the record ends in, 0 where there are none. Who hands it out says what `byte_offset` and `record` count from.
+    """
     cdef readonly str code
     cdef readonly int column
     cdef readonly uint64_t sequence

@@ -128,13 +128,16 @@ cdef extern from "engine/records/framing.hpp" namespace "formatter" nogil:
         size_t fixed_size()
 
 cdef extern from "engine/records/record_format.hpp" namespace "formatter" nogil:
+    cdef enum class Extent(uint8_t):
+        beginning
+        whole
     cdef cppclass Preamble:
         cbool complete
         size_t size
         vector[string] missing
         shared_ptr[RecordFormat] format
     cdef cppclass HeaderReader:
-        Preamble read(const uint8_t*, size_t)
+        Preamble read(const uint8_t*, size_t, Extent)
     cdef cppclass RecordFormat:
         Framing framing
         shared_ptr[HeaderReader] header

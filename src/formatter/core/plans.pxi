@@ -35,14 +35,14 @@ cdef class Plan:
         plan.column_names = tuple(column["name"] for column in columns)
         return plan
 
-    def read_header(self, const uint8_t[::1] start):
+    def read_header(self, const uint8_t[::1] start, bint whole=False):
         """(the plan with its columns where the header names them, bytes through its end, the names it lacks), or None
-        if the header does not end within these bytes."""
+        if the header does not end within these bytes. `whole`: they are all there is, their end is its end."""
         cdef Plan plan = Plan.__new__(Plan)
         cdef Preamble preamble
         if start.shape[0] == 0 or not self.format.header:
             return None
-        preamble = self.format.header.get().read(&start[0], start.shape[0])
+        preamble = self.format.header.get().read(&start[0], start.shape[0], Extent.whole if whole else Extent.beginning)
         if not preamble.complete:
             return None
         plan.format = preamble.format.get()[0]

@@ -254,7 +254,7 @@ void BinaryDecoder::read_block(uint64_t met) {
     counters.rows += rows_.size();
     columns_.commit_rows(rows_.size());
     if (row_records)
-        for (const Row& row : rows_) row_records->push_back({place_.number, row.record});
+        for (const Row& row : rows_) row_records->push_back({{place_.number, row.record}, 1});
 }
 
 void BinaryDecoder::check(bool filter_columns) {

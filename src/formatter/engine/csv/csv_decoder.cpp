@@ -86,26 +86,33 @@ void CsvDecoder::place(const Place& at) {
     records_ = 0;
 }
 
-// A byte order mark, comments, blank lines and the header. False if the header does not end in these bytes.
-bool CsvDecoder::skip_preamble(const uint8_t* data, size_t size, size_t* skipped) {
+// A byte order mark, comments, blank lines and the header. False if the header does not end in these bytes, which is an
+// error if they are the whole input and the record end behind it.
+bool CsvDecoder::skip_preamble(const uint8_t* data, size_t size, size_t* skipped, bool whole) {
     *skipped = 0;
     if (!place_.stream_start) return true;
+    size_t begin = mark_size(data, size);
     if (format_->header) {
         RecordShape shape;
-        size_t begin = 0;
-        if (!find_header(*format_, data, size, &begin, &shape)) return false;
-        *skipped = begin + shape.size;
-        if (format_->unreadable) {
-            Finding finding{ErrorCode::header};
-            finding.set_found(data + begin, shape.separators.back());
-            findings.emplace_back(std::move(finding), here());
+        if (!find_header(*format_, data, size, &begin, &shape)) {
+            const size_t content = size - format_->record_end.size();
+            if (whole && begin < content) header_error(data + begin, content - begin);
+            return false;
         }
-    } else if (size >= 3 && std::memcmp(data, "\xEF\xBB\xBF", 3) == 0) {
-        *skipped = 3;
+        *skipped = begin + shape.size;
+        if (format_->unreadable) header_error(data + begin, shape.separators.back());
+    } else {
+        *skipped = begin;
     }
     place_.stream_start = false;
     offset_ += *skipped;
     return true;
+}
+
+void CsvDecoder::header_error(const uint8_t* header, size_t size) {
+    Finding finding{ErrorCode::header};
+    finding.set_found(header, size);
+    findings.emplace_back(std::move(finding), here());
 }
 
 size_t CsvDecoder::index(const uint8_t* data, size_t size, uint64_t row_limit) {
@@ -227,7 +234,7 @@ void CsvDecoder::index_unterminated(const uint8_t* data, size_t size) {
     uint8_t* record = block_.keep_bytes(terminated_size);
     std::memcpy(record, data, size);
     std::memcpy(record + size, format_->record_end.data(), format_->record_end.size());
-    if (!skip_preamble(record, terminated_size, &at) || at >= size || format_->unreadable) return;
+    if (!skip_preamble(record, terminated_size, &at, true) || at >= size || format_->unreadable) return;
     RecordShape shape;
     const PlacePosition begin = here();
     if (!split_record(*format_, record + at, terminated_size - at, &shape)) {

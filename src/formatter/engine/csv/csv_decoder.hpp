@@ -39,7 +39,8 @@ class CsvDecoder : public RecordDecoder {
     size_t index_plain(const uint8_t* data, size_t size, uint64_t row_limit);
     size_t index_general(const uint8_t* data, size_t size, uint64_t row_limit);
     size_t pass_endless(const uint8_t* data, size_t size);
-    bool skip_preamble(const uint8_t* data, size_t size, size_t* skipped);
+    bool skip_preamble(const uint8_t* data, size_t size, size_t* skipped, bool whole = false);
+    void header_error(const uint8_t* header, size_t size);
     PlacePosition here() const;
     void add_record(const uint8_t* data, const RecordShape&, const PlacePosition&, const uint8_t* readable_begin,
                     const uint8_t* readable_end);

@@ -35,33 +35,30 @@ std::vector<std::string> map_header(CsvFormat* format, const uint8_t* base, cons
 
 }  // namespace
 
+size_t mark_size(const uint8_t* data, size_t size) {
+    return size >= 3 && std::memcmp(data, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+}
+
 bool find_header(const CsvFormat& format, const uint8_t* data, size_t size, size_t* begin, RecordShape* shape) {
-    size_t at = size >= 3 && std::memcmp(data, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-    while (split_record(format, data + at, size - at, shape)) {
-        if (!shape->comment && !is_blank(format, data + at, shape->separators.back())) return *begin = at, true;
-        at += shape->size;
+    while (split_record(format, data + *begin, size - *begin, shape)) {
+        if (!shape->comment && !is_blank(format, data + *begin, shape->separators.back())) return true;
+        *begin += shape->size;
     }
     return false;
 }
 
-uint64_t CsvHeader::find_end(const uint8_t* data, size_t size, PreambleScan* scan) const {
-    for (size_t at = 0; at < size;) {
+uint64_t CsvHeader::find_end(const uint8_t* data, size_t size, uint64_t most, PreambleScan* scan) const {
+    std::string& line = scan->line;
+    for (size_t at = 0; at < size && !scan->too_long;) {
         const uint64_t found = scanner_->scan(data + at, size - at, &scan->state, true).first;
         const bool ended = found != RecordEnds::none;
         const size_t used = ended ? found : size - at;
-        std::string& line = scan->line;
+        scan->too_long = line.size() + used + !ended > most;
+        if (scan->too_long) return std::string().swap(line), RecordEnds::none;
         line.append(reinterpret_cast<const char*>(data + at), used);
         at += used;
         if (!ended) break;
-        if (!is_utf16() && scan->first_line && line.compare(0, 3, "\xEF\xBB\xBF") == 0) line.erase(0, 3);
-        std::string text = line;
-        if (is_utf16()) {
-            text.resize(most_utf8(line.size()));
-            text.resize(to_utf8(encoding_, reinterpret_cast<const uint8_t*>(line.data()), line.size(), true,
-                                reinterpret_cast<uint8_t*>(&text[0]))
-                            .text_size);
-            if (scan->first_line && text.compare(0, 3, "\xEF\xBB\xBF") == 0) text.erase(0, 3);
-        }
+        const std::string text = take_text(scan);
         const size_t content = text.size() - source_->record_end.size();
         const bool comment = content && source_->commenting && uint8_t(text[0]) == source_->comment;
         if (!comment && !is_blank(*source_, reinterpret_cast<const uint8_t*>(text.data()), content)) return at;
@@ -71,31 +68,58 @@ uint64_t CsvHeader::find_end(const uint8_t* data, size_t size, PreambleScan* sca
     return RecordEnds::none;
 }
 
-Preamble CsvHeader::read_text(const uint8_t* text, size_t size) const {
+std::string CsvHeader::take_text(PreambleScan* scan) const {
+    std::string& line = scan->line;
+    std::string text = line;
+    if (is_utf16()) {
+        text.resize(most_utf8(line.size()));
+        text.resize(to_utf8(encoding_, reinterpret_cast<const uint8_t*>(line.data()), line.size(), true,
+                            reinterpret_cast<uint8_t*>(&text[0]))
+                        .text_size);
+    }
+    if (scan->first_line && mark_size(reinterpret_cast<const uint8_t*>(text.data()), text.size())) {
+        text.erase(0, 3);
+        line.erase(0, is_utf16() ? 2 : 3);
+    }
+    return text;
+}
+
+Preamble CsvHeader::read_text(const uint8_t* text, size_t size, Extent extent) const {
     Preamble preamble;
-    size_t begin = 0;
+    size_t begin = extent == Extent::header ? 0 : mark_size(text, size);
     RecordShape shape;
-    if (!find_header(*csv_, text, size, &begin, &shape)) return preamble;
+    std::string last;  // the line without an end, with one
+    const uint8_t* header = text;
+    if (!find_header(*csv_, text, size, &begin, &shape)) {
+        if (extent == Extent::beginning) return preamble;
+        last.assign(reinterpret_cast<const char*>(text) + begin, size - begin);
+        last += csv_->record_end;
+        header = reinterpret_cast<const uint8_t*>(last.data()) - begin;
+        if (!find_header(*csv_, header, begin + last.size(), &begin, &shape)) return preamble;
+    }
     auto mapped = std::make_shared<CsvFormat>(*csv_);
     preamble.complete = true;
-    preamble.missing = map_header(mapped.get(), text + begin, shape);
+    preamble.missing = map_header(mapped.get(), header + begin, shape);
     mapped->unreadable = !preamble.missing.empty();
-    preamble.size = begin + shape.size;
+    preamble.size = std::min(begin + shape.size, size);
     preamble.format = std::make_shared<RecordFormat>(csv_record_format(std::move(mapped), encoding_));
     return preamble;
 }
 
-Preamble CsvHeader::read(const uint8_t* data, size_t size) const {
-    if (encoding_ == TextEncoding::utf8) return read_text(data, size);
-    const bool marked = encoding_ == TextEncoding::latin1 && size >= 3 && std::memcmp(data, "\xEF\xBB\xBF", 3) == 0;
-    const size_t begin = marked ? 3 : 0;
-    for (size_t look = 4096;; look *= 8) {
+Preamble CsvHeader::read(const uint8_t* data, size_t size, Extent extent) const {
+    if (encoding_ == TextEncoding::utf8) return read_text(data, size, extent);
+    const bool may_be_marked = encoding_ == TextEncoding::latin1 && extent != Extent::header;
+    const size_t begin = may_be_marked ? mark_size(data, size) : 0;
+    for (size_t look = extent == Extent::header ? size : 4096;; look *= 8) {
         look = std::min(look, size - begin);
+        const bool last = look == size - begin;
+        const Extent seen = last ? extent : Extent::beginning;
         std::string text(most_utf8(look), '\0');
         uint8_t* const out = reinterpret_cast<uint8_t*>(&text[0]);
-        Preamble preamble = read_text(out, to_utf8(encoding_, data + begin, look, false, out).text_size);
+        const bool final = seen != Extent::beginning;
+        Preamble preamble = read_text(out, to_utf8(encoding_, data + begin, look, final, out).text_size, seen);
         if (preamble.complete) preamble.size = begin + size_t(source_size(encoding_, out, preamble.size));
-        if (preamble.complete || look == size - begin) return preamble;
+        if (preamble.complete || last) return preamble;
     }
 }
 

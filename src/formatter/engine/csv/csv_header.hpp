@@ -13,7 +13,10 @@
 
 namespace formatter {
 
-// Finds the header behind a byte order mark, comments and blank lines. False if it is not complete.
+// Bytes of the byte order mark that stands in front.
+size_t mark_size(const uint8_t* data, size_t size);
+// Finds the header behind comments and blank lines, which begin at `begin`. False if it is not complete, or not there;
+// `begin` is then where it would be.
 bool find_header(const CsvFormat&, const uint8_t* data, size_t size, size_t* begin, RecordShape* shape);
 
 class CsvHeader : public HeaderReader {
@@ -23,12 +26,15 @@ class CsvHeader : public HeaderReader {
               std::shared_ptr<const RecordScanner> scanner, TextEncoding encoding)
         : csv_(std::move(csv)), source_(std::move(source)), scanner_(std::move(scanner)), encoding_(encoding) {}
 
-    uint64_t find_end(const uint8_t* data, size_t size, PreambleScan*) const override;
-    Preamble read(const uint8_t* data, size_t size) const override;
+    uint64_t find_end(const uint8_t* data, size_t size, uint64_t most, PreambleScan*) const override;
+    bool has_last_line(PreambleScan* scan) const override { return !take_text(scan).empty(); }
+    Preamble read(const uint8_t* data, size_t size, Extent) const override;
 
   private:
     bool is_utf16() const { return encoding_ == TextEncoding::utf16_le || encoding_ == TextEncoding::utf16_be; }
-    Preamble read_text(const uint8_t* text, size_t size) const;
+    // The line as UTF-8. A byte order mark in front of it is let go.
+    std::string take_text(PreambleScan*) const;
+    Preamble read_text(const uint8_t* text, size_t size, Extent) const;
 
     std::shared_ptr<const CsvFormat> csv_, source_;
     std::shared_ptr<const RecordScanner> scanner_;

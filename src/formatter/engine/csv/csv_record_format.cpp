@@ -1,7 +1,5 @@
 #include "engine/csv/csv_record_format.hpp"
 
-#include <cstring>
-
 #include "engine/csv/csv_decoder.hpp"
 #include "engine/csv/csv_header.hpp"
 #include "engine/csv/csv_scanner.hpp"
@@ -16,9 +14,8 @@ class EncodedText : public Rewriter {
     size_t most_text(size_t source_size) const override { return most_utf8(source_size); }
     RewrittenText rewrite(const RewriteSource& source, uint8_t* out, std::vector<TextMark>* marks) const override {
         // A UTF-8 byte order mark in front of latin-1 is no text of either.
-        const bool marked = encoding_ == TextEncoding::latin1 && source.stream_start && source.size >= 3 &&
-                            std::memcmp(source.data, "\xEF\xBB\xBF", 3) == 0;
-        const size_t begin = marked ? 3 : 0;
+        const bool may_be_marked = encoding_ == TextEncoding::latin1 && source.stream_start;
+        const size_t begin = may_be_marked ? mark_size(source.data, source.size) : 0;
         marks->push_back(TextMark{0, begin});
         RewrittenText result;
         result.size = to_utf8(encoding_, source.data + begin, source.size - begin, source.final, out).text_size;

@@ -19,7 +19,12 @@ RecordEnds scan_csv(const CsvFormat& format, const uint8_t* data, size_t size, S
         if (state->mark < 3) {  // a stream's first bytes: behind a byte order mark the first record still begins
             const bool more = c == uint8_t("\xEF\xBB\xBF"[state->mark]);
             state->mark = more ? uint8_t(state->mark + 1) : 3;
-            state->at_record_start = more && state->mark == 3;
+            if (more && state->mark == 3) {  // whatever its bytes mean elsewhere
+                state->at_record_start = true;
+                state->inside = state->in_comment = false;
+                state->matched = 0;
+                continue;
+            }
         }
         if (!state->in_comment) {
             if (format.escaping && c == format.escape) {
@@ -36,21 +41,19 @@ RecordEnds scan_csv(const CsvFormat& format, const uint8_t* data, size_t size, S
         if (state->inside) continue;
         // Longest prefix of the ending that the bytes so far end with: the ending is at most 8 bytes, so trying the
         // shorter prefixes one by one is as good as a failure table.
-        uint8_t matched = state->matched;
+        uint8_t& matched = state->matched;
         while (matched && uint8_t(ending[matched]) != c) {
             uint8_t shorter = matched - 1;
             while (shorter && std::memcmp(ending.data(), ending.data() + matched - shorter, shorter) != 0) shorter--;
             matched = shorter;
         }
         matched = uint8_t(ending[matched]) == c ? matched + 1 : 0;
-        if (matched == ending.size()) {
-            matched = 0;
-            ends.add(at + 1);
-            state->at_record_start = true;
-            state->in_comment = false;
-            if (first_only) return ends;
-        }
-        state->matched = matched;
+        if (matched < ending.size()) continue;
+        matched = 0;
+        ends.add(at + 1);
+        state->at_record_start = true;
+        state->in_comment = false;
+        if (first_only) return ends;
     }
     return ends;
 }

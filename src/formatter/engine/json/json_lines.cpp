@@ -127,11 +127,13 @@ const uint32_t* JsonDecoder::read_known_line(const Slice& slice, const uint8_t* 
     };
     make_room(line, slice, false);
     const bool hopeless = misses_ >= patience && misses_ % now_and_then != 0;
-    if (!hopeless && size_t(line - slice.readable_begin) >= JsonShape::probe_reach) {
+    if (!hopeless) {
         for (size_t tried = 0, i = likely_shape_; tried < shapes_.size();
              tried++, i = i + 1 < shapes_.size() ? i + 1 : 0) {
             const JsonShape& shape = shapes_[i];
-            if (size_t(end - at) < shape.structure_size() || !shape.matches(base, at, uint32_t(line - base))) continue;
+            if (size_t(end - at) < shape.structure_size() || size_t(line - slice.readable_begin) < shape.reach())
+                continue;
+            if (!shape.matches(base, at, uint32_t(line - base))) continue;
             if (!in_order(base + at[shape.structure_size() - 1]) || !read_shape(shape, base, at)) return nullptr;
             likely_shape_ = i;
             misses_ = 0;

@@ -41,6 +41,10 @@ struct PlaceRecord {
     uint64_t records = 0;
     bool operator==(const PlaceRecord& other) const { return place == other.place && records == other.records; }
 };
+struct RecordRun {  // records that follow each other
+    PlaceRecord first;
+    uint64_t count = 0;
+};
 struct PlacePosition {
     PlaceRecord record;
     int64_t bytes = 0;

@@ -58,7 +58,7 @@ class RecordDecoder {
 
     DecodeCounters counters;
     std::vector<FindingAt<PlacePosition>> findings;
-    std::vector<PlaceRecord>* row_records = nullptr;  // where wanted: the record behind each row of columns()
+    std::vector<RecordRun>* row_records = nullptr;  // where wanted: the records behind the rows of columns()
     std::vector<uint64_t> values_decoded;  // per column of the plan: what projection and filters really cost
 };
 

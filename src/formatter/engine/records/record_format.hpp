@@ -14,6 +14,10 @@ namespace formatter {
 
 struct RecordFormat;
 
+// What bytes are that hold a header: the first ones of an input, all of it, or its header alone. Only an input begins with
+// a byte order mark, and only the first bytes of one must have the end of the header's line, too.
+enum class Extent : uint8_t { beginning, whole, header };
+
 // What stands before the first record of a stream with a header, and how the header changes the format.
 struct Preamble {
     bool complete = false;
@@ -25,16 +29,20 @@ struct Preamble {
 // How far the way to the header's end has been followed, over buffers that come in order.
 struct PreambleScan {
     ScanState state = ScanState::of_stream_start();
-    std::string line;  // as far as it has come; at the end the header itself
+    std::string line;  // as far as it has come; at the end the header itself, without a byte order mark
     bool first_line = true;
+    bool too_long = false;  // a line was, with its end: it is not kept, and nothing is the header any more
 };
 
 class HeaderReader {
   public:
     virtual ~HeaderReader() = default;
-    // Passes a byte order mark, blank lines and comments. The position behind the header, or `none`.
-    virtual uint64_t find_end(const uint8_t* data, size_t size, PreambleScan*) const = 0;
-    virtual Preamble read(const uint8_t* data, size_t size) const = 0;
+    // Passes a byte order mark, blank lines and comments. The position behind the header, or `none`. `most`: bytes of a
+    // line with its end.
+    virtual uint64_t find_end(const uint8_t* data, size_t size, uint64_t most, PreambleScan*) const = 0;
+    // Whether anything but a byte order mark stands in the last line, which is the header if the stream ends with it.
+    virtual bool has_last_line(PreambleScan*) const = 0;
+    virtual Preamble read(const uint8_t* data, size_t size, Extent) const = 0;
 };
 
 struct RecordFormat {

@@ -100,10 +100,19 @@ PlaceRecord RowBlock::record_of(const Source& source, uint32_t row) const {
     return {first.place, first.records + (original_row(row) - source.first_row)};
 }
 
-void RowBlock::append_records(std::vector<PlaceRecord>* out) const {
+void RowBlock::append_records(std::vector<RecordRun>* out) const {
     uint32_t row = 0;
-    for (size_t s = 0; s < segments_.size(); s++)
-        for (uint32_t i = 0; i < segments_[s].rows; i++) out->push_back(record_of(sources_[s], row++));
+    for (size_t s = 0; s < segments_.size(); s++) {
+        const uint32_t end = row + segments_[s].rows;
+        while (row < end) {
+            const uint32_t first = row;
+            if (original_.empty())
+                row = end;
+            else
+                while (++row < end && original_[row] == original_[first] + (row - first)) {}
+            out->push_back({record_of(sources_[s], first), row - first});
+        }
+    }
 }
 
 RowBlock::Location RowBlock::locate(uint32_t row) const {

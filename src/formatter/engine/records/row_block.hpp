@@ -58,7 +58,7 @@ class RowBlock {
     };
     Location locate(uint32_t row) const;
     // The records of all rows, in order.
-    void append_records(std::vector<PlaceRecord>* out) const;
+    void append_records(std::vector<RecordRun>* out) const;
     // Row number before any compaction.
     uint32_t original_row(uint32_t row) const { return original_.empty() ? row : original_[row]; }
 

@@ -81,9 +81,17 @@ void StreamEngine::use_header(Origin& origin, const std::string& header) {
     const auto entry = formats_.try_emplace(header).first;
     if (!entry->second)
         entry->second =
-            plan_->format.header->read(reinterpret_cast<const uint8_t*>(header.data()), header.size()).format;
+            plan_->format.header->read(reinterpret_cast<const uint8_t*>(header.data()), header.size(), Extent::header)
+                .format;
     origin.header = &entry->first;
     origin.format = entry->second.get();
+}
+
+// What came last may be the header, if it has begun: the stream's end is its line's.
+void StreamEngine::end_preamble(Origin& origin) {
+    PreambleScan& preamble = origin.outstanding->preamble;
+    origin.preamble_open = false;
+    if (options_.format.header->has_last_line(&preamble)) use_header(origin, preamble.line);
 }
 
 // The next buffer in order: its start state is certain.
@@ -98,7 +106,8 @@ void StreamEngine::follow(Origin& origin, uint64_t position, Piece buffer, uint6
     }
     if (origin.preamble_open) {
         // All up to the header's end counts as one record: which of its lines is the header is known only there.
-        const uint64_t end = options_.format.header->find_end(buffer.data, buffer.size, &origin.work().preamble);
+        const uint64_t end =
+            options_.format.header->find_end(buffer.data, buffer.size, too_many_bytes(), &origin.work().preamble);
         ends.first = end;
         ends.last = end == RecordEnds::none ? end : std::max(end, ends.last);
         origin.preamble_open = end == RecordEnds::none;

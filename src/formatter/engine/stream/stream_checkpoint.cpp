@@ -68,7 +68,7 @@ void write_outstanding(ImageWriter& out, const Outstanding& work) {
     out.number(work.open_bytes);
     write_state(out, work.preamble.state);
     out.bytes(work.preamble.line.data(), work.preamble.line.size());
-    out.number(work.preamble.first_line);
+    out.number(uint64_t(work.preamble.first_line) | uint64_t(work.preamble.too_long) << 1);
     out.number(work.fragments.size());
     for (const auto& entry : work.fragments) {
         const Fragments& f = entry.second;
@@ -102,7 +102,9 @@ uint64_t read_outstanding(ImageReader& in, Outstanding& work, const Framing& fra
     work.open_bytes = in.number();
     work.preamble.state = read_state(in);
     work.preamble.line = in.bytes();
-    work.preamble.first_line = in.number();
+    const uint64_t flags = in.number();
+    work.preamble.first_line = flags & 1;
+    work.preamble.too_long = flags >> 1 & 1;
     for (uint64_t n = in.number(); n && in.fine(); n--) {
         Fragments& f = work.fragments[in.number()];
         const uint64_t flags = in.number();

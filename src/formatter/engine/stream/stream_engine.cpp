@@ -230,29 +230,33 @@ void StreamEngine::place_findings(Origin& origin, PushResult* result) {
     uint64_t& tallied = origin.outstanding->tallied;
     while (!tallies.empty() && tallies.begin()->first == tallied + 1 && tallies.begin()->second.waits == 0) {
         Tally& t = tallies.begin()->second;
-        const auto placed = [&](const RunPosition& at) {
-            const bool open = at.from == RunPosition::From::end, own = at.from == RunPosition::From::behind_spanning;
-            return OriginPosition{sequence_of(at.buffer),
-                                  at.bytes + int64_t(origin.bytes_before + (open ? t.bytes : 0)),
-                                  at.records + origin.records_before +
-                                      (open  ? t.records
-                                       : own ? t.span_records
-                                             : 0)};
-        };
-        const size_t first = result->findings.size();
-        for (RunFinding& found : t.findings) {
-            const OriginPosition position = placed(found.at);
-            result->findings.push_back({origin.id, {std::move(found), position}});
-        }
-        std::stable_sort(
-            result->findings.begin() + ptrdiff_t(first), result->findings.end(),
-            [](const OriginFinding& a, const OriginFinding& b) { return a.what.at.records < b.what.at.records; });
+        place_findings(origin, t, &t.findings, result);
         origin.bytes_before += t.bytes;
         origin.records_before += t.records;
         tallied = t.last;
         tallies.erase(tallies.begin());
         tally_count_--;
     }
+}
+
+// Those of one run, the next to be counted.
+void StreamEngine::place_findings(const Origin& origin, const Tally& run, std::vector<RunFinding>* findings,
+                                  PushResult* result) const {
+    const size_t before = result->findings.size();
+    for (RunFinding& found : *findings) {
+        OriginPosition at{sequence_of(found.at.buffer), found.at.bytes + int64_t(origin.bytes_before),
+                          found.at.records + origin.records_before};
+        if (found.at.from == RunPosition::From::behind_spanning) at.records += run.span_records;
+        if (found.at.from == RunPosition::From::end) {
+            at.bytes += int64_t(run.bytes);
+            at.records += run.records;
+        }
+        result->findings.push_back({origin.id, {std::move(found), at}});
+    }
+    // Decoders find what is wrong with a record's end before what is wrong with the values of those in front.
+    std::stable_sort(
+        result->findings.begin() + ptrdiff_t(before), result->findings.end(),
+        [](const OriginFinding& a, const OriginFinding& b) { return a.what.at.records < b.what.at.records; });
 }
 
 Builder* StreamEngine::builder_for(Origin& origin, Call& call) {
@@ -421,6 +425,7 @@ PushResult StreamEngine::finish(uint64_t id, bool use_last, uint64_t last_sequen
         return result;
     }
     origin.work();  // unfolded before the ring moves on
+    if (origin.preamble_open) end_preamble(origin);
     Claims claims{};
     origin.ring.finish(last, claims);
     for (uint32_t i = 0; i < claims.count; i++) {
@@ -434,15 +439,10 @@ PushResult StreamEngine::finish(uint64_t id, bool use_last, uint64_t last_sequen
     call.touch(origin);
     origin.finished = true;
     counts_.finished++;
-    origin.preamble_open = false;
     run(call, guard, &result);
     // Every buffer has been tallied, so the end of all, which the last record's findings count from, is certain.
     if (origin.outstanding) {
-        for (RunFinding& found : origin.outstanding->last_findings) {
-            const OriginPosition position{sequence_of(last), found.at.bytes + int64_t(origin.bytes_before),
-                                          found.at.records + origin.records_before};
-            result.findings.push_back({origin.id, {std::move(found), position}});
-        }
+        place_findings(origin, Tally{}, &origin.outstanding->last_findings, &result);
         origin.outstanding.reset();
     }
     for (Builder* builder = origin.builder; builder;) {

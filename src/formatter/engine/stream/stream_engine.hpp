@@ -213,7 +213,9 @@ class StreamEngine {
     void settle(Call&, PushResult*);
     void join_tallies(Origin&, uint64_t run_first);
     void place_findings(Origin&, PushResult*);
+    void place_findings(const Origin&, const Tally& run, std::vector<RunFinding>*, PushResult*) const;
     void use_header(Origin&, const std::string& header);
+    void end_preamble(Origin&);
     Builder* builder_for(Origin&, Call&);
     void return_builder(Origin&, Builder*, PushResult*);
     void export_builder(Builder&, std::vector<FinishedBatch>*) const;

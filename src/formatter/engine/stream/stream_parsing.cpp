@@ -62,11 +62,15 @@ void StreamEngine::parse_pieces(Job& job, Call& call, Led* led) {
     bool in_arena = false;  // the open bytes end where it is filled to
     bool used_arena = false;
     uint64_t used = 0;
-    const auto index_open = [&] {
+    size_t endless = 0;  // of the open bytes, those that were found to be no complete record
+    // A record over many pieces is looked at again only when it has doubled: each look begins at its begin.
+    const auto index_open = [&](bool in_any_case = false) {
+        if (size < 2 * endless && !in_any_case) return;
         const size_t more = index_all(job, open, size, used, call);
         open += more;
         size -= more;
         used += more;
+        endless = size;
     };
     const auto to_front = [&] {  // of the arena, with room for as much again
         decoder.materialize();  // rows, also another job's, may point there
@@ -110,7 +114,7 @@ void StreamEngine::parse_pieces(Job& job, Call& call, Led* led) {
         for (; !led && i + 1 < job.pieces.size() && job.pieces[i + 1].data == piece.data + piece.size; i++)
             piece.size += job.pieces[i + 1].size;
         if (led && i) {  // the ends of the piece before
-            index_open();
+            index_open(true);
             led->used.push_back(used);
         }
         if (piece.size < large_piece) {
@@ -136,7 +140,7 @@ void StreamEngine::parse_pieces(Job& job, Call& call, Led* led) {
                 in_place(piece.data + edge_bytes - size, piece.size - edge_bytes + size);
         }
     }
-    index_open();
+    index_open(true);
     if (led) {
         led->used.push_back(used);
         led->tail.append(open, size);
@@ -210,7 +214,7 @@ void StreamEngine::parse_with_limit(Job& job, Call& call) {
         uint64_t size;
         if (at == 0 && job.stream_start && options_.format.header) {
             PreambleScan preamble;
-            size = options_.format.header->find_end(data, job.bytes, &preamble);
+            size = options_.format.header->find_end(data, job.bytes, job.bytes, &preamble);
         } else {
             ScanState state;
             if (at == 0 && job.stream_start) state.mark = 0;

@@ -21,7 +21,8 @@ PlanChange StreamEngine::replan(RecordFormat format, std::vector<uint32_t> colum
     for (const auto& entry : origins_) {
         const std::string* header = entry.second.header;
         if (!header || entry.second.finished || formats.count(header)) continue;
-        Preamble preamble = format.header->read(reinterpret_cast<const uint8_t*>(header->data()), header->size());
+        Preamble preamble =
+            format.header->read(reinterpret_cast<const uint8_t*>(header->data()), header->size(), Extent::header);
         change.missing.insert(change.missing.end(), preamble.missing.begin(), preamble.missing.end());
         formats[header] = std::move(preamble.format);
     }

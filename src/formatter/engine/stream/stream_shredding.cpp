@@ -293,7 +293,9 @@ void StreamEngine::report_open_record(Origin& origin) {
     for (auto at = begin; at != end; ++at)
         if (at->second.lost || at->second.reported) return;  // of a lost buffer's record only the loss is reported
     const RunPosition position{RunPosition::From::end, -int64_t(work.open_bytes), 0, origin.ring.prefix()};
-    Finding finding{ErrorCode::record_too_long};
+    // Behind a header that long no column can be found.
+    const bool header = origin.preamble_open && work.preamble.too_long;
+    Finding finding{header ? ErrorCode::header : ErrorCode::record_too_long};
     const size_t most = std::min<uint64_t>(partial_raw_most, options_.max_record_bytes);
     Fragments& kept = begin->second;
     for (auto at = begin; at != end;) {

@@ -70,6 +70,12 @@ class RangeCrew {
     bool may_take() const { return taken_ < tasks_.size() && taken_ < given_ + ahead_; }
     bool all_taken() const { return taken_ == tasks_.size(); }
     RangeResult read(size_t begin, size_t end, bool begins_record, RecordDecoder& decoder) const;
+    // Of a range where no record begins.
+    static RangeResult passed(size_t next_record) {
+        RangeResult result;
+        result.first_record = result.next_record = next_record;
+        return result;
+    }
 
     const RecordFormat format_;
     const unsigned threads_;
@@ -91,6 +97,7 @@ class RangeCrew {
     std::atomic<uint32_t> ranges_done_{0};
     size_t expected_ = 0;  // where the first record not handed out starts
     uint64_t records_given_ = 0;
+    bool open_ = false;  // it does not end within the window: no later range has a record
 };
 
 }  // namespace formatter

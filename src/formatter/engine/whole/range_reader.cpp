@@ -64,6 +64,7 @@ RangeResult read_range(const RecordFormat& format, RecordDecoder& decoder, const
         at = request.size;
     }
     result.next_record = at;
+    result.open = at <= request.end && at < request.size;
     result.records = decoder.records_placed();
     hand_out(decoder, &result);
     for (FindingAt<PlacePosition>& found : decoder.findings)

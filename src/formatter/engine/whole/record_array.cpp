@@ -164,16 +164,20 @@ class RecordArrayReader {
     }
 
     void place_rows(RecordArrayResult* result, size_t count) const {
+        std::vector<uint64_t> row_ordinals;
+        row_ordinals.reserve(ordinal_);
+        for (const RecordRun& run : row_records_)
+            for (uint64_t k = 0; k < run.count; k++) row_ordinals.push_back(ordinal_of(run.first) + k);
         std::vector<bool> rejected(ordinal_, false);
         for (const FindingAt<PlacePosition>& found : decoder_->findings)
             if (!found.row_kept) rejected[ordinal_of(found.at.record)] = true;
         result->row_of_value.assign(count, RecordArrayResult::no_row);
-        bool in_order = row_records_.size() == count;
+        bool in_order = row_ordinals.size() == count;
         size_t row = 0;
         for (size_t i = 0; i < count; i++) {
             int64_t* placed = &result->row_of_value[i];
             if (records_in(i) == 1 && !rejected[first_record_[i]]) *placed = RecordArrayResult::filtered;
-            for (; row < row_records_.size() && ordinal_of(row_records_[row]) < first_record_[i + 1]; row++)
+            for (; row < row_ordinals.size() && row_ordinals[row] < first_record_[i + 1]; row++)
                 if (records_in(i) == 1) *placed = int64_t(row);  // several records in one value are none
             in_order &= *placed == int64_t(i);
         }
@@ -207,7 +211,7 @@ class RecordArrayReader {
     std::vector<uint64_t> first_record_;  // ordinal of the first record met in each value
     std::vector<size_t> base_;            // where a value stands in its run
     std::vector<uint64_t> first_of_place_;  // ordinal of the first record of each place of the decoder
-    std::vector<PlaceRecord> row_records_;
+    std::vector<RecordRun> row_records_;
 };
 
 }  // namespace
