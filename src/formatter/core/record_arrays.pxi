@@ -6,8 +6,8 @@ def parse_record_array(Plan plan, const uint64_t[::1] addresses, const uint64_t[
                        bytes record_end):
     """(array capsule, rows, findings, values decoded per column)
 
-    rows: of each value, -1 for none and -2 if filtered; None where row i is value i. Findings: `record` is the value, bytes
-    are counted from its begin."""
+    rows: of each value, -1 for none and -2 if filtered; None where row i is value i. Findings: `record` is the value,
+    bytes are counted from its begin."""
     cdef vector[RecordValue] values
     cdef Py_ssize_t i, count = addresses.shape[0]
     cdef RecordArrayResult result

@@ -68,6 +68,7 @@ class RecordArrayReader {
 
     RecordArrayResult result(const RecordValue* values, size_t count) {
         RecordArrayResult result;
+        row_count_ = decoder_->rows();
         decoder_->export_batch(&result.batch);
         place_rows(&result, count);
         place_errors(&result, values, count);
@@ -164,10 +165,10 @@ class RecordArrayReader {
     }
 
     void place_rows(RecordArrayResult* result, size_t count) const {
-        std::vector<uint64_t> row_ordinals;
-        row_ordinals.reserve(ordinal_);
+        std::vector<uint64_t> row_ordinals(row_count_);
+        uint64_t* ordinal = row_ordinals.data();
         for (const RecordRun& run : row_records_)
-            for (uint64_t k = 0; k < run.count; k++) row_ordinals.push_back(ordinal_of(run.first) + k);
+            for (uint64_t first = ordinal_of(run.first), k = 0; k < run.count; k++) *ordinal++ = first + k;
         std::vector<bool> rejected(ordinal_, false);
         for (const FindingAt<PlacePosition>& found : decoder_->findings)
             if (!found.row_kept) rejected[ordinal_of(found.at.record)] = true;
@@ -207,6 +208,7 @@ class RecordArrayReader {
     Arena arena_;
     uint64_t ordinal_ = 0;
     uint64_t run_records_ = 0;
+    uint64_t row_count_ = 0;
     size_t run_begin_ = 0;
     std::vector<uint64_t> first_record_;  // ordinal of the first record met in each value
     std::vector<size_t> base_;            // where a value stands in its run
