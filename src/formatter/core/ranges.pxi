@@ -37,7 +37,7 @@ cdef class RangeReader:
         self.crew.get().begin(window)
 
     def next(self):
-        """(records, array capsules, findings) of the next range, or None at the window's end. Findings count records from
+        """(records, array capsules, findings) of the next range, None at the window's end. Findings count records from
         the first that this reader handed out."""
         cdef CrewRange result
         cdef bint more
