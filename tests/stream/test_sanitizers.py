@@ -14,7 +14,12 @@ HERE = Path(__file__).parent
 PACKAGE = HERE.parent.parent / "src" / "formatter"
 COMPILER = shutil.which("g++") or shutil.which("clang++") or "g++"
 SOURCES = [f"engine/{name}" for name in ("stream/*.cpp", "shred/shred_ring*.cpp", "records/framing.cpp")]
-SOURCES += ["engine/csv/csv_structure.cpp", "engine/columns/buffer_pool.cpp", "kernels/kernel_scalar.cpp"]
+SOURCES += [
+    "engine/csv/csv_scanner.cpp",
+    "engine/records/text_encoding.cpp",
+    "engine/columns/buffer_pool.cpp",
+    "kernels/kernel_scalar.cpp",
+]
 RECORDS = "40000" if "FORMATTER_SOAK_SECONDS" in os.environ else "2000"
 
 

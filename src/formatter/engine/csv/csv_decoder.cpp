@@ -301,10 +301,8 @@ void CsvDecoder::structural_error(ErrorCode code, const uint8_t* data, size_t si
     counters.records++;
     counters.rejected++;
     if (format_->on_error == OnError::skip) return;
-    Finding finding{code};
+    Finding finding = Finding::of_record(code, data, size);
     finding.found_fields = found_fields;
-    finding.set_found(data, size);
-    finding.set_raw(data, size);
     findings.emplace_back(std::move(finding), at);
 }
 

@@ -21,6 +21,12 @@ struct Finding {
     std::string found;  // the value's bytes, or the record's first ones
     std::string raw;  // the record's bytes
 
+    static Finding of_record(ErrorCode code, const uint8_t* data, size_t size) {
+        Finding finding{code};
+        finding.set_found(data, size);
+        finding.set_raw(data, size);
+        return finding;
+    }
     void set_found(const uint8_t* data, size_t size) {
         if (size) found.assign(reinterpret_cast<const char*>(data), std::min(size, shown_most));
     }

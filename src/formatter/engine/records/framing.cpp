@@ -3,28 +3,6 @@
 #include <cstring>
 
 namespace formatter {
-namespace {
-
-// The first record end outside quotes, given whether the bytes begin inside.
-uint64_t first_end_outside(const Framing& framing, const uint8_t* data, size_t size, bool inside) {
-    const uint64_t end = framing.kernel->first_record_end(data, size, framing.bytes, inside);
-    return end == QuoteSummary::none ? RecordEnds::none : end + 1;
-}
-
-// The last one, given whether the bytes end inside.
-uint64_t last_end_outside(const Framing& framing, const uint8_t* data, size_t size, bool inside) {
-    while (size) {
-        const void* found = memrchr(data, framing.bytes.record_end, size);
-        if (!found) break;
-        const size_t end = size_t(static_cast<const uint8_t*>(found) - data);
-        inside ^= framing.kernel->count_byte(data + end, size - end, framing.bytes.quote) & 1;
-        if (!inside) return end + 1;
-        size = end;
-    }
-    return RecordEnds::none;
-}
-
-}  // namespace
 
 RecordEnds Framing::ends_anywhere(const uint8_t* data, size_t size) const {
     RecordEnds ends;
@@ -42,18 +20,6 @@ QuoteSummary Framing::summarize(const uint8_t* data, size_t size) const {
     return summary;
 }
 
-uint64_t Framing::count_quotes(const uint8_t* data, size_t size) const {
-    return kind == FramingKind::parity && size ? kernel->count_byte(data, size, bytes.quote) : 0;
-}
-
-uint64_t Framing::copy_counting(uint8_t* to, const uint8_t* data, size_t size, const uint8_t* next,
-                                size_t next_size) const {
-    if (kind == FramingKind::parity) return kernel->copy_counting(to, data, size, bytes.quote, next, next_size);
-    for (size_t offset = 0; offset < next_size; offset += 64) __builtin_prefetch(next + offset);
-    std::memcpy(to, data, size);
-    return 0;
-}
-
 RecordEnds Framing::ends_after(const uint8_t* data, size_t size, uint64_t quotes, ScanState* state) const {
     if (kind == FramingKind::stateless) return ends_anywhere(data, size);
     if (kind == FramingKind::scanned) return scanner->scan(data, size, state, false);
@@ -61,9 +27,20 @@ RecordEnds Framing::ends_after(const uint8_t* data, size_t size, uint64_t quotes
     state->inside ^= quotes & 1;
     RecordEnds ends;
     if (quotes == 0) return inside ? ends : ends_anywhere(data, size);
-    ends.first = first_end_outside(*this, data, size, inside);
-    if (ends.any()) ends.last = last_end_outside(*this, data, size, state->inside);
+    const uint64_t first = kernel->first_record_end(data, size, bytes, inside);
+    if (first != QuoteSummary::none) ends.first = first + 1;
+    if (ends.any()) ends.last = RecordEnds::later;
     return ends;
+}
+
+uint64_t Framing::last_end(const uint8_t* data, size_t size, bool inside) const {
+    while (const void* found = size ? memrchr(data, bytes.record_end, size) : nullptr) {
+        const size_t end = size_t(static_cast<const uint8_t*>(found) - data);
+        inside ^= kernel->count_byte(data + end, size - end, bytes.quote) & 1;
+        if (!inside) return end + 1;
+        size = end;
+    }
+    return RecordEnds::none;
 }
 
 uint64_t Framing::record_size(const uint8_t* data, size_t size, ScanState* state) const {

@@ -2,6 +2,7 @@
 // buffer's start. Out: the first and the last record end. Knows no fields and no values.
 #pragma once
 
+#include <cstring>
 #include <memory>
 
 #include "engine/records/record_scanner.hpp"
@@ -27,11 +28,20 @@ struct Framing {
     RecordEnds ends_anywhere(const uint8_t* data, size_t size) const;
     QuoteSummary summarize(const uint8_t* data, size_t size) const;
     // What has to be known of a buffer for those behind it while its own start state is not: quotes, if they matter.
-    uint64_t count_quotes(const uint8_t* data, size_t size) const;
+    uint64_t count_quotes(const uint8_t* data, size_t size) const {
+        return kind == FramingKind::parity && size ? kernel->count_byte(data, size, bytes.quote) : 0;
+    }
     // The same while the bytes are copied; at `next` the caller will read then.
-    uint64_t copy_counting(uint8_t* to, const uint8_t* data, size_t size, const uint8_t* next, size_t next_size) const;
-    // The state is that at the buffer's start, and on return that at its end.
+    uint64_t copy_counting(uint8_t* to, const uint8_t* data, size_t size, const uint8_t* next, size_t next_size) const {
+        if (kind == FramingKind::parity) return kernel->copy_counting(to, data, size, bytes.quote, next, next_size);
+        for (size_t offset = 0; offset < next_size; offset += 64) __builtin_prefetch(next + offset);
+        std::memcpy(to, data, size);
+        return 0;
+    }
+    // The state is that at the buffer's start, and on return that at its end. The last end may be left for later.
     RecordEnds ends_after(const uint8_t* data, size_t size, uint64_t quotes, ScanState*) const;
+    // The last end that was left, given whether the bytes end inside quotes.
+    uint64_t last_end(const uint8_t* data, size_t size, bool inside) const;
     // The size of the record that begins these bytes, with its end, or `none`. `state` is that at the bytes' start and
     // goes on over several calls.
     uint64_t record_size(const uint8_t* data, size_t size, ScanState* state) const;

@@ -126,11 +126,9 @@ void RewritingDecoder::reject(ErrorCode code, const uint8_t* data, size_t size, 
     counters.records++;
     counters.rejected++;
     if (rewriter_->tells_errors() || code == ErrorCode::not_an_array) {
-        Finding finding{code};
-        finding.set_raw(data + at, size - at);
-        finding.set_found(data + at, size - at);
-        const PlacePosition position{{place_.number, records_}, source_at_ + int64_t(at), source_at_ + int64_t(size)};
-        findings.emplace_back(std::move(finding), position);
+        const int64_t begin = source_at_ + int64_t(at), end = source_at_ + int64_t(size);
+        findings.emplace_back(Finding::of_record(code, data + at, size - at),
+                              PlacePosition{{place_.number, records_}, begin, end});
     }
     records_++;
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/stream/state_image.hpp"
-#include "engine/stream/stream_call.hpp"
+#include "engine/stream/stream_engine.hpp"
 
 namespace formatter {
 namespace {
@@ -138,7 +138,7 @@ uint64_t read_outstanding(ImageReader& in, Outstanding& work, const Framing& fra
 }  // namespace
 
 std::string StreamEngine::checkpoint(PushResult* result) {
-    std::unique_lock<std::mutex> guard(lock_);
+    Guard guard(lock_);
     quiet_.wait(guard, [this] { return !closed_gate_; });  // one checkpoint at a time
     closed_gate_ = true;
     quiet_.wait(guard, [this] { return in_flight_ == 0; });

@@ -55,7 +55,7 @@ PlanChange StreamEngine::replan(RecordFormat format, std::vector<uint32_t> colum
 }
 
 uint64_t StreamEngine::await_older(uint64_t version, int64_t timeout_ns) {
-    std::unique_lock<std::mutex> guard(lock_);
+    Guard guard(lock_);
     quiet_.wait_for(guard, std::chrono::nanoseconds(timeout_ns), [&] {
         for (const auto& older : older_plans_) {
             const auto plan = older.second.lock();

@@ -20,7 +20,8 @@ class ChunkReading {
         if (const size_t width = framing_.fixed_size()) state.count = uint64_t(chunk.byte_offset) % width;
         const uint64_t quotes = framing_.count_quotes(chunk.data, chunk.size);
         const RecordEnds ends = framing_.ends_after(chunk.data, chunk.size, quotes, &state);
-        const size_t last = ends.any() ? ends.last : 0;
+        size_t last = ends.any() ? ends.last : 0;
+        if (last == RecordEnds::later) last = framing_.last_end(chunk.data, chunk.size, state.inside);
         records_ = 0;
         stream_start_ = chunk.stream_start;
         size_t at = chunk.begin == PlacedChunk::carried ? 0 : size_t(chunk.begin);

@@ -194,10 +194,8 @@ class RecordArrayReader {
         }
         for (size_t i = 0; i < count; i++) {
             if (records_in(i) < 2) continue;
-            Finding finding{ErrorCode::several_records};
-            finding.set_found(values[i].data, values[i].size);
-            finding.set_raw(values[i].data, values[i].size);
-            result->findings.emplace_back(std::move(finding), ValuePosition{i});
+            result->findings.emplace_back(
+                Finding::of_record(ErrorCode::several_records, values[i].data, values[i].size), ValuePosition{i});
         }
     }
 
