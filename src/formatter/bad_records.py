@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from formatter import _core
+from formatter import _core, diagnostics
 from formatter.buffers import addresses_of
 from formatter.formats import Csv, Json
 from formatter.plans import Format, make_plan
@@ -66,7 +66,10 @@ class BadRecordKeeper:
     def _rows_of(self, raws: list[bytes]) -> pa.RecordBatch:
         """One row a record: what can be read of it, else nulls."""
         addresses, sizes, valid, held = addresses_of(pa.array(raws, pa.large_binary()))
-        capsule, rows, _, _ = _core.parse_record_array(self._native, addresses, sizes, valid, self._ending)
+        found = _core.parse_record_array(self._native, addresses, sizes, valid, self._ending)
+        if found is None:
+            raise diagnostics.too_large_batch(self._plan.schema)
+        capsule, rows, _, _ = found
         del held
         batch = self._plan.batch(capsule)
         return batch if rows is None else batch.take(pa.array(rows, mask=rows < 0))

@@ -168,6 +168,13 @@ def rejects_table(errors: Iterable[tuple[FormatError, bytes]]) -> pa.Table:
     return pa.table(rows, schema=REJECTS_SCHEMA)
 
 
+def too_large_batch(schema: pa.Schema) -> SchemaError:
+    return SchemaError(
+        "parse_records: expected at most 2 GiB of text or items in a column of one batch, found more; give fewer values at "
+        f"once, or large_string, large_binary or large_list for what is large of {', '.join(map(repr, schema.names[:5]))}"
+    )
+
+
 def missing_in_header(format: Csv, missing: list[str]) -> SchemaError:
     return SchemaError(
         f"csv: header: expected the columns {', '.join(map(repr, missing[:5]))}, found none of that name; "

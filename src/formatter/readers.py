@@ -59,7 +59,14 @@ def read(
     table = pa.Table.from_batches(batches, schema=plan.schema)
     # Batches that other threads made have dictionaries of their own; files and joins want one.
     coded = len(batches) > 1 and any(pa.types.is_dictionary(kind) for kind in plan.schema.types)
-    return table.unify_dictionaries() if coded else table
+    return _unified(table) if coded else table
+
+
+def _unified(table: pa.Table) -> pa.Table:
+    try:
+        return table.unify_dictionaries()
+    except pa.ArrowCapacityError:  # one for all batches would be larger than 2 GiB
+        return table
 
 
 def open(

@@ -107,9 +107,10 @@ class RecordParser:
     def _parse(self, array: Any) -> ParsedRecords:
         addresses, sizes, valid, keep = addresses_of(array)
         plan = self._plan
-        capsule, rows, findings, decoded = _core.parse_record_array(
-            plan.native, addresses, sizes, valid, self._record_end
-        )
+        read = _core.parse_record_array(plan.native, addresses, sizes, valid, self._record_end)
+        if read is None:
+            raise diagnostics.too_large_batch(plan.schema)
+        capsule, rows, findings, decoded = read
         del keep
         names = plan.native.column_names
         findings.sort(key=lambda finding: finding.record)

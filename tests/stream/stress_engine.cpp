@@ -47,6 +47,7 @@ class LineDecoder : public RecordDecoder {
         waiting_.push_back({data, size});
         records_++;
     }
+    bool fits(uint64_t) const override { return true; }
     void materialize() override {  // reads the bytes as late as is allowed
         for (const Line& line : waiting_) {
             uint64_t value = 0;

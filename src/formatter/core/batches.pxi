@@ -62,6 +62,13 @@ cdef dict counters_dict(const DecodeCounters& counters):
             "rejects": counters.rejected, "nulled": counters.nulled}
 
 
+def set_offsets_most(uint64_t size):
+    """For tests: where offsets of 32 bits end, 2 GiB unless told. Returns where they ended before."""
+    global offsets_most
+    before, offsets_most = offsets_most, size
+    return before
+
+
 def pool_stats():
     """Result memory: bytes and blocks handed out, bytes kept warm, blocks ever allocated."""
     cdef PoolStats stats = c_pool_stats()

@@ -27,6 +27,7 @@ cdef extern from "engine/columns/columns.hpp" namespace "formatter" nogil:
         plain
     cdef enum class TextLayout(uint8_t):
         offsets
+    uint64_t offsets_most
     cdef cppclass ColumnSpec:
         ColumnType type
         TimeUnit unit
@@ -210,6 +211,7 @@ cdef extern from "engine/whole/record_array.hpp" namespace "formatter" nogil:
         size_t value
         int64_t bytes
     cdef cppclass RecordArrayResult:
+        cbool too_large
         ArrowArray batch
         vector[int64_t] row_of_value
         cbool in_order

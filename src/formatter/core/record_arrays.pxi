@@ -7,7 +7,7 @@ def parse_record_array(Plan plan, const uint64_t[::1] addresses, const uint64_t[
     """(array capsule, rows, findings, values decoded per column)
 
     rows: of each value, -1 for none and -2 if filtered; None where row i is value i. Findings: `record` is the value,
-    bytes are counted from its begin."""
+    bytes are counted from its begin. None if a column of one batch cannot hold the text of all values."""
     cdef vector[RecordValue] values
     cdef Py_ssize_t i, count = addresses.shape[0]
     cdef RecordArrayResult result
@@ -19,6 +19,8 @@ def parse_record_array(Plan plan, const uint64_t[::1] addresses, const uint64_t[
             values[i].size = sizes[i]
             values[i].null = not valid[i]
         result = read_record_array(plan.format, values.data(), count, ending)
+    if result.too_large:
+        return None
     rows = None
     cdef int64_t[::1] row_view
     if not result.in_order:

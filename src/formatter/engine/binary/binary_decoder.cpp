@@ -8,7 +8,6 @@ namespace {
 
 constexpr size_t block_bytes = 128 << 10;  // rows and values stay in the second-level cache together
 constexpr size_t block_rows_most = 4096;
-constexpr uint64_t text_most = uint64_t(1) << 30;  // 32-bit offsets end at twice this
 
 template <typename T>
 T swapped(T value) {
@@ -123,7 +122,6 @@ BinaryDecoder::BinaryDecoder(std::shared_ptr<const BinaryFormat> format)
         const BinaryReading reading = format_->fields[i].reading;
         if (reading != BinaryReading::copy && reading != BinaryReading::half && reading != BinaryReading::bytes)
             checked_.push_back(i);
-        holds_text_ |= is_text(format_->columns[i].type);
     }
     std::sort(checked_.begin(), checked_.end(),
               [this](size_t a, size_t b) { return format_->fields[a].offset < format_->fields[b].offset; });
@@ -158,8 +156,9 @@ size_t BinaryDecoder::index(const uint8_t* data, size_t size, uint64_t row_limit
     const uint64_t count = std::min<uint64_t>(size / width, row_limit);
     const size_t block_rows = std::clamp<size_t>(block_bytes / width, 1, block_rows_most);
     uint64_t done = 0;
-    while (done < count && !(holds_text_ && byte_count() >= text_most)) {
+    while (done < count) {
         const size_t more = size_t(std::min<uint64_t>(count - done, block_rows));
+        if (columns_.rows() && !fits(more * width)) break;
         base_ = data + done * width;
         base_offset_ = offset_;
         rows_.clear();
@@ -176,7 +175,7 @@ size_t BinaryDecoder::index(const uint8_t* data, size_t size, uint64_t row_limit
 size_t BinaryDecoder::index_prefixed(const uint8_t* data, size_t size, uint64_t row_limit) {
     size_t at = 0;
     bool more = true;
-    while (more && row_limit > 0 && !(holds_text_ && byte_count() >= text_most)) {
+    while (more && row_limit > 0) {
         base_ = data + at;
         base_offset_ = offset_;
         rows_.clear();
@@ -184,7 +183,8 @@ size_t BinaryDecoder::index_prefixed(const uint8_t* data, size_t size, uint64_t 
         uint64_t met = 0;
         while (met < row_limit && met < block_rows_most && at - begin < block_bytes) {
             const PrefixedRecord record = prefixed_record_at(format_->length, data + at, size - at);
-            more = record.complete;
+            more =
+                record.complete && (columns_.rows() + met == 0 || fits(at - begin + record.prefix + record.size));
             if (!more) break;
             const bool right =
                 format_->has_rest ? record.size >= format_->row_width : record.size == format_->row_width;

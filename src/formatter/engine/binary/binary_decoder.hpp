@@ -25,6 +25,7 @@ class BinaryDecoder : public RecordDecoder {
     void expect(uint64_t bytes) override;
     uint64_t rows() const override { return columns_.rows(); }
     uint64_t records_placed() const override { return records_; }
+    bool fits(uint64_t bytes) const override { return bytes <= columns_.text_room(); }
     uint64_t byte_count() const override { return columns_.byte_count(); }
     void export_batch(ArrowArray* out) override;
 
@@ -55,7 +56,6 @@ class BinaryDecoder : public RecordDecoder {
     ColumnSet columns_;
     std::vector<uint64_t> text_before_, nulls_before_;
     std::vector<size_t> checked_;  // columns with values that no column can hold, by their place in a row
-    bool holds_text_ = false;
     std::vector<Row> rows_;  // of the block, as far as they are not dropped
     size_t stride_ = 0;  // from row to row, or 0: it differs
     const uint8_t* base_ = nullptr;  // of the block

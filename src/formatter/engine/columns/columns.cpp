@@ -6,6 +6,8 @@
 
 namespace formatter {
 
+uint64_t offsets_most = uint64_t(1) << 31;
+
 uint32_t value_width(ColumnType type) {
     switch (type) {
         case ColumnType::int8:
@@ -60,8 +62,17 @@ void copy_bits(uint8_t* target, uint64_t at, const uint64_t* source, uint32_t co
 
 uint64_t ColumnSet::byte_count() const {
     uint64_t bytes = 0;
-    for (size_t i = 0; i < columns_.size(); i++) bytes += fixed_bytes((*specs_)[i], rows_) + columns_[i].text_bytes;
+    for (size_t i = 0; i < columns_.size(); i++)
+        bytes += fixed_bytes((*specs_)[i], rows_) + columns_[i].text_bytes + dictionaries_[i].added_bytes();
     return bytes;
+}
+
+uint64_t ColumnSet::text_room() const {
+    uint64_t used = 0;
+    for (size_t i = 0; i < columns_.size(); i++)
+        if (!has_large_offsets((*specs_)[i].type))
+            used = std::max({used, columns_[i].text_bytes, dictionaries_[i].text_bytes()});
+    return offsets_most - std::min(used, offsets_most);
 }
 
 void ColumnSet::reserve_rows(uint64_t more) {
@@ -246,8 +257,10 @@ void ColumnSet::export_batch(ArrowArray* out, size_t exported_columns) {
     out->release = release_batch;
     out->private_data = batch;
     columns_ = std::vector<Column>(all);
-    for (TextDictionary& dictionary : dictionaries_)
+    for (TextDictionary& dictionary : dictionaries_) {
         if (dictionary.size() > kept_entries_most || dictionary.text_bytes() > kept_bytes_most) dictionary.clear();
+        dictionary.keep();
+    }
     rows_ = 0;
 }
 

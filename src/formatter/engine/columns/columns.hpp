@@ -67,6 +67,10 @@ inline bool is_coded(const ColumnSpec& spec) { return spec.layout == TextLayout:
 // Bytes of a fixed-width value; 0 for booleans (bits) and text (offsets).
 uint32_t value_width(ColumnType type);
 
+// Bytes of records that offsets of 32 bits can count the text of, and that stops of 32 bits can tell apart: a record has
+// one byte more than its text at least, its end. Tests lower it: what happens there would take gigabytes.
+extern uint64_t offsets_most;
+
 struct Column {
     PoolBuffer validity;  // one bit a row, always kept; exported only when there are nulls
     PoolBuffer values;    // fixed-width values, boolean bits, offsets (int32, int64 when large), or int32 codes
@@ -86,6 +90,12 @@ class ColumnSet {
     TextDictionary& dictionary(size_t i) { return dictionaries_[i]; }
     uint64_t rows() const { return rows_; }
     uint64_t byte_count() const;
+    // Bytes of text that every column still has offsets for, if all of it went there.
+    uint64_t text_room() const;
+    // Of dictionaries of the batch before, which are only kept to save work.
+    void forget_dictionaries() {
+        for (TextDictionary& dictionary : dictionaries_) dictionary.clear();
+    }
 
     // Makes room for `more` rows in every column's fixed buffers.
     void reserve_rows(uint64_t more);

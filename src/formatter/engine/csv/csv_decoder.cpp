@@ -15,7 +15,6 @@ constexpr size_t block_entries = 64 << 10;
 constexpr uint32_t block_rows_most = 2048;
 constexpr uint32_t aligned_rows = 64;  // a word of marks; values of one byte fill a line
 constexpr size_t aligned_from = 128 << 10;  // for fewer bytes a block more costs what it saves
-constexpr size_t index_limit = size_t(1) << 31;  // stops are 32 bit
 
 std::vector<uint32_t> wanted_stops(const CsvFormat& format) {
     std::vector<uint32_t> stops;
@@ -133,17 +132,28 @@ void CsvDecoder::align_block() {
     if (past && !format_->filter.active()) block_.stop_at(aligned_rows - past);
 }
 
+// Whether the batch can take so many more bytes, the block's rows decoded first if need be. An empty one can.
+bool CsvDecoder::make_room(uint64_t bytes) {
+    if (fits(bytes)) return true;
+    materialize();
+    if (columns_.rows() != 0) return fits(bytes);
+    columns_.forget_dictionaries();
+    text_room_ = offsets_most;
+    return true;
+}
+
 size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_limit) {
     const CsvBytes bytes{uint8_t(format_->delimiter[0]), uint8_t(format_->record_end[0]), format_->quote,
                          format_->quoting};
     const StopPlan plan{format_->fields, uint32_t(stops_.size()), stops_.data()};
     RecordShape shape;
-    size_t at = 0, slice = slice_bytes;
+    size_t at = 0, slice = slice_bytes, passed = 0;
     while (row_limit > 0 && at < size) {
+        const size_t window = std::min({size - at, slice, offsets_most});
+        if (!make_room(window)) break;
         if (block_.room() == 0) materialize();
         if (block_.empty() && std::max<uint64_t>(size - at + offset_, place_.bytes) >= aligned_from + offset_)
             align_block();
-        const size_t window = std::min({size - at, slice, index_limit});
         CsvIndex result{};
         result.stops = block_.open_segment(data + at, data, data + size, 1, here());
         result.capacity_rows = uint32_t(std::min<uint64_t>(block_.room(), row_limit));
@@ -156,8 +166,16 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
         indexed_bytes_ += result.consumed;
         at += result.consumed;
         if (result.end == IndexEnd::capacity) continue;
-        if (result.end == IndexEnd::irregular) {
-            if (!split_record(*format_, data + at, size - at, &shape)) break;
+        const bool endless = window == offsets_most && result.consumed == 0;
+        if (result.end == IndexEnd::irregular || endless) {
+            if (!split_next(data + at, size - at, &shape, &passed)) {
+                if (passed == 0) break;
+                row_limit--;
+                at += passed;
+                slice = slice_bytes;
+                continue;
+            }
+            if (!make_room(shape.size)) break;
             if (!is_blank(*format_, data + at, shape.separators.back())) {
                 add_irregular(data + at, shape, here());
                 records_++;
@@ -171,14 +189,6 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
             continue;
         }
         if (window == size - at + result.consumed) break;  // the rest is an incomplete record
-        if (window == index_limit && result.consumed == 0) {
-            const size_t passed = pass_endless(data + at, size - at);
-            if (passed == 0) break;
-            row_limit--;
-            at += passed;
-            slice = slice_bytes;
-            continue;
-        }
         slice = result.consumed ? slice_bytes : slice * 2;  // longer than a slice: look further
         // A block's bytes should stay cached until its values are read.
         if (result.consumed && !block_.empty()) materialize();
@@ -188,15 +198,15 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
 
 size_t CsvDecoder::index_general(const uint8_t* data, size_t size, uint64_t row_limit) {
     RecordShape shape;
-    size_t at = 0;
+    size_t at = 0, passed = 0;
     while (row_limit > 0 && at < size) {
-        if (!split_record(*format_, data + at, std::min(size - at, index_limit), &shape)) {
-            const size_t passed = size - at > index_limit ? pass_endless(data + at, size - at) : 0;
+        if (!split_next(data + at, size - at, &shape, &passed)) {
             if (passed == 0) break;
             row_limit--;
             at += passed;
             continue;
         }
+        if (!make_room(shape.size)) break;
         if (!shape.comment && !is_blank(*format_, data + at, shape.separators.back())) {
             add_record(data + at, shape, here(), data, data + size);
             records_++;
@@ -207,6 +217,13 @@ size_t CsvDecoder::index_general(const uint8_t* data, size_t size, uint64_t row_
         at += shape.size;
     }
     return at;
+}
+
+// The shape of the record that begins there. False if it does not end within the bytes, or if it was passed over.
+bool CsvDecoder::split_next(const uint8_t* data, size_t size, RecordShape* shape, size_t* passed) {
+    if (split_record(*format_, data, std::min(size, offsets_most), shape)) return true;
+    *passed = size > offsets_most ? pass_endless(data, size) : 0;
+    return false;
 }
 
 // A record that no stop can span: an error, and its size; 0 if it does not end within the bytes.
@@ -222,7 +239,7 @@ size_t CsvDecoder::pass_endless(const uint8_t* data, size_t size) {
 }
 
 void CsvDecoder::index_unterminated(const uint8_t* data, size_t size) {
-    if (size >= index_limit) {
+    if (size >= offsets_most) {
         structural_error(ErrorCode::record_too_long, data, partial_raw_most, here(), 0);
         records_++;
         offset_ += size;
@@ -230,7 +247,9 @@ void CsvDecoder::index_unterminated(const uint8_t* data, size_t size) {
     }
     size_t at = 0;
     const size_t terminated_size = size + format_->record_end.size();
+    make_room(size);
     if (block_.room() == 0) materialize();
+    indexed_bytes_ += size;
     uint8_t* record = block_.keep_bytes(terminated_size);
     std::memcpy(record, data, size);
     std::memcpy(record + size, format_->record_end.data(), format_->record_end.size());
@@ -309,6 +328,7 @@ void CsvDecoder::structural_error(ErrorCode code, const uint8_t* data, size_t si
 void CsvDecoder::export_batch(ArrowArray* out) {
     columns_.export_batch(out, format_->output_columns);
     reserved_ = 0;
+    text_room_ = columns_.text_room();
 }
 
 }  // namespace formatter

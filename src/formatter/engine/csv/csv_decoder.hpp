@@ -22,6 +22,7 @@ class CsvDecoder : public RecordDecoder {
     void index_unterminated(const uint8_t* data, size_t size) override;
     void materialize() override;
     void expect(uint64_t bytes) override { expected_bytes_ = bytes; }
+    bool fits(uint64_t bytes) const override { return indexed_bytes_ + bytes <= text_room_; }
     uint64_t rows() const override { return columns_.rows() + block_.rows(); }
     uint64_t records_placed() const override { return records_; }
     uint64_t byte_count() const override { return columns_.byte_count(); }
@@ -36,8 +37,10 @@ class CsvDecoder : public RecordDecoder {
     };
 
     void align_block();
+    bool make_room(uint64_t bytes);
     size_t index_plain(const uint8_t* data, size_t size, uint64_t row_limit);
     size_t index_general(const uint8_t* data, size_t size, uint64_t row_limit);
+    bool split_next(const uint8_t* data, size_t size, RecordShape* shape, size_t* passed);
     size_t pass_endless(const uint8_t* data, size_t size);
     bool skip_preamble(const uint8_t* data, size_t size, size_t* skipped, bool whole = false);
     void header_error(const uint8_t* header, size_t size);
@@ -66,6 +69,7 @@ class CsvDecoder : public RecordDecoder {
     void forget_findings(size_t kept) { findings.erase(findings.begin() + ptrdiff_t(kept), findings.end()); }
 
     // csv_values.cpp, csv_text.cpp, csv_codes.cpp
+    void decode_block();
     void decode_columns();
     void decode_column(size_t column);
     FieldView without_quotes(const FieldView&);
@@ -111,10 +115,11 @@ class CsvDecoder : public RecordDecoder {
     Place place_;
     size_t offset_ = 0;       // bytes past place_
     uint64_t records_ = 0;    // records past place_
-    void reserve_rows(uint32_t rows);
+    void reserve_rows(uint32_t rows, uint64_t bytes);
     uint64_t reserved_ = 0;        // rows the columns have room for
     uint64_t expected_bytes_ = 0;  // still to come into this batch
     uint64_t indexed_bytes_ = 0;   // since the last materialize()
+    uint64_t text_room_ = offsets_most;  // of the columns, at the last materialize()
 
     // Scratch for one block, one bit or value a row.
     std::vector<uint64_t> valid_, empty_, odd_, rejected_;

@@ -68,8 +68,7 @@ void CsvDecoder::drop_marked(const std::vector<uint64_t>& dropped) {
 
 // Columns that grow are copied, and fresh memory costs more than parsing into it: what is expected is reserved at once,
 // what is not doubles.
-void CsvDecoder::reserve_rows(uint32_t rows) {
-    const uint64_t bytes = std::max<uint64_t>(indexed_bytes_, 1);
+void CsvDecoder::reserve_rows(uint32_t rows, uint64_t bytes) {
     if (columns_.rows() + rows > reserved_) {
         const uint64_t expected = expected_bytes_ / bytes * rows + expected_bytes_ % bytes * rows / bytes;
         // A guess from few records can be far off: what it asks for ahead is bounded.
@@ -78,15 +77,23 @@ void CsvDecoder::reserve_rows(uint32_t rows) {
         columns_.reserve_rows(more);
         reserved_ = columns_.rows() + more;
     }
-    expected_bytes_ -= std::min(expected_bytes_, indexed_bytes_);
-    indexed_bytes_ = 0;
 }
 
 void CsvDecoder::materialize() {
+    const uint64_t bytes = indexed_bytes_;
+    indexed_bytes_ = 0;
+    if (!block_.empty()) {
+        reserve_rows(block_.rows(), std::max<uint64_t>(bytes, 1));
+        decode_block();
+        text_room_ = columns_.text_room();
+    }
+    expected_bytes_ -= std::min(expected_bytes_, bytes);
+    block_.clear();
+}
+
+void CsvDecoder::decode_block() {
     uint32_t rows = block_.rows();
-    if (rows == 0) return block_.clear();
     counters.records += rows;
-    reserve_rows(rows);
     const size_t words = (block_.capacity_bound() + 63) / 64 + 1;
     if (valid_.size() < words) {
         valid_.resize(words);
@@ -97,7 +104,7 @@ void CsvDecoder::materialize() {
     findings_before_ = findings.size();
     begin_attempt();
     if (format_->filter.active()) {
-        if (!filter_rows()) return block_.clear();
+        if (!filter_rows()) return;
         rows = block_.rows();
     }
     decode_columns();
@@ -111,7 +118,6 @@ void CsvDecoder::materialize() {
     counters.rows += rows;
     if (row_records) block_.append_records(row_records);
     columns_.commit_rows(rows);
-    block_.clear();
 }
 
 void CsvDecoder::decode_columns() {

@@ -67,9 +67,10 @@ uint64_t JsonBuilder::item_count() const {
     return children_[0].length_;
 }
 
-uint64_t JsonBuilder::offset_room() const {
-    if (!has_offsets() || wide_offsets()) return ~uint64_t(0);
-    return uint64_t(INT32_MAX) - item_count();
+uint64_t JsonBuilder::text_room() const {
+    uint64_t room = !has_offsets() || wide_offsets() ? offsets_most : offsets_most - item_count();
+    for (const JsonBuilder& child : children_) room = std::min(room, child.text_room());
+    return room;
 }
 
 uint64_t JsonBuilder::byte_count() const {

@@ -12,7 +12,6 @@ constexpr uint64_t few_rows = 16;  // when so few are asked for, a slice would b
 constexpr size_t few_rows_bytes = 4 << 10;
 constexpr size_t block_entries = 64 << 10;
 constexpr uint32_t block_rows_most = 2048;
-constexpr size_t index_limit = size_t(1) << 31;  // stops are 32 bit
 
 uint32_t stops_of(const JsonFormat& format) { return uint32_t(2 * format.columns.size() + 2); }
 
@@ -94,7 +93,7 @@ void JsonDecoder::make_room(const uint8_t* line, const Slice& slice, bool by_tex
     const bool mixed = walk_.has_spaces() && by_text != by_text_;
     if (block_.room() == 0 || (mixed && !block_.empty()))
         materialize();
-    else if (size_t(line - segment_base_) < index_limit)
+    else if (size_t(line - segment_base_) < offsets_most)
         return by_text_ = by_text, void();
     open_segment(line, slice);
     by_text_ = by_text;
@@ -112,24 +111,41 @@ size_t JsonDecoder::index(const uint8_t* data, size_t size, uint64_t row_limit) 
     }
     while (at < stop && row_limit > 0) {
         // Slice by slice: what a block refers to should stay cached until its values are read.
-        const size_t look = row_limit < few_rows ? few_rows_bytes : slice_bytes;
+        const size_t look = std::min(row_limit < few_rows ? few_rows_bytes : slice_bytes, size_t(offsets_most));
         const uint8_t* end = stop;
         if (size_t(stop - at) > look) {
             const void* line_end = memrchr(at, '\n', look);
             if (!line_end) line_end = std::memchr(at + look, '\n', size_t(stop - at) - look);
             end = static_cast<const uint8_t*>(line_end) + 1;
         }
+        if (!has_room(uint64_t(end - at))) break;
         const Slice slice{at, end, data, data + size, false};
         if (block_.room() == 0) materialize();
         open_segment(at, slice);
+        const uint8_t* const begin = at;
         at = read_lines(slice, &row_limit);
+        indexed_bytes_ += uint64_t(at - begin);
         if (at < stop && !block_.empty()) materialize();
     }
     return size_t(at - data);
 }
 
+// Whether the batch can take so many more bytes, the block's rows decoded first if need be. An empty one can.
+bool JsonDecoder::has_room(uint64_t bytes) {
+    if (!fits(bytes)) materialize();
+    return columns_.rows() == 0 || fits(bytes);
+}
+
+uint64_t JsonDecoder::text_room() const {
+    uint64_t room = columns_.text_room();
+    for (const JsonBuilder& builder : nested_) room = std::min(room, builder.text_room());
+    return room;
+}
+
 void JsonDecoder::index_unterminated(const uint8_t* data, size_t size) {
+    has_room(size + 1);
     if (block_.room() == 0 || walk_.has_spaces()) materialize();  // nothing may do so once the bytes are kept
+    indexed_bytes_ += size + 1;
     uint8_t* line = block_.keep_bytes(size + 1);
     std::memcpy(line, data, size);
     line[size] = '\n';
@@ -153,7 +169,7 @@ void JsonDecoder::read_line(const uint8_t* line, const uint8_t* end, const Slice
     }
     make_room(line, slice, true);
     Skipped done{at, ErrorCode::none};
-    if (line_size > index_limit)
+    if (line_size > offsets_most)
         done.code = ErrorCode::record_too_long;
     else if (!slice.utf8_known && !kernel_->valid_utf8(line, size_t(end - line)))
         done = {first_bad_utf8(kernel_, line, end), ErrorCode::bad_utf8};
@@ -236,6 +252,7 @@ void JsonDecoder::export_batch(ArrowArray* out) {
     flat.release(&flat);
     export_columns(&children, rows, out);
     reserved_ = 0;
+    text_room_ = offsets_most;
 }
 
 }  // namespace formatter

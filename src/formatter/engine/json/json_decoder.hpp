@@ -34,6 +34,7 @@ class JsonDecoder : public RecordDecoder {
     void materialize() override;
     uint64_t rows() const override { return columns_.rows() + block_.rows(); }
     uint64_t records_placed() const override { return records_; }
+    bool fits(uint64_t bytes) const override { return indexed_bytes_ + bytes <= text_room_; }
     uint64_t byte_count() const override;
     void export_batch(ArrowArray* out) override;
 
@@ -75,6 +76,8 @@ class JsonDecoder : public RecordDecoder {
         out[0] = uint32_t(begin - segment_base_);
         out[1] = uint32_t(end - segment_base_);
     }
+    bool has_room(uint64_t bytes);
+    uint64_t text_room() const;
     void open_segment(const uint8_t* base, const Slice&);
     void reject(ErrorCode, const uint8_t* at, const uint8_t* line, const uint8_t* end);
     PlacePosition here() const;
@@ -131,6 +134,8 @@ class JsonDecoder : public RecordDecoder {
     size_t offset_ = 0;
     uint64_t records_ = 0;
     uint64_t reserved_ = 0;
+    uint64_t indexed_bytes_ = 0;  // since the last materialize()
+    uint64_t text_room_ = offsets_most;  // of the columns, at the last materialize()
     std::vector<uint64_t> usual_text_bytes_;  // of a batch, by flat column
 
     // Scratch for one block, one bit or value a row.

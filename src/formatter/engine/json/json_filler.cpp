@@ -53,7 +53,7 @@ bool JsonFiller::fill_list(JsonBuilder& builder, uint32_t at) {
     const uint64_t first = builder.child(0).length(), row_count = space.rows();
     const uint64_t items = row_count ? space.row(uint32_t(row_count - 1))[node.count] : 0;
     // What a list that failed has left behind belongs to a column that is troubled.
-    if (items != walk_->space(node.items).rows() || builder.offset_room() < items) return false;
+    if (items != walk_->space(node.items).rows()) return false;
     const bool wide = builder.wide_offsets();
     scratch_.make_room(row_count);
     for (uint32_t row = 0; row < row_count; row++) {

@@ -36,7 +36,7 @@ const uint8_t* JsonDecoder::read_lines(const Slice& slice, uint64_t* row_limit) 
         line = end + 1;
     };
     const size_t size = size_t(slice.end - slice.begin);
-    if (size > longest_indexed) {
+    if (size > std::min<size_t>(longest_indexed, offsets_most)) {
         by_text(slice);
         return line;
     }

@@ -58,8 +58,10 @@ void JsonDecoder::ready_scratch() {
 
 void JsonDecoder::materialize() {
     const uint32_t rows = block_.rows();
+    indexed_bytes_ = 0;
     if (rows == 0) return block_.clear();
     read_block(rows);
+    text_room_ = text_room();
     std::fill(leading_zeros_.begin(), leading_zeros_.end(), 0);
     block_.clear();
     walk_.clear();
@@ -193,11 +195,6 @@ void JsonDecoder::decode_text_exactly(size_t i) {
     const bool large = has_large_offsets(spec(i).type);
     for (uint32_t row = 0; row < block_.rows(); row++) {
         read_exactly(i, row);
-        if (!large && c.text_bytes + scalar_.text.size > uint64_t(INT32_MAX)) {
-            const RowBlock::Location at = block_.locate(row);
-            value_error(i, row, ErrorCode::overflow, at.segment->base + at.stops[2 * i], true);
-            scalar_.text.size = 0;
-        }
         c.text.reserve(c.text_bytes + scalar_.text.size + 64, c.text_bytes);
         if (scalar_.text.size) std::memcpy(c.text.data() + c.text_bytes, scalar_.text.data, scalar_.text.size);
         c.text_bytes += scalar_.text.size;

@@ -40,11 +40,13 @@ class RecordDecoder {
 
     // Tells where the bytes of the next index() stand. Positions then follow by themselves until the next place().
     virtual void place(const Place&) = 0;
-    // Notes the complete records of [data, data + size), at most `row_limit` of them, and returns the bytes consumed.
-    // The bytes must stay readable until materialize(). Works off full blocks on the way.
+    // Notes the complete records of [data, data + size), at most `row_limit` of them and as many as fit, and returns the
+    // bytes consumed. The bytes must stay readable until materialize(). Works off full blocks on the way.
     virtual size_t index(const uint8_t* data, size_t size, uint64_t row_limit) = 0;
-    // [data, data + size) is one record that the end of the stream terminates.
+    // [data, data + size) is one record that the end of the stream terminates. It fits, or the batch is empty.
     virtual void index_unterminated(const uint8_t* data, size_t size) = 0;
+    // Whether all that so many bytes can hold has room in the batch: offsets of 32 bits end at 2 GiB of text.
+    virtual bool fits(uint64_t bytes) const = 0;
     // Decodes everything indexed so far into columns(). Afterwards no caller's bytes are referred to.
     virtual void materialize() = 0;
 

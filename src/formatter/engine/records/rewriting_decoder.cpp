@@ -58,10 +58,10 @@ size_t RewritingDecoder::index(const uint8_t* data, size_t size, uint64_t row_li
         uint8_t* text = room_for(rewriter_->most_text(look));
         const RewrittenText rewritten = rewrite(data + done, look, false, text);
         const size_t used = rewritten.size ? inner_->index(text, rewritten.size, row_limit) : 0;
-        if (used == 0) {  // no record ends in the stretch
+        if (used == 0) {  // no record ends in the stretch, or none fits
             marks_.resize(stretches_.back().first_mark);
             stretches_.pop_back();
-            if (look == size - done) break;
+            if (look == size - done || (rows() && !inner_->fits(rewritten.size))) break;
             stretch *= 4;
             continue;
         }

@@ -52,6 +52,7 @@ class RewritingDecoder : public RecordDecoder {
     void index_unterminated(const uint8_t* data, size_t size) override;
     void materialize() override;
     void expect(uint64_t bytes) override { inner_->expect(bytes); }
+    bool fits(uint64_t bytes) const override { return inner_->fits(rewriter_->most_text(bytes)); }
     uint64_t rows() const override { return inner_->rows(); }
     uint64_t records_placed() const override { return records_; }
     uint64_t byte_count() const override { return inner_->byte_count(); }

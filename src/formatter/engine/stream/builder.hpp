@@ -37,10 +37,9 @@ struct Builder {
 
     bool is_empty() const { return decoder->rows() == 0 && covered.empty(); }
     bool is_full(const StreamOptions& options) const {
-        constexpr uint64_t text_most = uint64_t(1) << 30;  // 32-bit offsets end at twice this
-        const uint64_t bytes = decoder->byte_count();
-        return decoder->rows() >= options.max_rows || bytes >= std::min(options.max_batch_bytes, text_most);
+        return decoder->rows() >= options.max_rows || decoder->byte_count() >= options.max_batch_bytes;
     }
+    bool takes(uint64_t bytes) const { return decoder->rows() == 0 || decoder->fits(bytes); }
     void cover(uint64_t first, uint64_t last) {
         if (first > last) return;
         if (!covered.empty() && covered.back().last + 1 == first)

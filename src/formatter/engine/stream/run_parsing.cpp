@@ -58,17 +58,20 @@ size_t RunParsing::index(const uint8_t* data, size_t size) {
         const size_t more = room ? decoder().index(data + done, size - done, room) : 0;
         done += more;
         used_ += more;
-        if (builder_.is_full(options_))
-            export_full();
-        else if (more == 0)
+        const auto must_leave = [&] {
+            return builder_.is_full(options_) || (more == 0 && !builder_.takes(size - done));
+        };
+        if (must_leave()) {
+            decoder().materialize();
+            if (must_leave()) export_full();  // else a filter made room
+        } else if (more == 0) {
             break;  // the rest is no complete record
+        }
     }
     return done;
 }
 
 void RunParsing::export_full() {
-    decoder().materialize();
-    if (!builder_.is_full(options_)) return;  // a filter made room
     cover_through(used_);
     builder_.export_to(&call_.batches, options_);
     // Room for the next one, which will be alike, is made at once.

@@ -39,9 +39,10 @@ void SpanningJob::parse(const StreamOptions& options, StreamCall& call) {
         return;
     }
     RecordDecoder& decoder = *builder->decoder;
-    if (builder->is_full(options)) {
+    const auto must_leave = [&] { return builder->is_full(options) || !builder->takes(bytes); };
+    if (must_leave()) {
         decoder.materialize();
-        if (builder->is_full(options)) builder->export_to(&call.batches, options);
+        if (must_leave()) builder->export_to(&call.batches, options);
     }
     call.place(*this, begin, stream_start, 0);
     if (unterminated)

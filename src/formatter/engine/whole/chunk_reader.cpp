@@ -28,6 +28,7 @@ class ChunkReading {
         const bool joins = chunk.carry_size && chunk.begin == PlacedChunk::carried;
         if (ends.any() && joins) {
             at = ends.first;
+            make_room(chunk.carry_size + at);  // not once the bytes are joined: rows that leave take theirs with them
             const uint8_t* joined = join(chunk, at);
             complete(joined, chunk.carry_size + at, chunk, -int64_t(chunk.carry_size));
             out_->spanning += records_;
@@ -83,7 +84,7 @@ class ChunkReading {
             if (full()) hand_out();
             const size_t more = decoder_.index(data + used, size - used, limits_.max_rows - decoder_.rows());
             used += more;
-            if (more == 0 && !full()) break;  // blank lines at most
+            if (more == 0 && !full() && !make_room(size - used)) break;  // blank lines at most
         }
         records_ += decoder_.records_placed();
         stream_start_ = false;
@@ -91,12 +92,20 @@ class ChunkReading {
     }
 
     void end_stream(const PlacedChunk& chunk, bool joins, size_t at) {
-        const uint8_t* data = joins ? join(chunk, chunk.size) : chunk.data + at;
         const size_t size = joins ? chunk.carry_size + chunk.size : chunk.size - at;
         if (size == 0) return;
+        make_room(size);
+        const uint8_t* data = joins ? join(chunk, chunk.size) : chunk.data + at;
         place(chunk, joins ? -int64_t(chunk.carry_size) : int64_t(at));
         decoder_.index_unterminated(data, size);
         if (joins) out_->spanning += decoder_.records_placed();
+    }
+
+    // For so many bytes more in the batch. Whether some had to be made.
+    bool make_room(size_t size) {
+        if (decoder_.rows() == 0 || decoder_.fits(size)) return false;
+        hand_out();
+        return true;
     }
 
     bool full() const {

@@ -50,8 +50,17 @@ RangeResult read_range(const RecordFormat& format, RecordDecoder& decoder, const
     const auto full = [&] {
         return decoder.rows() >= request.max_rows || decoder.byte_count() >= request.max_batch_bytes;
     };
+    const auto make_room = [&](size_t size) {
+        if (decoder.rows() == 0 || decoder.fits(size)) return false;
+        hand_out(decoder, &result);
+        return true;
+    };
+    const auto index = [&](size_t size, uint64_t most) {
+        return decoder.index(request.data + at, size, std::min(most, request.max_rows - decoder.rows()));
+    };
     const auto read = [&](size_t size, uint64_t most) {
-        const size_t used = decoder.index(request.data + at, size, std::min(most, request.max_rows - decoder.rows()));
+        size_t used = index(size, most);
+        if (used == 0 && make_room(size)) used = index(size, most);
         at += used;
         if (full()) hand_out(decoder, &result);
         return used;
@@ -60,6 +69,7 @@ RangeResult read_range(const RecordFormat& format, RecordDecoder& decoder, const
     while (at <= request.end && at < request.size && read(request.size - at, 1) != 0) {}
     const bool tell_end = format.framing.checks_end() && (at > 0 || request.byte_offset > 0);
     if (request.input_ends && at <= request.end && (at < request.size || tell_end)) {
+        make_room(request.size - at);
         decoder.index_unterminated(request.data + at, request.size - at);
         at = request.size;
     }

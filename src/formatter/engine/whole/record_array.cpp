@@ -47,7 +47,7 @@ class RecordArrayReader {
         decoder_->row_records = &row_records_;
     }
 
-    // False if a run was not what it seemed: then all is to be read anew without runs.
+    // False if a run was not what it seemed: then all is to be read anew without runs. Or if it is too large.
     bool read(const RecordValue* values, size_t count) {
         for (size_t i = 0; i < count; i++) {
             first_record_[i] = ordinal_;
@@ -57,8 +57,7 @@ class RecordArrayReader {
                 if (!add_to_run(value, i)) return false;
                 continue;
             }
-            if (!end_run()) return false;
-            read_alone(value);
+            if (!end_run() || !read_alone(value)) return false;
         }
         if (!end_run()) return false;
         first_record_[count] = ordinal_;
@@ -66,8 +65,12 @@ class RecordArrayReader {
         return true;
     }
 
+    bool too_large() const { return too_large_; }
+
     RecordArrayResult result(const RecordValue* values, size_t count) {
         RecordArrayResult result;
+        result.too_large = too_large_;
+        if (too_large_) return result;
         row_count_ = decoder_->rows();
         decoder_->export_batch(&result.batch);
         place_rows(&result, count);
@@ -124,19 +127,29 @@ class RecordArrayReader {
         return true;
     }
 
+    // All rows are to stand in one batch.
+    bool fits(size_t size) {
+        if (decoder_->fits(size)) return true;
+        decoder_->materialize();
+        too_large_ = decoder_->rows() != 0 && !decoder_->fits(size);
+        return !too_large_;
+    }
+
     bool end_run() {
         if (run_records_ == 0) return true;
         place(ordinal_ - run_records_);
         const size_t size = arena_.used - run_begin_;
+        if (!fits(size)) return false;
         const size_t used = decoder_->index(arena_.bytes.get() + run_begin_, size, unlimited);
         const bool as_expected = used == size && decoder_->records_placed() == run_records_;
         run_records_ = 0;
         return as_expected;
     }
 
-    void read_alone(const RecordValue& value) {
+    bool read_alone(const RecordValue& value) {
         place(ordinal_);
         const size_t size = value.size + record_end_.size();
+        if (!fits(size)) return false;
         if (!arena_.fits(size)) {
             decoder_->materialize();
             arena_.make_room(size);
@@ -150,6 +163,7 @@ class RecordArrayReader {
         }
         if (used < size) decoder_->index_unterminated(data + used, size - used - record_end_.size());
         ordinal_ += decoder_->records_placed();
+        return true;
     }
 
     void place(uint64_t ordinal) {
@@ -210,6 +224,7 @@ class RecordArrayReader {
     size_t run_begin_ = 0;
     std::vector<uint64_t> first_record_;  // ordinal of the first record met in each value
     std::vector<size_t> base_;            // where a value stands in its run
+    bool too_large_ = false;
     std::vector<uint64_t> first_of_place_;  // ordinal of the first record of each place of the decoder
     std::vector<RecordRun> row_records_;
 };
@@ -220,7 +235,7 @@ RecordArrayResult read_record_array(const RecordFormat& format, const RecordValu
                                     const std::string& record_end) {
     const bool runs = format.framing.kind != FramingKind::scanned && record_end.size() == 1;
     RecordArrayReader reader(format, record_end, count, runs);
-    if (reader.read(values, count)) return reader.result(values, count);
+    if (reader.read(values, count) || reader.too_large()) return reader.result(values, count);
     RecordArrayReader one_by_one(format, record_end, count, false);
     one_by_one.read(values, count);
     return one_by_one.result(values, count);

@@ -22,6 +22,7 @@ struct RecordArrayResult {
     static constexpr int64_t no_row = -1;    // null, blank or rejected
     static constexpr int64_t filtered = -2;  // read, and dropped by the filter
 
+    bool too_large = false;  // a column has more text than its offsets can count: there is nothing else
     ArrowArray batch{};
     std::vector<int64_t> row_of_value;
     bool in_order = false;              // row i is value i, for all values
