@@ -12,7 +12,7 @@ from formatter.formats import ON_ERROR
 from formatter.native_format import LENGTHS, Framed, Native, native_width
 
 # The order is that of NativeReading in engine/native_format.hpp.
-COPY, HALF, DECIMAL, BOOLEAN, BYTES, REST = range(6)
+COPY, DECIMAL, BOOLEAN, BYTES, REST = range(5)
 UNFRAMED = (0, False)
 
 
@@ -28,8 +28,6 @@ def _reading(kind: pa.DataType) -> int:
     t = pa.types
     if native_width(kind) is None:
         return REST
-    if t.is_float16(kind):
-        return HALF
     if t.is_decimal(kind):
         return DECIMAL
     if t.is_boolean(kind):

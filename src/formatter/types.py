@@ -14,22 +14,22 @@ from formatter.errors import SchemaError
 # The order is that of ColumnType in engine/columns.hpp.
 _PLAIN = (
     pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64(),
-    pa.float32(), pa.float64(), None, pa.bool_(), pa.date32(), None,
+    pa.float16(), pa.float32(), pa.float64(), None, pa.bool_(), pa.date32(), None,
     pa.string(), pa.large_string(), pa.binary(), pa.large_binary(),
 )  # fmt: skip
 _CODES = {t: code for code, t in enumerate(_PLAIN) if t is not None}
-DECIMAL128 = 10
-TIMESTAMP = 13
+DECIMAL128 = 11
+TIMESTAMP = 14
 _UNITS = ("s", "ms", "us", "ns")
 # The order is that of EpochUnit in engine/json_format.hpp.
 EPOCHS = {b"d": 1, b"s": 2, b"ms": 3, b"us": 4, b"ns": 5}
 _ENCODINGS = {b"base64": 1, b"hex": 2}
 SIGNED = range(4)
 UNSIGNED = range(4, 8)
-FLOATS = range(8, 10)
-BOOLEAN = 11
-DATE32 = 12
-TEXTS = range(14, 18)
+FLOATS = range(8, 11)
+BOOLEAN = 12
+DATE32 = 13
+TEXTS = range(15, 19)
 
 
 def storage_type(wanted: pa.DataType) -> pa.DataType:
@@ -45,8 +45,6 @@ def storage_type(wanted: pa.DataType) -> pa.DataType:
         return pa.binary()
     if t.is_date64(wanted):
         return pa.date32()
-    if t.is_float16(wanted):
-        return pa.float32()
     if t.is_duration(wanted):
         return pa.int64()
     if t.is_time(wanted):

@@ -22,6 +22,7 @@ enum class ColumnType : uint8_t {
     uint16,
     uint32,
     uint64,
+    float16,
     float32,
     float64,
     decimal128,
@@ -59,6 +60,7 @@ struct ColumnSpec {
     std::string type_name;      // for messages
 };
 
+inline bool is_float(ColumnType type) { return type >= ColumnType::float16 && type <= ColumnType::float64; }
 inline bool is_text(ColumnType type) { return type >= ColumnType::string; }
 inline bool has_large_offsets(ColumnType type) {
     return type == ColumnType::large_string || type == ColumnType::large_binary;

@@ -197,10 +197,11 @@ void CsvDecoder::decode_fixed(size_t i, const FieldView& all) {
             copy_bits(c.values.data(), at, bits, rows);
             break;
         }
+        case ColumnType::float16:
         case ColumnType::float32: {
             double* wide = reinterpret_cast<double*>(wide_.data());
             kernel_->decode_float64(v, format_->decimal_point, wide, marks);
-            narrow_floats(wide, c.values.as<float>() + at, rows, &marks);
+            narrow_floats(spec.type, wide, c.values.data() + at * value_width(spec.type), rows, &marks);
             break;
         }
         case ColumnType::decimal128:
@@ -318,13 +319,11 @@ ErrorCode CsvDecoder::parse_value(size_t i, Bytes content, uint32_t row) {
     double real = 0;
     ErrorCode code = ErrorCode::none;
     switch (spec.type) {
+        case ColumnType::float16:
         case ColumnType::float32:
         case ColumnType::float64:
             code = parse_float(content, spec.type, format_->decimal_point, &real);
-            if (spec.type == ColumnType::float32)
-                c.values.as<float>()[at] = float(real);
-            else
-                c.values.as<double>()[at] = real;
+            store_float(spec.type, real, c.values.data(), at);
             return code;
         case ColumnType::decimal128: {
             __int128 exact = 0;

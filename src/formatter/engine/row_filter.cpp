@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/half_floats.hpp"
+
 namespace formatter {
 namespace {
 
@@ -141,6 +143,11 @@ void test_predicate(const Predicate& p, const ColumnView& c, uint64_t first, uin
         case ColumnType::uint16: return test_fixed<uint16_t>(p, p.naturals, c, first, count, keep);
         case ColumnType::uint32: return test_fixed<uint32_t>(p, p.naturals, c, first, count, keep);
         case ColumnType::uint64: return test_fixed<uint64_t>(p, p.naturals, c, first, count, keep);
+        case ColumnType::float16: {
+            const uint16_t* values = reinterpret_cast<const uint16_t*>(c.values);
+            return test_rows<double>(p, p.floats, c, first, count, keep,
+                                     [values](uint64_t row) { return widened_half(values[row]); });
+        }
         case ColumnType::float32: return test_fixed<float>(p, p.floats, c, first, count, keep);
         case ColumnType::float64: return test_fixed<double>(p, p.floats, c, first, count, keep);
         case ColumnType::boolean: {
