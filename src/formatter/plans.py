@@ -167,6 +167,11 @@ def _new_plan(
     )
 
 
+def can_filter(schema: pa.Schema, names: Sequence[str]) -> bool:
+    """Whether parsing can filter by these columns: values that are nested it only knows when a record is whole."""
+    return all(types.type_code(types.storage_type(schema.field(name).type)) is not None for name in names)
+
+
 def filterable(fields: Sequence[pa.Field], filter_names: Sequence[str]) -> list[dict[str, Any]]:
     """Names and type codes by position, for filters: those look at top-level values that are not nested."""
     columns: list[dict[str, Any]] = []

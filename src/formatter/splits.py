@@ -17,7 +17,7 @@ import pyarrow as pa
 from formatter import _core, diagnostics
 from formatter.bad_records import BadRecordKeeper, all_nullable
 from formatter.errors import FormatError
-from formatter.filters import Filters
+from formatter.filters import Filters, normalized
 from formatter.formats import Csv, as_bytes
 from formatter.json_format import Json
 from formatter.native_format import Native
@@ -162,6 +162,7 @@ class SplitReader:
         """on_error: also "keep": every record stays a row, with null where it is bad; `raw_column`, then the last column,
         has the text of bad records. header_by_position: the header's names do not count."""
         self.keeps = on_error == "keep"
+        filters = normalized(filters)
         if self.keeps:
             format = all_nullable(format)
         self.plan = make_plan(

@@ -58,18 +58,18 @@ def storage_type(wanted: pa.DataType) -> pa.DataType:
 
 # The order is that of TextLayout in engine/columns.hpp.
 OFFSETS, VIEW, DICTIONARY = range(3)
-_VIEWS = {getattr(pa, name)() for name in ("string_view", "binary_view") if hasattr(pa, name)}
+VIEWS = {getattr(pa, name)() for name in ("string_view", "binary_view") if hasattr(pa, name)}
 
 
 def text_layout(field: pa.Field) -> int:
     """How the engine makes the text of a CSV column: views and dictionaries are built there, encoded ones are not."""
     kind = field.type
-    if kind in _CODES or (kind not in _VIEWS and not pa.types.is_dictionary(kind)):
+    if kind in _CODES or (kind not in VIEWS and not pa.types.is_dictionary(kind)):
         return OFFSETS
     metadata = field.metadata or {}
     if b"encoding" in metadata or b"raw" in metadata or b"text" in metadata:
         return OFFSETS
-    if kind in _VIEWS:
+    if kind in VIEWS:
         return VIEW
     return DICTIONARY if type_code(kind.value_type) in TEXTS else OFFSETS
 

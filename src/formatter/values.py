@@ -18,6 +18,7 @@ from formatter.json_format import Json
 from formatter.native_format import Framed
 from formatter.plans import Format, make_plan
 from formatter.raw_line_ends import keeps_raw, merged, with_tabs
+from formatter.row_choice import BatchFilter, taken_rows
 
 UNIT_SEPARATOR = "\x1f"  # a field holds none: with one field a value, nothing needs separating
 
@@ -78,10 +79,11 @@ class RecordParser:
             format = replace(format, records="lines")  # each value is a record, however others stand
         if isinstance(format, Framed):
             format = format.inner
+        filters = normalized(filters)
         self._format = format
         self._raises = on_error == "raise"
         self._filtered = bool(filters)
-        self._keeps_nulls = all_null_passes(filters)
+        self._keeps_nulls = BatchFilter(filters, format.schema).keeps_nulls()
         self._plan = make_plan(
             format,
             columns=columns,
@@ -132,24 +134,11 @@ class RecordParser:
         return ParsedRecords(batch, details, kept, absent, decoded, count)
 
 
-def all_null_passes(filters: Filters) -> bool:
-    """Whether a row of nulls passes: only tests for null do, and lists that name it or exclude other values."""
-
-    def passes(operator: str, value: Any) -> bool:
-        if operator in ("in", "not in"):
-            return (None in list(value)) == (operator == "in")
-        return operator == "is_null"
-
-    return any(all(passes(operator, value) for _, operator, value in clauses) for clauses in normalized(filters))
-
-
 def _spread(batch: pa.RecordBatch, rows: np.ndarray[Any, Any]) -> pa.RecordBatch:
     """Rows at their values' places, nulls where a value gave none."""
     if batch.num_columns == 0:
         return pa.RecordBatch.from_struct_array(pa.array([{}] * len(rows), pa.struct([])))
-    taken = pa.array(rows, mask=rows < 0)
-    schema = pa.schema([f.with_nullable(True) for f in batch.schema], metadata=batch.schema.metadata)
-    return pa.RecordBatch.from_arrays([column.take(taken) for column in batch.columns], schema=schema)
+    return taken_rows(batch, pa.array(rows, mask=rows < 0))
 
 
 def _in_value(error: FormatError, value: int) -> FormatError:

@@ -50,7 +50,7 @@ cdef extern from "engine/row_filter.hpp" namespace "formatter" nogil:
         vector[uint64_t] naturals
         vector[double] floats
         vector[string] texts
-        cbool holds_null
+        cbool holds_null, holds_nan
     cdef cppclass RowFilter:
         vector[vector[Predicate]] any_of
 
