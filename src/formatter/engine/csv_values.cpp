@@ -231,7 +231,7 @@ void CsvDecoder::decode_fixed(size_t i, const FieldView& all) {
 }
 
 bool CsvDecoder::is_null_token(Bytes field) const {
-    for (const std::string& token : format_->nulls)
+    for (const std::string& token : nulls_)
         if (field.equals(token)) return true;
     return false;
 }
@@ -268,8 +268,8 @@ void CsvDecoder::finish_marks(size_t i, const FieldView& v) {
                 for (uint32_t w = 0; w * 64 < rows; w++) valid_[w] &= ~empty_[w];
             else
                 each_bit(empty_, rows, [&](uint32_t row) { null_or_error(i, row, field(i, row)); });
-        } else if (!text) {
-            each_bit(empty_, rows, [&](uint32_t row) { value_error(i, row, ErrorCode::invalid, field(i, row)); });
+        } else if (!text) {  // a boolean may be written as nothing
+            each_bit(empty_, rows, [&](uint32_t row) { resolve(i, row, field(i, row)); });
         }
     }
     if (odd_count_) resolve_odd(i, v);
@@ -279,7 +279,8 @@ void CsvDecoder::finish_marks(size_t i, const FieldView& v) {
 // What the kernel left undecided. Most often that is a number of many digits, or one in quotes, which reads at once;
 // everything else goes the long way.
 void CsvDecoder::resolve_odd(size_t i, const FieldView& v) {
-    const bool direct = plain_ && !format_->trim && only_empty_is_null_ && !is_text(columns_.specs()[i].type);
+    const bool direct = plain_ && !format_->trim && only_empty_is_null_ && !spellings_hold_quotes_ &&
+                        !is_text(columns_.specs()[i].type);
     uint32_t row = 0;
     for (size_t s = 0; s < v.segment_count; s++) {
         const Segment& segment = v.segments[s];
@@ -291,7 +292,7 @@ void CsvDecoder::resolve_odd(size_t i, const FieldView& v) {
             if (v.drop_carriage_return) size = without_carriage_return(*format_, begin, size);
             const bool quoted =
                 format_->quoting && size > 2 && begin[0] == format_->quote && begin[size - 1] == format_->quote;
-            // No value that can be read has a quote in it.
+            // No value that can be read has a quote in it, or this way would not be taken.
             const Bytes content = quoted ? Bytes{begin + 1, size - 2} : Bytes{begin, size};
             if (!direct || size == 0 || parse_value(i, content, row) != ErrorCode::none)
                 resolve(i, row, Bytes{begin, size});
