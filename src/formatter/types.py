@@ -116,7 +116,8 @@ def column_description(field: pa.Field, *, schema_index: int, owner: str) -> dic
 
 
 def _described_anew(field: pa.Field, owner: str) -> dict[str, Any]:
-    storage = storage_type(field.type)
+    kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+    storage = storage_type(kind)
     code = type_code(storage)
     if code is None:
         raise SchemaError(
@@ -133,15 +134,15 @@ def _described_anew(field: pa.Field, owner: str) -> dict[str, Any]:
             f"found {encoding.decode('utf-8', 'replace')!r} on {field.type}"
         )
     raw = metadata.get(b"raw") == b"1"
-    if raw and (code not in TEXTS or pa.types.is_fixed_size_binary(field.type)):
+    if raw and (code not in TEXTS or pa.types.is_fixed_size_binary(kind)):
         raise SchemaError(
             f"{owner}: column {field.name!r}: raw=1 keeps bytes, expected a binary column, found {field.type}"
         )
     return {
-        "any_value": _takes_any_value(field, code, owner),
-        "time_of_day": pa.types.is_time(field.type),
+        "any_value": _takes_any_value(field, kind, code, owner),
+        "time_of_day": pa.types.is_time(kind),
         "epoch": epoch_unit(field, owner),
-        "byte_width": field.type.byte_width if pa.types.is_fixed_size_binary(field.type) else 0,
+        "byte_width": kind.byte_width if pa.types.is_fixed_size_binary(kind) else -1,
         "type": code,
         "unit": _UNITS.index(storage.unit) if code == TIMESTAMP else 0,
         "precision": storage.precision if code == DECIMAL128 else 0,
@@ -153,11 +154,11 @@ def _described_anew(field: pa.Field, owner: str) -> dict[str, Any]:
     }
 
 
-def _takes_any_value(field: pa.Field, code: int, owner: str) -> bool:
+def _takes_any_value(field: pa.Field, kind: pa.DataType, code: int, owner: str) -> bool:
     wanted = (field.metadata or {}).get(b"text")
     if wanted is None:
         return False
-    if wanted != b"any" or owner != "Json" or code not in TEXTS or pa.types.is_fixed_size_binary(field.type):
+    if wanted != b"any" or owner != "Json" or code not in TEXTS or pa.types.is_fixed_size_binary(kind):
         raise SchemaError(
             f"{owner}: column {field.name!r}: text: expected 'any' on a text column of JSON, found "
             f"{wanted.decode('utf-8', 'replace')!r} on {field.type}"
@@ -170,8 +171,9 @@ def epoch_unit(field: pa.Field, owner: str, where: str | None = None) -> int:
     unit = (field.metadata or {}).get(b"unit")
     if unit is None:
         return 0
-    is_date = pa.types.is_date(field.type)
-    if unit not in EPOCHS or not (is_date or pa.types.is_timestamp(field.type)) or (unit == b"d" and not is_date):
+    kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+    is_date = pa.types.is_date(kind)
+    if unit not in EPOCHS or not (is_date or pa.types.is_timestamp(kind)) or (unit == b"d" and not is_date):
         raise SchemaError(
             f"{owner}: column {where or repr(field.name)}: unit: expected s, ms, us or ns on a timestamp or date (d on a date "
             f"too), found {unit.decode('utf-8', 'replace')!r} on {field.type}"

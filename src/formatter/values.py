@@ -17,8 +17,8 @@ from formatter.formats import Csv, check_byte_order
 from formatter.json_format import Json
 from formatter.native_format import Framed
 from formatter.plans import Format, make_plan
-from formatter.raw_line_ends import keeps_raw, merged, with_tabs
 from formatter.row_choice import BatchFilter, taken_rows
+from formatter.types import TEXTS, VIEWS, type_code
 
 UNIT_SEPARATOR = "\x1f"  # a field holds none: with one field a value, nothing needs separating
 
@@ -92,7 +92,6 @@ class RecordParser:
             note_nulled=not self._raises,
             single=True,
         )
-        self._restores_line_ends = isinstance(format, Json) and keeps_raw(self._plan.schema)
         self._record_end = format.record_end if isinstance(format, Csv) else b"\n" if isinstance(format, Json) else b""
 
     @property
@@ -101,13 +100,6 @@ class RecordParser:
         return self._plan.schema
 
     def parse(self, array: Any) -> ParsedRecords:
-        if not self._restores_line_ends:
-            return self._parse(array)
-        array = array if isinstance(array, pa.Array | pa.ChunkedArray) else list(array)
-        parsed, tabs = self._parse(array), with_tabs(array)
-        return parsed if tabs is None else replace(parsed, data=merged(parsed.data, self._parse(tabs).data))
-
-    def _parse(self, array: Any) -> ParsedRecords:
         addresses, sizes, valid, keep = addresses_of(array)
         plan = self._plan
         capsule, rows, errors, decoded = _core.parse_record_array(
@@ -152,12 +144,7 @@ def _in_value(error: FormatError, value: int) -> FormatError:
 
 def parse_values(array: Any, type: pa.DataType, *, format: Csv | None = None) -> pa.Array:
     """Raw field bytes to one typed array, by the rules of `format` (null markers, decimal point, true values...)."""
-    if (
-        pa.types.is_string(type)
-        or pa.types.is_large_string(type)
-        or pa.types.is_binary(type)
-        or pa.types.is_large_binary(type)
-    ):
+    if type in VIEWS or type_code(type) in TEXTS:
         return _as_text(array, type)
     field = Csv(pa.schema([("value", type)]), delimiter=UNIT_SEPARATOR, quote=None)
     if format is not None:

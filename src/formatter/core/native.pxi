@@ -34,7 +34,7 @@ cdef extern from "engine/columns.hpp" namespace "formatter" nogil:
         TextLayout layout
         cbool nullable, raw, any_value, time_of_day
         uint8_t epoch
-        uint32_t byte_width
+        int32_t byte_width
         uint8_t precision
         int8_t scale
         uint32_t schema_index, field

@@ -129,7 +129,7 @@ void CsvDecoder::decode_column(size_t i) {
     is_decoded_[i] = true;
     if (!is_text(spec.type)) return decode_fixed(i, v);
     if (is_coded(spec)) return decode_codes(i, v);
-    const bool as_is = !spec.raw && spec.encoding == BinaryEncoding::plain && !spec.byte_width;
+    const bool as_is = !spec.raw && spec.encoding == BinaryEncoding::plain && spec.byte_width < 0;
     if (plain_ && !format_->trim && as_is) return decode_text(i, v);
     decode_text_exactly(i, v);
 }
@@ -270,6 +270,8 @@ void CsvDecoder::finish_marks(size_t i, const FieldView& v) {
                 each_bit(empty_, rows, [&](uint32_t row) { null_or_error(i, row, field(i, row)); });
         } else if (!text) {  // a boolean may be written as nothing
             each_bit(empty_, rows, [&](uint32_t row) { resolve(i, row, field(i, row)); });
+        } else if (!has_width(spec, 0)) {
+            each_bit(empty_, rows, [&](uint32_t row) { value_error(i, row, ErrorCode::invalid, field(i, row)); });
         }
     }
     if (odd_count_) resolve_odd(i, v);

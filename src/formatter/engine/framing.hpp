@@ -88,6 +88,7 @@ struct RecordFormat {
     Framing framing;
     bool has_header = false;
     bool line_ends_inside = false;  // within a record that is known whole, line ends are space
+    bool keeps_text = false;  // of values as they are written, line ends and all
     std::function<Preamble(const uint8_t* data, size_t size)> read_preamble;  // if has_header
     std::function<std::unique_ptr<RecordDecoder>()> make_decoder;
 };

@@ -2,16 +2,15 @@
 
 #include <cstring>
 
+#include "engine/json_text.hpp"
+
 namespace formatter {
 namespace {
 
 constexpr char byte_order_mark[] = "\xEF\xBB\xBF";
 
-bool is_space(uint8_t c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-
 size_t skip_space(const uint8_t* data, size_t at, size_t size) {
-    while (at < size && is_space(data[at])) at++;
-    return at;
+    return size_t(skip_json_space(data + at, data + size) - data);
 }
 
 // Behind the quote that closes the string, or `size`; the state says which.
@@ -90,7 +89,7 @@ BufferScan JsonFrames::scan_array(const uint8_t* data, size_t size, ScanState* s
             if (is_mark(c, state)) continue;
         }
         if (state->in_comment) {
-            if (is_space(c)) continue;
+            if (is_json_space(c)) continue;
             state->in_comment = false;
             state->matched = c != '[';
             continue;
@@ -129,7 +128,7 @@ BufferScan JsonFrames::scan_documents(const uint8_t* data, size_t size, ScanStat
         } else {
             const uint8_t c = data[at++];
             if (state->mark < 3 && is_mark(c, state)) continue;
-            if (state->at_record_start && is_space(c)) continue;
+            if (state->at_record_start && is_json_space(c)) continue;
             const bool first = state->at_record_start;
             state->at_record_start = false;
             switch (c) {

@@ -108,10 +108,7 @@ ErrorCode parse_text(const JsonNodeSpec& node, Bytes content, bool escapes, Json
         case ColumnType::binary:
         case ColumnType::large_binary: {
             out->text = content;
-            const auto fits = [&] {
-                const bool right = !spec.byte_width || out->text.size == spec.byte_width;
-                return right ? ErrorCode::none : ErrorCode::invalid;
-            };
+            const auto fits = [&] { return has_width(spec, out->text.size) ? ErrorCode::none : ErrorCode::invalid; };
             if (spec.encoding == BinaryEncoding::plain) return fits();
             std::string decoded;
             const ErrorCode code =

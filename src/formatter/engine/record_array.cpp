@@ -53,6 +53,11 @@ class RecordArrayReader {
             first_record_[i] = ordinal_;
             if (values[i].null) continue;
             const RecordValue value = without_end(values[i]);
+            if (format_.keeps_text && value.size && std::memchr(value.data, '\n', value.size)) {
+                if (!end_run()) return false;
+                read_as_it_is(value);
+                continue;
+            }
             if (runs_ && value.size && is_one_record(value)) {
                 if (!add_to_run(value, i)) return false;
                 continue;
@@ -151,6 +156,13 @@ class RecordArrayReader {
         ordinal_ += decoder_->records_placed();
     }
 
+    // By its text: line ends stay what they are.
+    void read_as_it_is(const RecordValue& value) {
+        decoder_->place(Place{0, 0, ordinal_, false});
+        decoder_->index_unterminated(value.data, value.size);
+        ordinal_ += decoder_->records_placed();
+    }
+
     uint64_t records_in(size_t value) const { return first_record_[value + 1] - first_record_[value]; }
     size_t value_of(uint64_t record) const {
         const auto after = std::upper_bound(first_record_.begin(), first_record_.end() - 1, record);
@@ -179,6 +191,10 @@ class RecordArrayReader {
             const size_t value = value_of(error.record);
             if (error.row_kept && result->row_of_value[value] == RecordArrayResult::filtered) continue;
             error.byte_offset -= int64_t(base_[value]);
+            if (format_.line_ends_inside) {
+                restore_line_ends(&error.found, values[value], error.byte_offset);
+                restore_line_ends(&error.raw, values[value], 0);
+            }
             result->value_of_error.push_back(value);
             result->errors.push_back(std::move(error));
         }
@@ -191,6 +207,12 @@ class RecordArrayReader {
             result->value_of_error.push_back(i);
             result->errors.push_back(std::move(error));
         }
+    }
+
+    // What stood where a line was to be without them. `at`: where the text begins in the value.
+    static void restore_line_ends(std::string* text, const RecordValue& value, int64_t at) {
+        for (size_t i = 0; i < text->size() && size_t(at) + i < value.size; i++)
+            if ((*text)[i] == '\r' && value.data[size_t(at) + i] == '\n') (*text)[i] = '\n';
     }
 
     const RecordFormat& format_;
