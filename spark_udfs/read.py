@@ -20,11 +20,12 @@ from pyspark.sql.types import StructType
 
 import formatter as fm
 from formatter import filters as filter_clauses
+from formatter.codecs import codec_of
 from formatter.formats import Csv
 from formatter.splits import Part, SplitReader, begins_anywhere, can_be_split
 from spark_udfs.arrow_schema import arrow_schema
 from spark_udfs.direct_rows import attach_if_configured
-from spark_udfs.file_listing import FoundFile, Paths, Storage, codec_of, list_files
+from spark_udfs.file_listing import FoundFile, Paths, Storage, list_files
 from spark_udfs.metrics import Reports, reports_of
 from spark_udfs.options import Reading, reading_of, require_utc
 from spark_udfs.partitions import FolderFilter, Partitioning, partitioning_of
