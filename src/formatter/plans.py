@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF16_BE
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from operator import attrgetter
@@ -30,6 +31,22 @@ class DecodePlan:
     converted: tuple[int, ...]
     on_error: str
     big_endian: Any = None  # of UTF-16 whose byte order the input's mark tells: instead of `native`
+
+    def ordered(self, start: bytes | memoryview) -> Any:
+        """The native plan for an input that begins so: the mark of UTF-16 tells which byte of two comes first."""
+        swapped = self.big_endian is not None and bytes(start[:2]) == BOM_UTF16_BE
+        return self.big_endian if swapped else self.native
+
+    def header(self, start: bytes | memoryview, ends: bool) -> tuple[Any, int, list[str]] | None:
+        """(the native plan with its columns where the header at the start of an input names them, bytes through its end, the
+        names it lacks), or None if it does not end in these bytes. `ends`: nothing follows them, which ends it, too."""
+        native = self.ordered(start)
+        found = native.read_header(start) if len(start) else None
+        if found is None and ends and len(start):
+            assert isinstance(self.format, Csv)
+            ending = self.format.record_end if native is self.native else self.format.record_end_as("utf-16-be")
+            found = native.read_header(bytes(start) + ending)
+        return None if found is None else (found[0], min(found[1], len(start)), found[2])
 
     def batch(self, capsule: object) -> pa.RecordBatch:
         # By address: through the capsule protocol the schema would be exported and imported again for every batch.

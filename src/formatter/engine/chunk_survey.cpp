@@ -18,7 +18,8 @@ std::vector<ScanState> possible_states(const CsvFormat& csv) {
         states.push_back(ScanState{inside, escaped, comment, start, matched, mark});
     };
     const uint8_t endings = uint8_t(csv.record_end.size());
-    for (uint8_t mark = 0; mark < 4; mark++) add(false, false, false, mark == 0 || mark == 3, 0, mark);
+    for (uint8_t mark = 0; mark <= mark_bytes; mark++)
+        add(false, false, false, mark == 0 || mark == mark_bytes, 0, mark);
     for (uint8_t matched = 0; matched < endings; matched++) add(false, false, false, false, matched, 3);
     if (csv.escaping) add(false, true, false, false, 0, 3);
     if (csv.quoting) add(true, false, false, false, 0, 3);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/byte_order_mark.hpp"
+
 namespace formatter {
 namespace {
 
@@ -131,8 +133,8 @@ bool CsvDecoder::skip_preamble(const uint8_t* data, size_t size, size_t* skipped
         if (!find_header(*format_, data, size, &begin, &shape)) return false;
         *skipped = begin + shape.size;
         if (format_->unreadable) header_error(data + begin, shape.separators.back());
-    } else if (size >= 3 && std::memcmp(data, "\xEF\xBB\xBF", 3) == 0) {
-        *skipped = 3;
+    } else {
+        *skipped = mark_size(data, size);
     }
     place_.stream_start = false;
     offset_ += *skipped;

@@ -103,7 +103,7 @@ Quoting field_content(const CsvFormat& format, Bytes field, std::string* scratch
 }
 
 bool find_header(const CsvFormat& format, const uint8_t* data, size_t size, size_t* begin, RecordShape* shape) {
-    size_t at = size >= 3 && std::memcmp(data, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    size_t at = mark_size(data, size);
     while (split_record(format, data + at, size - at, shape)) {
         if (!shape->comment && !is_blank(format, data + at, shape->separators.back())) return *begin = at, true;
         at += shape->size;
@@ -146,11 +146,8 @@ BufferScan scan_buffer(const CsvFormat& format, const uint8_t* data, size_t size
         }
         if (state->at_record_start) state->in_comment = format.commenting && c == format.comment;
         state->at_record_start = false;
-        if (state->mark < 3) {  // a stream's first bytes: behind a byte order mark the first record still begins
-            const bool more = c == uint8_t("\xEF\xBB\xBF"[state->mark]);
-            state->mark = more ? uint8_t(state->mark + 1) : 3;
-            state->at_record_start = more && state->mark == 3;
-        }
+        if (state->mark < mark_bytes)  // a stream's first bytes: behind a byte order mark the first record still begins
+            state->at_record_start = is_next_mark_byte(c, &state->mark) && state->mark == mark_bytes;
         if (!state->in_comment) {
             if (format.escaping && c == format.escape) {
                 state->escaped = true;

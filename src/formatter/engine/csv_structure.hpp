@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/byte_order_mark.hpp"
 #include "engine/csv_format.hpp"
 #include "engine/exact_values.hpp"
 #include "engine/row_errors.hpp"
@@ -44,7 +45,7 @@ struct ScanState {
     bool in_comment = false;
     bool at_record_start = true;
     uint8_t matched = 0;        // bytes of the record end already met
-    uint8_t mark = 3;           // bytes of a byte order mark already met; 3: none can stand here
+    uint8_t mark = mark_bytes;  // bytes of a byte order mark already met; all: none can stand here
     uint64_t count = 0;         // of open brackets, bytes of a record: what a FrameScanner counts
     uint64_t carried = 0;       // bytes that a FrameScanner met and could not decide about yet
 };

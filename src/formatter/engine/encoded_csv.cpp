@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/byte_order_mark.hpp"
 #include "engine/range_reader.hpp"
 #include "engine/rewriting_decoder.hpp"
 
@@ -15,9 +16,8 @@ class EncodedText : public Rewriter {
     size_t most_text(size_t source_size) const override { return most_utf8(source_size); }
     RewrittenText rewrite(const RewriteSource& source, uint8_t* out, std::vector<TextMark>* marks) const override {
         // A UTF-8 byte order mark in front of latin-1 is no text of either.
-        const bool marked = encoding_ == TextEncoding::latin1 && source.stream_start && source.size >= 3 &&
-                            std::memcmp(source.data, "\xEF\xBB\xBF", 3) == 0;
-        const size_t begin = marked ? 3 : 0;
+        const bool may_be_marked = encoding_ == TextEncoding::latin1 && source.stream_start;
+        const size_t begin = may_be_marked ? mark_size(source.data, source.size) : 0;
         marks->push_back(TextMark{source.text_at, out, source.offset + int64_t(begin)});
         RewrittenText result;
         result.size = to_utf8(encoding_, source.data + begin, source.size - begin, source.final, out).text_size;
@@ -85,8 +85,7 @@ class Utf16Records : public FrameScanner {
 };
 
 Preamble read_encoded_preamble(const RecordFormat& utf8, TextEncoding encoding, const uint8_t* data, size_t size) {
-    const bool marked = encoding == TextEncoding::latin1 && size >= 3 && std::memcmp(data, "\xEF\xBB\xBF", 3) == 0;
-    const size_t begin = marked ? 3 : 0;
+    const size_t begin = encoding == TextEncoding::latin1 ? mark_size(data, size) : 0;
     for (size_t look = 4096;; look *= 8) {
         look = std::min(look, size - begin);
         std::string text(most_utf8(look), '\0');

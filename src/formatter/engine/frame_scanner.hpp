@@ -20,7 +20,7 @@ class FrameScanner {
     // though no bytes are left.
     virtual bool checks_end() const { return false; }
     // Whether anything but white space has come, so that the end matters.
-    virtual bool has_begun(const ScanState& state) const { return state.mark == 3; }
+    virtual bool has_begun(const ScanState& state) const { return state.mark == mark_bytes; }
     // Bytes of a header as UTF-8 text.
     virtual std::string text_of(const std::string& bytes) const { return bytes; }
     // Fixed size of every record, so that a range of the input can find its own first one; 0: none.

@@ -92,9 +92,9 @@ uint64_t PreambleScan::advance(const Framing& framing, const uint8_t* data, size
         line.append(reinterpret_cast<const char*>(data + at), used);
         at += used;
         if (!ended) break;
-        if (!framing.scanner && first_line && line.compare(0, 3, "\xEF\xBB\xBF") == 0) line.erase(0, 3);
+        if (!framing.scanner && first_line) line.erase(0, mark_size(line.data(), line.size()));
         std::string text = framing.scanner ? framing.scanner->text_of(line) : line;
-        if (first_line && text.compare(0, 3, "\xEF\xBB\xBF") == 0) text.erase(0, 3);
+        if (first_line) text.erase(0, mark_size(text.data(), text.size()));
         const size_t content = text.size() - format.record_end.size();
         const bool comment = content && format.commenting && uint8_t(text[0]) == format.comment;
         if (!comment && !is_blank(format, reinterpret_cast<const uint8_t*>(text.data()), content)) return at;

@@ -2,12 +2,11 @@
 
 #include <cstring>
 
+#include "engine/byte_order_mark.hpp"
 #include "engine/json_text.hpp"
 
 namespace formatter {
 namespace {
-
-constexpr char byte_order_mark[] = "\xEF\xBB\xBF";
 
 size_t skip_space(const uint8_t* data, size_t at, size_t size) {
     return size_t(skip_json_space(data + at, data + size) - data);
@@ -38,16 +37,6 @@ size_t pass_string(const uint8_t* data, size_t at, size_t size, ScanState* state
         state->escaped = c == '\\';
     }
     return at;
-}
-
-// Bytes of a byte order mark at the stream's start. Returns whether this byte is one.
-bool is_mark(uint8_t c, ScanState* state) {
-    if (c == uint8_t(byte_order_mark[state->mark])) {
-        state->mark++;
-        return true;
-    }
-    state->mark = 3;
-    return false;
 }
 
 }  // namespace
@@ -84,9 +73,9 @@ BufferScan JsonFrames::scan_array(const uint8_t* data, size_t size, ScanState* s
             continue;
         }
         const uint8_t c = data[at++];
-        if (state->mark < 3) {
+        if (state->mark < mark_bytes) {
             if (state->mark == 0) state->in_comment = true;
-            if (is_mark(c, state)) continue;
+            if (is_next_mark_byte(c, &state->mark)) continue;
         }
         if (state->in_comment) {
             if (is_json_space(c)) continue;
@@ -127,7 +116,7 @@ BufferScan JsonFrames::scan_documents(const uint8_t* data, size_t size, ScanStat
             ends = state->count == 0;
         } else {
             const uint8_t c = data[at++];
-            if (state->mark < 3 && is_mark(c, state)) continue;
+            if (state->mark < mark_bytes && is_next_mark_byte(c, &state->mark)) continue;
             if (state->at_record_start && is_json_space(c)) continue;
             const bool first = state->at_record_start;
             state->at_record_start = false;
@@ -168,7 +157,7 @@ RewrittenText JsonLines::rewrite(const RewriteSource& source, uint8_t* out, std:
         const size_t end = at + found.first_end;
         size_t begin = at;
         if (first) {
-            if (end - begin >= 3 && std::memcmp(source.data + begin, byte_order_mark, 3) == 0) begin += 3;
+            begin += mark_size(source.data + begin, end - begin);
             if (layout_ == JsonLayout::array) begin = skip_space(source.data, begin, end) + 1;  // the bracket
         }
         const uint8_t* record = source.data + begin;
@@ -202,7 +191,7 @@ RewrittenText JsonLines::rewrite_end(const RewriteSource& source, size_t at, uin
         out[written++] = '\n';
     };
     const bool first = at == 0 && source.stream_start;
-    if (first && size >= 3 && std::memcmp(data, byte_order_mark, 3) == 0) at += 3;
+    if (first) at += mark_size(data, size);
     size_t begin = skip_space(data, at, size);
     if (layout_ != JsonLayout::array) {
         if (begin < size) add_line(begin, size);

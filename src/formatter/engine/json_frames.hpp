@@ -26,7 +26,7 @@ class JsonFrames : public FrameScanner {
     BufferScan scan(const uint8_t* data, size_t size, ScanState*, bool first_only) const override;
     size_t record_end_size() const override { return layout_ == JsonLayout::array ? 1 : 0; }
     bool checks_end() const override { return layout_ == JsonLayout::array; }
-    bool has_begun(const ScanState& state) const override { return state.mark == 3 && !state.in_comment; }
+    bool has_begun(const ScanState& state) const override { return state.mark == mark_bytes && !state.in_comment; }
 
   private:
     BufferScan scan_array(const uint8_t* data, size_t size, ScanState*, bool first_only) const;
