@@ -16,8 +16,7 @@ import pyarrow as pa
 
 from formatter import _core
 from formatter.buffers import addresses_of
-from formatter.formats import Csv
-from formatter.json_format import Json
+from formatter.formats import Csv, Json
 from formatter.plans import Format, make_plan
 from formatter.row_choice import taken_rows
 

@@ -23,7 +23,7 @@ from oracle.filter_model import passes
 
 import formatter as fm
 from formatter import flow
-from formatter.native_format import native_width
+from formatter.formats.binary import native_width
 from formatter.row_choice import BatchFilter
 from formatter.values import RecordParser
 

@@ -1,6 +1,6 @@
 # In: bytes-like objects. Out: their checksums, as the formats of compressed files carry them.
 
-cdef extern from "engine/crc32c.hpp" namespace "formatter" nogil:
+cdef extern from "engine/whole/crc32c.hpp" namespace "formatter" nogil:
     uint32_t crc32c_of "formatter::crc32c"(const uint8_t*, size_t)
 
 
