@@ -6,6 +6,7 @@ order. Costs nothing where no record is bad.
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -16,6 +17,7 @@ from formatter import _core, diagnostics
 from formatter.buffers import addresses_of
 from formatter.formats import Csv, Json
 from formatter.plans import Format, make_plan
+from formatter.row_choice import taken_rows
 
 
 class BadRecordKeeper:
@@ -36,7 +38,7 @@ class BadRecordKeeper:
 
     def follow_header(self, header: bytes) -> None:
         """The columns of the file that comes now are where this header names them."""
-        text = header.decode(self._encoding, "replace").encode()
+        text = header.removeprefix(BOM_UTF8).decode(self._encoding, "replace").encode()
         found = self._plan.native.read_header(text, True)  # it may be the file's last line, without an end
         self._native = self._plan.native if found is None else found[0]
 
@@ -60,7 +62,7 @@ class BadRecordKeeper:
         source = np.empty(record_count, np.int64)
         source[~is_bad] = np.arange(record_count - len(bad))
         source[bad] = record_count - len(bad) + np.arange(len(bad))
-        [batch] = rows.take(pa.array(source)).combine_chunks().to_batches()
+        batch = taken_rows(rows.to_batches()[0], pa.array(source))
         return [self._with_raw(batch, texts)]
 
     def _rows_of(self, raws: list[bytes]) -> pa.RecordBatch:
@@ -72,7 +74,7 @@ class BadRecordKeeper:
         capsule, rows, _, _ = found
         del held
         batch = self._plan.batch(capsule)
-        return batch if rows is None else batch.take(pa.array(rows, mask=rows < 0))
+        return batch if rows is None else taken_rows(batch, pa.array(rows, mask=rows < 0))
 
     def _with_raw(self, batch: pa.RecordBatch, texts: list[str | None] | None) -> pa.RecordBatch:
         if self._raw_column is None:

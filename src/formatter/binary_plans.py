@@ -13,7 +13,7 @@ from formatter.formats.binary import LENGTHS, UNFRAMED, native_width
 from formatter.formats.checks import ON_ERROR
 
 # The order is that of BinaryReading in engine/binary/binary_format.hpp.
-COPY, HALF, DECIMAL, BOOLEAN, BYTES, REST = range(6)
+COPY, DECIMAL, BOOLEAN, BYTES, REST = range(5)
 
 
 def storage_type(wanted: pa.DataType) -> pa.DataType:
@@ -28,8 +28,6 @@ def _reading(kind: pa.DataType) -> int:
     t = pa.types
     if native_width(kind) is None:
         return REST
-    if t.is_float16(kind):
-        return HALF
     if t.is_decimal(kind):
         return DECIMAL
     if t.is_boolean(kind):

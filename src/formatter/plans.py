@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF16_BE
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from operator import attrgetter
@@ -31,6 +32,17 @@ class DecodePlan:
     converted: tuple[int, ...]
     on_error: str
     big_endian: Any = None  # of UTF-16 whose byte order the input's mark tells: instead of `native`
+
+    def ordered(self, start: bytes | memoryview) -> Any:
+        """The native plan for an input that begins so: the mark of UTF-16 tells which byte of two comes first."""
+        swapped = self.big_endian is not None and bytes(start[:2]) == BOM_UTF16_BE
+        return self.big_endian if swapped else self.native
+
+    def header(self, start: bytes | memoryview, ends: bool) -> tuple[Any, int, list[str]] | None:
+        """(the native plan with its columns where the header at the start of an input names them, bytes through its end, the
+        names it lacks), or None if it does not end in these bytes. `ends`: nothing follows them, which ends it, too."""
+        found: tuple[Any, int, list[str]] | None = self.ordered(start).read_header(start, ends)
+        return found
 
     def batch(self, capsule: object) -> pa.RecordBatch:
         # By address: through the capsule protocol the schema would be exported and imported again for every batch.
@@ -163,6 +175,11 @@ def _new_plan(
         on_error=on_error,
         big_endian=big_endian,
     )
+
+
+def can_filter(schema: pa.Schema, names: Sequence[str]) -> bool:
+    """Whether parsing can filter by these columns: values that are nested it only knows when a record is whole."""
+    return all(types.type_code(types.storage_type(schema.field(name).type)) is not None for name in names)
 
 
 def filterable(fields: Sequence[pa.Field], filter_names: Sequence[str]) -> list[dict[str, Any]]:

@@ -26,7 +26,7 @@ from formatter.buffer_arguments import (
 from formatter.buffers import addresses_of
 from formatter.checkpoints import CheckpointError
 from formatter.errors import FormatError, OptionError
-from formatter.filters import Filters
+from formatter.filters import Clause, Filters, normalized
 from formatter.flow.policy import BatchPolicy
 from formatter.formats.csv import check_byte_order
 from formatter.plans import Format, make_plan
@@ -80,7 +80,7 @@ class Stream:
         policy = batch if batch is not None else BatchPolicy()
         self._options: dict[str, Any] = {
             "columns": None if columns is None else list(columns),
-            "filters": filters,
+            "filters": normalized(filters),
             "on_error": on_error,
             "ordered": ordered,
             "layout": layout,
@@ -97,7 +97,7 @@ class Stream:
         }
         _check_options(self._options, policy)
         check_byte_order(format, "Stream")
-        self._plan = make_plan(format, columns=columns, filters_wanted=filters, on_error=on_error)
+        self._plan = make_plan(format, columns=columns, filters_wanted=self._options["filters"], on_error=on_error)
         self._nulls = NullColumns()
         self._positional = layout == "positional"
         self._native = self._native_stream(policy)
@@ -377,10 +377,6 @@ def _dialect_state(format: Format) -> dict[str, str]:
     return {f.name: repr(getattr(format, f.name)) for f in fields(format) if f.name != "schema"}
 
 
-def _as_tuples(filters: Any) -> Any:
+def _as_tuples(filters: list[list[Any]] | None) -> list[list[Clause]]:
     """JSON made lists of the clauses' tuples."""
-    if not filters:
-        return None
-    if isinstance(filters[0][0], str):
-        return [tuple(clause) for clause in filters]
-    return [[tuple(clause) for clause in conjunction] for conjunction in filters]
+    return [[tuple(clause) for clause in conjunction] for conjunction in filters or []]

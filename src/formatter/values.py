@@ -16,7 +16,8 @@ from formatter.filters import Filters, normalized
 from formatter.formats import Csv, Framed, Json
 from formatter.formats.csv import check_byte_order
 from formatter.plans import Format, make_plan
-from formatter.raw_line_ends import keeps_raw, merged, with_tabs
+from formatter.row_choice import BatchFilter, taken_rows
+from formatter.types import TEXTS, VIEWS, type_code
 
 UNIT_SEPARATOR = "\x1f"  # a field holds none: with one field a value, nothing needs separating
 
@@ -77,10 +78,11 @@ class RecordParser:
             format = replace(format, records="lines")  # each value is a record, however others stand
         if isinstance(format, Framed):
             format = format.inner
+        filters = normalized(filters)
         self._format = format
         self._raises = on_error == "raise"
         self._filtered = bool(filters)
-        self._keeps_nulls = all_null_passes(filters)
+        self._keeps_nulls = BatchFilter(filters, format.schema).keeps_nulls()
         self._plan = make_plan(
             format,
             columns=columns,
@@ -89,7 +91,6 @@ class RecordParser:
             note_nulled=not self._raises,
             single=True,
         )
-        self._restores_line_ends = isinstance(format, Json) and keeps_raw(self._plan.schema)
         self._record_end = format.record_end if isinstance(format, Csv) else b"\n" if isinstance(format, Json) else b""
 
     @property
@@ -98,13 +99,6 @@ class RecordParser:
         return self._plan.schema
 
     def parse(self, array: Any) -> ParsedRecords:
-        if not self._restores_line_ends:
-            return self._parse(array)
-        array = array if isinstance(array, pa.Array | pa.ChunkedArray) else list(array)
-        parsed, tabs = self._parse(array), with_tabs(array)
-        return parsed if tabs is None else replace(parsed, data=merged(parsed.data, self._parse(tabs).data))
-
-    def _parse(self, array: Any) -> ParsedRecords:
         addresses, sizes, valid, keep = addresses_of(array)
         plan = self._plan
         read = _core.parse_record_array(plan.native, addresses, sizes, valid, self._record_end)
@@ -132,24 +126,11 @@ class RecordParser:
         return ParsedRecords(batch, details, kept, absent, decoded, count)
 
 
-def all_null_passes(filters: Filters) -> bool:
-    """Whether a row of nulls passes: only tests for null do, and lists that name it or exclude other values."""
-
-    def passes(operator: str, value: Any) -> bool:
-        if operator in ("in", "not in"):
-            return (None in list(value)) == (operator == "in")
-        return operator == "is_null"
-
-    return any(all(passes(operator, value) for _, operator, value in clauses) for clauses in normalized(filters))
-
-
 def _spread(batch: pa.RecordBatch, rows: np.ndarray[Any, Any]) -> pa.RecordBatch:
     """Rows at their values' places, nulls where a value gave none."""
     if batch.num_columns == 0:
         return pa.RecordBatch.from_struct_array(pa.array([{}] * len(rows), pa.struct([])))
-    taken = pa.array(rows, mask=rows < 0)
-    schema = pa.schema([f.with_nullable(True) for f in batch.schema], metadata=batch.schema.metadata)
-    return pa.RecordBatch.from_arrays([column.take(taken) for column in batch.columns], schema=schema)
+    return taken_rows(batch, pa.array(rows, mask=rows < 0))
 
 
 def _in_value(error: FormatError) -> FormatError:
@@ -160,12 +141,7 @@ def _in_value(error: FormatError) -> FormatError:
 
 def parse_values(array: Any, type: pa.DataType, *, format: Csv | None = None) -> pa.Array:
     """Raw field bytes to one typed array, by the rules of `format` (null markers, decimal point, true values...)."""
-    if (
-        pa.types.is_string(type)
-        or pa.types.is_large_string(type)
-        or pa.types.is_binary(type)
-        or pa.types.is_large_binary(type)
-    ):
+    if type in VIEWS or type_code(type) in TEXTS:
         return _as_text(array, type)
     field = Csv(pa.schema([("value", type)]), delimiter=UNIT_SEPARATOR, quote=None)
     if format is not None:

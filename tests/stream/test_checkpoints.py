@@ -5,6 +5,7 @@ In: streams cut off at random points, a child process killed. Out: a verdict. Re
 
 from __future__ import annotations
 
+import fractions
 import os
 import pickle
 import random
@@ -14,6 +15,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from oracle.stream_inputs import DIALECTS, random_input, tricky_input
@@ -83,6 +85,27 @@ def test_a_checkpoint_keeps_options_names_numbering_and_duplicates():
     (last,) = restored.finish(origin=-5)
     assert last.data.to_pydict() == {"a": [None], "b": ["v"], "c": [None]}
     assert restored.rejects()["code"].to_pylist() == ["invalid"]
+
+
+def test_a_restored_filter_asks_what_it_asked_to_the_last_nanosecond():
+    at = 1_709_209_800_000_000_001
+    values = {
+        "t": (
+            pa.timestamp("ns"),
+            pa.scalar(at, pa.timestamp("ns")),
+            ["2024-02-29T12:30:00.000000001", "2024-02-29T12:30:00"],
+        ),
+        "f": (pa.float64(), float("nan"), ["nan", "1.5"]),
+        "d": (pa.decimal128(9, 2), fractions.Fraction(5, 2), ["2.50", "0"]),
+        "b": (pa.binary(), bytearray(b"x"), ["x", "y"]),
+        "s": (pa.duration("ns"), np.timedelta64(5, "ns"), ["5", "6"]),
+    }
+    for kind, value, (kept, dropped) in values.values():
+        format = fm.Csv(pa.schema([("x", kind)]))
+        stream = fm.Stream(format, filters=[("x", "in", iter([value, None]))])
+        restored = fm.Stream.restore(format, fm.Stream.restore(format, stream.checkpoint()).checkpoint())
+        (batch,) = restored.push(f"{kept}\n{dropped}\n".encode(), sequence=1) + restored.finish()
+        assert repr(batch.data["x"].to_pylist()) == repr(fm.read(kept.encode(), format)["x"].to_pylist())
 
 
 def test_damaged_cut_and_foreign_checkpoints_are_refused_with_the_reason():

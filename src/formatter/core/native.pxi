@@ -35,7 +35,7 @@ cdef extern from "engine/columns/columns.hpp" namespace "formatter" nogil:
         TextLayout layout
         cbool nullable, raw, any_value, time_of_day
         uint8_t epoch
-        uint32_t byte_width
+        int32_t byte_width
         uint8_t precision
         int8_t scale
         uint32_t schema_index, field
@@ -51,7 +51,7 @@ cdef extern from "engine/columns/row_filter.hpp" namespace "formatter" nogil:
         vector[uint64_t] naturals
         vector[double] floats
         vector[string] texts
-        cbool holds_null
+        cbool holds_null, holds_nan
     cdef cppclass RowFilter:
         vector[vector[Predicate]] any_of
 

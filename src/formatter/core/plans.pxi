@@ -125,5 +125,6 @@ cdef void fill_filter(RowFilter* target, list filters) except *:
             predicate.floats = clause["floats"]
             predicate.texts = clause["texts"]
             predicate.holds_null = clause["holds_null"]
+            predicate.holds_nan = clause["holds_nan"]
             conjunction.push_back(predicate)
         target.any_of.push_back(conjunction)

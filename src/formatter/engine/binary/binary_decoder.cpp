@@ -61,32 +61,8 @@ void gather_widened(const Places& places, size_t count, uint64_t* out) {
     }
 }
 
-float widened_half(uint16_t half) {
-    const uint32_t sign = uint32_t(half & 0x8000) << 16;
-    uint32_t exponent = half >> 10 & 31, fraction = half & 0x3FF;
-    uint32_t image;
-    if (exponent == 31) {
-        image = sign | 0x7F800000 | fraction << 13;
-    } else if (exponent) {
-        image = sign | (exponent + 112) << 23 | fraction << 13;
-    } else {
-        const float small = float(fraction) * 0x1p-24f;
-        std::memcpy(&image, &small, 4);
-        image |= sign;
-    }
-    float value;
-    std::memcpy(&value, &image, 4);
-    return value;
-}
-
-template <bool swap, typename Places>
-void gather_halves(const Places& places, size_t count, float* out) {
-    for (size_t i = 0; i < count; i++) out[i] = widened_half(load<uint16_t, swap>(places.at(i)));
-}
-
 template <bool swap, typename Places>
 void gather_column(const BinaryField& field, const Places& places, size_t count, uint64_t at, Column* c) {
-    if (field.reading == BinaryReading::half) return gather_halves<swap>(places, count, c->values.as<float>() + at);
     if (field.reading == BinaryReading::decimal) {
         uint64_t* out = c->values.as<uint64_t>() + 2 * at;
         if (field.width == 16) return gather_wide<swap>(places, count, out);
@@ -120,8 +96,7 @@ BinaryDecoder::BinaryDecoder(std::shared_ptr<const BinaryFormat> format)
         for (const Predicate& p : conjunction) is_filter_column_[p.column] = true;
     for (size_t i = 0; i < format_->columns.size(); i++) {
         const BinaryReading reading = format_->fields[i].reading;
-        if (reading != BinaryReading::copy && reading != BinaryReading::half && reading != BinaryReading::bytes)
-            checked_.push_back(i);
+        if (reading != BinaryReading::copy && reading != BinaryReading::bytes) checked_.push_back(i);
     }
     std::sort(checked_.begin(), checked_.end(),
               [this](size_t a, size_t b) { return format_->fields[a].offset < format_->fields[b].offset; });
@@ -183,8 +158,7 @@ size_t BinaryDecoder::index_prefixed(const uint8_t* data, size_t size, uint64_t 
         uint64_t met = 0;
         while (met < row_limit && met < block_rows_most && at - begin < block_bytes) {
             const PrefixedRecord record = prefixed_record_at(format_->length, data + at, size - at);
-            more =
-                record.complete && (columns_.rows() + met == 0 || fits(at - begin + record.prefix + record.size));
+            more = record.complete && (columns_.rows() + met == 0 || fits(at - begin + record.prefix + record.size));
             if (!more) break;
             const bool right =
                 format_->has_rest ? record.size >= format_->row_width : record.size == format_->row_width;
@@ -318,7 +292,7 @@ void BinaryDecoder::decode_columns(bool filter_columns_only) {
         values_decoded[i] += count;
         valid_.assign(count / 64 + 1, ~uint64_t(0));
         const BinaryReading reading = format_->fields[i].reading;
-        const bool checked = reading != BinaryReading::copy && reading != BinaryReading::half;
+        const bool checked = reading != BinaryReading::copy;
         for (size_t r = 0; r < count && checked && may_null(i); r++) {
             if (wrong_with(i, rows_[r]) == ErrorCode::none) continue;
             valid_[r / 64] &= ~(uint64_t(1) << (r % 64));

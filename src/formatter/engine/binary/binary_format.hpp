@@ -15,7 +15,6 @@ namespace formatter {
 // How a field's bytes become a value of its column.
 enum class BinaryReading : uint8_t {
     copy,  // the same width, in the row's byte order
-    half,  // a 16-bit float, widened
     decimal,  // a two's complement of 4, 8 or 16 bytes, widened to 16
     boolean,  // a byte, 0 or 1
     bytes,  // as they are

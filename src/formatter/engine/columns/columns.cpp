@@ -13,7 +13,8 @@ uint32_t value_width(ColumnType type) {
         case ColumnType::int8:
         case ColumnType::uint8: return 1;
         case ColumnType::int16:
-        case ColumnType::uint16: return 2;
+        case ColumnType::uint16:
+        case ColumnType::float16: return 2;
         case ColumnType::int32:
         case ColumnType::uint32:
         case ColumnType::float32:

@@ -22,6 +22,7 @@ enum class ColumnType : uint8_t {
     uint16,
     uint32,
     uint64,
+    float16,
     float32,
     float64,
     decimal128,
@@ -50,7 +51,7 @@ struct ColumnSpec {
     bool any_value = false;  // JSON text: what is no string is kept as it is written
     bool time_of_day = false;  // a timestamp column that counts from midnight
     uint8_t epoch = 0;         // unit of numbers in a time column: 1 days, 2 s, 3 ms, 4 us, 5 ns; 0: there are none
-    uint32_t byte_width = 0;   // that a binary value must have; 0: any
+    int32_t byte_width = -1;   // that a binary value must have; -1: any
     uint8_t precision = 0;
     int8_t scale = 0;
     uint32_t schema_index = 0;  // position in the full schema
@@ -59,9 +60,13 @@ struct ColumnSpec {
     std::string type_name;      // for messages
 };
 
+inline bool is_float(ColumnType type) { return type >= ColumnType::float16 && type <= ColumnType::float64; }
 inline bool is_text(ColumnType type) { return type >= ColumnType::string; }
 inline bool has_large_offsets(ColumnType type) {
     return type == ColumnType::large_string || type == ColumnType::large_binary;
+}
+inline bool has_width(const ColumnSpec& spec, size_t bytes) {
+    return spec.byte_width < 0 || bytes == size_t(spec.byte_width);
 }
 inline bool is_coded(const ColumnSpec& spec) { return spec.layout == TextLayout::dictionary; }
 // Bytes of a fixed-width value; 0 for booleans (bits) and text (offsets).

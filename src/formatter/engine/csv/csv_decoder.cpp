@@ -6,6 +6,7 @@
 
 #include "engine/csv/csv_header.hpp"
 #include "engine/csv/csv_scanner.hpp"
+#include "engine/records/byte_order_mark.hpp"
 
 namespace formatter {
 namespace {
@@ -39,14 +40,53 @@ Token to_token(const std::string& text) {
     return token;
 }
 
+// Whether a field may hold these bytes without quotes: neither blanks that are trimmed nor a quote. Then `content` is what
+// it reads as.
+bool stands_bare(const CsvFormat& format, const std::string& text, std::string* content) {
+    const Bytes field{reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+    Bytes read{};
+    if (trimmed(format, field).size != text.size()) return false;
+    if (field_content(format, field, content, &read) != Quoting::none) return false;
+    content->assign(std::string(reinterpret_cast<const char*>(read.data), read.size));
+    return true;
+}
+
+// Null tokens are compared with fields as they stand, so that others are met by none.
+std::vector<std::string> bare_nulls(const CsvFormat& format) {
+    std::vector<std::string> bare;
+    std::string content;
+    for (const std::string& token : format.nulls)
+        if (stands_bare(format, token, &content)) bare.push_back(token);
+    return bare;
+}
+
+bool holds_quote(const CsvFormat& format, const std::vector<std::string>& texts) {
+    return format.quoting && std::any_of(texts.begin(), texts.end(), [&format](const std::string& text) {
+               return text.find(char(format.quote)) != std::string::npos;
+           });
+}
+
+// The kernels compare fields as they stand, too, but these tokens with what fields read as.
+std::vector<Token> tokens_for_kernel(const CsvFormat& format, const std::vector<std::string>& texts) {
+    std::vector<Token> tokens;
+    std::string content;
+    for (const std::string& text : texts)
+        if (text.size() <= sizeof Token::bytes && stands_bare(format, text, &content) && content == text)
+            tokens.push_back(to_token(text));
+    return tokens;
+}
+
 }  // namespace
 
 CsvDecoder::CsvDecoder(std::shared_ptr<const CsvFormat> format)
     : format_(std::move(format)),
       kernel_(format_->kernel),
       plain_(format_->plain()),
-      only_empty_is_null_(std::all_of(format_->nulls.begin(), format_->nulls.end(),
-                                      [](const std::string& token) { return token.empty(); })),
+      nulls_(bare_nulls(*format_)),
+      only_empty_is_null_(
+          std::all_of(nulls_.begin(), nulls_.end(), [](const std::string& token) { return token.empty(); })),
+      spellings_hold_quotes_(holds_quote(*format_, format_->trues) || holds_quote(*format_, format_->falses) ||
+                             holds_quote(*format_, format_->timestamp_formats)),
       stops_(wanted_stops(*format_)),
       block_(uint32_t(stops_.size()), rows_of_block(stops_.size())),
       columns_(&format_->columns) {
@@ -60,17 +100,15 @@ CsvDecoder::CsvDecoder(std::shared_ptr<const CsvFormat> format)
             {first ? -1 : ordinal(column.field - 1), ordinal(column.field), skip, column.field + 1 == format_->fields});
         // Non-empty null markers reach the exact path by themselves where no value looks like them.
         bool scan = false;
-        for (const std::string& token : format_->nulls) {
+        for (const std::string& token : nulls_) {
             if (token.empty()) continue;
             const bool numeric_look = std::strchr("+-.0123456789", token[0]) != nullptr;
             scan |= is_text(column.type) || column.type == ColumnType::boolean || numeric_look;
         }
         scan_tokens_.push_back(scan);
     }
-    for (const std::string& text : format_->trues)
-        if (text.size() <= 8) true_tokens_.push_back(to_token(text));
-    for (const std::string& text : format_->falses)
-        if (text.size() <= 8) false_tokens_.push_back(to_token(text));
+    true_tokens_ = tokens_for_kernel(*format_, format_->trues);
+    false_tokens_ = tokens_for_kernel(*format_, format_->falses);
     values_decoded.assign(format_->columns.size(), 0);
     text_before_.resize(format_->columns.size());
     nulls_before_.resize(format_->columns.size());

@@ -98,7 +98,9 @@ class CsvDecoder : public RecordDecoder {
     std::shared_ptr<const CsvFormat> format_;
     const Kernel* kernel_;
     bool plain_;
+    std::vector<std::string> nulls_;  // the null tokens that a field may hold
     bool only_empty_is_null_;  // no other null token
+    bool spellings_hold_quotes_;  // of a boolean, or of a time
     std::vector<uint32_t> stops_;  // wanted separator ordinals of a record
     std::vector<Access> access_;
     std::vector<FilterStep> steps_;  // most dropped rows for the money first; empty if the filter has alternatives

@@ -15,7 +15,7 @@ constexpr double rows_remembered = 1 << 16;  // after so many, what was learned 
 constexpr double kept_worth_a_copy = 0.75;  // of the rows: with more, later columns are read for the dropped ones, too
 
 bool decides_by_bytes(const ColumnSpec& spec) {
-    return is_text(spec.type) && !spec.raw && spec.encoding == BinaryEncoding::plain && !spec.byte_width;
+    return is_text(spec.type) && !spec.raw && spec.encoding == BinaryEncoding::plain && spec.byte_width < 0;
 }
 
 double cost_of(const ColumnSpec& spec, bool by_bytes) {

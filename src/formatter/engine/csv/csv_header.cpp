@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "engine/csv/csv_record_format.hpp"
+#include "engine/records/byte_order_mark.hpp"
 
 namespace formatter {
 namespace {
@@ -34,10 +35,6 @@ std::vector<std::string> map_header(CsvFormat* format, const uint8_t* base, cons
 }
 
 }  // namespace
-
-size_t mark_size(const uint8_t* data, size_t size) {
-    return size >= 3 && std::memcmp(data, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-}
 
 bool find_header(const CsvFormat& format, const uint8_t* data, size_t size, size_t* begin, RecordShape* shape) {
     while (split_record(format, data + *begin, size - *begin, shape)) {
@@ -77,9 +74,9 @@ std::string CsvHeader::take_text(PreambleScan* scan) const {
                             reinterpret_cast<uint8_t*>(&text[0]))
                         .text_size);
     }
-    if (scan->first_line && mark_size(reinterpret_cast<const uint8_t*>(text.data()), text.size())) {
-        text.erase(0, 3);
-        line.erase(0, is_utf16() ? 2 : 3);
+    if (scan->first_line && mark_size(text.data(), text.size())) {
+        text.erase(0, mark_bytes);
+        line.erase(0, is_utf16() ? 2 : mark_bytes);
     }
     return text;
 }

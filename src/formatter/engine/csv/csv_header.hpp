@@ -13,8 +13,6 @@
 
 namespace formatter {
 
-// Bytes of the byte order mark that stands in front.
-size_t mark_size(const uint8_t* data, size_t size);
 // Finds the header behind comments and blank lines, which begin at `begin`. False if it is not complete, or not there;
 // `begin` is then where it would be.
 bool find_header(const CsvFormat&, const uint8_t* data, size_t size, size_t* begin, RecordShape* shape);

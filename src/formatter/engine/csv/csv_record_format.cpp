@@ -3,6 +3,7 @@
 #include "engine/csv/csv_decoder.hpp"
 #include "engine/csv/csv_header.hpp"
 #include "engine/csv/csv_scanner.hpp"
+#include "engine/records/byte_order_mark.hpp"
 #include "engine/records/rewriting_decoder.hpp"
 
 namespace formatter {

@@ -16,15 +16,12 @@ RecordEnds scan_csv(const CsvFormat& format, const uint8_t* data, size_t size, S
         }
         if (state->at_record_start) state->in_comment = format.commenting && c == format.comment;
         state->at_record_start = false;
-        if (state->mark < 3) {  // a stream's first bytes: behind a byte order mark the first record still begins
-            const bool more = c == uint8_t("\xEF\xBB\xBF"[state->mark]);
-            state->mark = more ? uint8_t(state->mark + 1) : 3;
-            if (more && state->mark == 3) {  // whatever its bytes mean elsewhere
-                state->at_record_start = true;
-                state->inside = state->in_comment = false;
-                state->matched = 0;
-                continue;
-            }
+        // Behind a byte order mark the first record still begins, whatever the mark's bytes mean elsewhere.
+        if (state->mark < mark_bytes && is_next_mark_byte(c, &state->mark) && state->mark == mark_bytes) {
+            state->at_record_start = true;
+            state->inside = state->in_comment = false;
+            state->matched = 0;
+            continue;
         }
         if (!state->in_comment) {
             if (format.escaping && c == format.escape) {
@@ -64,13 +61,14 @@ std::vector<ScanState> CsvScanner::possible_states() const {
         states.push_back(ScanState{inside, escaped, comment, start, matched, mark});
     };
     const uint8_t endings = uint8_t(csv_->record_end.size());
-    for (uint8_t mark = 0; mark < 4; mark++) add(false, false, false, mark == 0 || mark == 3, 0, mark);
-    for (uint8_t matched = 0; matched < endings; matched++) add(false, false, false, false, matched, 3);
-    if (csv_->escaping) add(false, true, false, false, 0, 3);
-    if (csv_->quoting) add(true, false, false, false, 0, 3);
-    if (csv_->quoting && csv_->escaping) add(true, true, false, false, 0, 3);
+    for (uint8_t mark = 0; mark <= mark_bytes; mark++)
+        add(false, false, false, mark == 0 || mark == mark_bytes, 0, mark);
+    for (uint8_t matched = 0; matched < endings; matched++) add(false, false, false, false, matched, mark_bytes);
+    if (csv_->escaping) add(false, true, false, false, 0, mark_bytes);
+    if (csv_->quoting) add(true, false, false, false, 0, mark_bytes);
+    if (csv_->quoting && csv_->escaping) add(true, true, false, false, 0, mark_bytes);
     for (uint8_t matched = 0; csv_->commenting && matched < endings; matched++)
-        add(false, false, true, false, matched, 3);
+        add(false, false, true, false, matched, mark_bytes);
     return states;
 }
 

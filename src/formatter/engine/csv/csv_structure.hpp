@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/csv/csv_format.hpp"
+#include "engine/records/byte_order_mark.hpp"
 #include "engine/values/exact_values.hpp"
 
 namespace formatter {

@@ -85,7 +85,7 @@ void CsvDecoder::decode_text_exactly(size_t i, const FieldView& v) {
             content = Bytes{reinterpret_cast<const uint8_t*>(decoded_.data()), decoded_.size()};
             if (code != ErrorCode::none) keep = false;
         }
-        if (keep && spec.byte_width && content.size != spec.byte_width) {
+        if (keep && !has_width(spec, content.size)) {
             value_error(i, row, ErrorCode::invalid, raw);
             keep = false;
         }

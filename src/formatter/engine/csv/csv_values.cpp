@@ -135,7 +135,7 @@ void CsvDecoder::decode_column(size_t i) {
     is_decoded_[i] = true;
     if (!is_text(spec.type)) return decode_fixed(i, v);
     if (is_coded(spec)) return decode_codes(i, v);
-    const bool as_is = !spec.raw && spec.encoding == BinaryEncoding::plain && !spec.byte_width;
+    const bool as_is = !spec.raw && spec.encoding == BinaryEncoding::plain && spec.byte_width < 0;
     if (plain_ && !format_->trim && as_is) return decode_text(i, v);
     decode_text_exactly(i, v);
 }
@@ -203,10 +203,11 @@ void CsvDecoder::decode_fixed(size_t i, const FieldView& all) {
             copy_bits(c.values.data(), at, bits, rows);
             break;
         }
+        case ColumnType::float16:
         case ColumnType::float32: {
             double* wide = reinterpret_cast<double*>(wide_.data());
             kernel_->decode_float64(v, format_->decimal_point, wide, marks);
-            narrow_floats(wide, c.values.as<float>() + at, rows, &marks);
+            narrow_floats(spec.type, wide, c.values.data() + at * value_width(spec.type), rows, &marks);
             break;
         }
         case ColumnType::decimal128:
@@ -236,7 +237,7 @@ void CsvDecoder::decode_fixed(size_t i, const FieldView& all) {
 }
 
 bool CsvDecoder::is_null_token(Bytes field) const {
-    for (const std::string& token : format_->nulls)
+    for (const std::string& token : nulls_)
         if (field.equals(token)) return true;
     return false;
 }
@@ -273,7 +274,9 @@ void CsvDecoder::finish_marks(size_t i, const FieldView& v) {
                 for (uint32_t w = 0; w * 64 < rows; w++) valid_[w] &= ~empty_[w];
             else
                 each_bit(empty_, rows, [&](uint32_t row) { null_or_error(i, row, field(i, row)); });
-        } else if (!text) {
+        } else if (!text) {  // a boolean may be written as nothing
+            each_bit(empty_, rows, [&](uint32_t row) { resolve(i, row, field(i, row)); });
+        } else if (!has_width(spec, 0)) {
             each_bit(empty_, rows, [&](uint32_t row) { value_error(i, row, ErrorCode::invalid, field(i, row)); });
         }
     }
@@ -284,7 +287,8 @@ void CsvDecoder::finish_marks(size_t i, const FieldView& v) {
 // What the kernel left undecided. Most often that is a number of many digits, or one in quotes, which reads at once;
 // everything else goes the long way.
 void CsvDecoder::resolve_odd(size_t i, const FieldView& v) {
-    const bool direct = plain_ && !format_->trim && only_empty_is_null_ && !is_text(columns_.specs()[i].type);
+    const bool direct = plain_ && !format_->trim && only_empty_is_null_ && !spellings_hold_quotes_ &&
+                        !is_text(columns_.specs()[i].type);
     uint32_t row = 0;
     for (size_t s = 0; s < v.segment_count; s++) {
         const Segment& segment = v.segments[s];
@@ -296,7 +300,7 @@ void CsvDecoder::resolve_odd(size_t i, const FieldView& v) {
             if (v.drop_carriage_return) size = without_carriage_return(*format_, begin, size);
             const bool quoted =
                 format_->quoting && size > 2 && begin[0] == format_->quote && begin[size - 1] == format_->quote;
-            // No value that can be read has a quote in it.
+            // No value that can be read has a quote in it, or this way would not be taken.
             const Bytes content = quoted ? Bytes{begin + 1, size - 2} : Bytes{begin, size};
             if (!direct || size == 0 || parse_value(i, content, row) != ErrorCode::none)
                 resolve(i, row, Bytes{begin, size});
@@ -324,13 +328,11 @@ ErrorCode CsvDecoder::parse_value(size_t i, Bytes content, uint32_t row) {
     double real = 0;
     ErrorCode code = ErrorCode::none;
     switch (spec.type) {
+        case ColumnType::float16:
         case ColumnType::float32:
         case ColumnType::float64:
             code = parse_float(content, spec.type, format_->decimal_point, &real);
-            if (spec.type == ColumnType::float32)
-                c.values.as<float>()[at] = float(real);
-            else
-                c.values.as<double>()[at] = real;
+            store_float(spec.type, real, c.values.data(), at);
             return code;
         case ColumnType::decimal128: {
             __int128 exact = 0;

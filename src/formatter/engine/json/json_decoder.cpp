@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/records/byte_order_mark.hpp"
+
 namespace formatter {
 namespace {
 
@@ -105,7 +107,7 @@ size_t JsonDecoder::index(const uint8_t* data, size_t size, uint64_t row_limit) 
     const uint8_t* at = data;
     const uint8_t* const stop = static_cast<const uint8_t*>(last_end) + 1;
     if (place_.stream_start) {
-        if (size >= 3 && std::memcmp(data, "\xEF\xBB\xBF", 3) == 0) at += 3;
+        at += mark_size(data, size);
         offset_ += size_t(at - data);
         place_.stream_start = false;
     }
@@ -149,8 +151,7 @@ void JsonDecoder::index_unterminated(const uint8_t* data, size_t size) {
     uint8_t* line = block_.keep_bytes(size + 1);
     std::memcpy(line, data, size);
     line[size] = '\n';
-    size_t mark = 0;
-    if (place_.stream_start && size >= 3 && std::memcmp(line, "\xEF\xBB\xBF", 3) == 0) mark = 3;
+    const size_t mark = place_.stream_start ? mark_size(line, size) : 0;
     place_.stream_start = false;
     offset_ += mark;
     const Slice slice{line + mark, line + size + 1, line, line + size + 1, false};

@@ -2,16 +2,14 @@
 
 #include <cstring>
 
+#include "engine/json/json_text.hpp"
+#include "engine/records/byte_order_mark.hpp"
+
 namespace formatter {
 namespace {
 
-constexpr char byte_order_mark[] = "\xEF\xBB\xBF";
-
-bool is_space(uint8_t c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-
 size_t skip_space(const uint8_t* data, size_t at, size_t size) {
-    while (at < size && is_space(data[at])) at++;
-    return at;
+    return size_t(skip_json_space(data + at, data + size) - data);
 }
 
 // Behind the quote that closes the string, or `size`; the state says which.
@@ -39,16 +37,6 @@ size_t pass_string(const uint8_t* data, size_t at, size_t size, ScanState* state
         state->escaped = c == '\\';
     }
     return at;
-}
-
-// Bytes of a byte order mark at the stream's start. Returns whether this byte is one.
-bool is_mark(uint8_t c, ScanState* state) {
-    if (c == uint8_t(byte_order_mark[state->mark])) {
-        state->mark++;
-        return true;
-    }
-    state->mark = 3;
-    return false;
 }
 
 // A record's bytes as a line. Line breaks between tokens become spaces; in a string, where none may stand, they become
@@ -87,12 +75,12 @@ RecordEnds JsonDocuments::scan_array(const uint8_t* data, size_t size, ScanState
             continue;
         }
         const uint8_t c = data[at++];
-        if (state->mark < 3) {
+        if (state->mark < mark_bytes) {
             if (state->mark == 0) state->in_comment = true;
-            if (is_mark(c, state)) continue;
+            if (is_next_mark_byte(c, &state->mark)) continue;
         }
         if (state->in_comment) {
-            if (is_space(c)) continue;
+            if (is_json_space(c)) continue;
             state->in_comment = false;
             state->matched = c != '[';
             continue;
@@ -129,8 +117,8 @@ RecordEnds JsonDocuments::scan_documents(const uint8_t* data, size_t size, ScanS
             ended = state->count == 0;
         } else {
             const uint8_t c = data[at++];
-            if (state->mark < 3 && is_mark(c, state)) continue;
-            if (state->at_record_start && is_space(c)) continue;
+            if (state->mark < mark_bytes && is_next_mark_byte(c, &state->mark)) continue;
+            if (state->at_record_start && is_json_space(c)) continue;
             const bool first = state->at_record_start;
             state->at_record_start = false;
             switch (c) {
@@ -197,7 +185,7 @@ RewrittenText JsonAsLines::rewrite(const RewriteSource& source, uint8_t* out, st
         const size_t record_end = at + found.first;
         size_t begin = at;
         if (first) {
-            if (record_end - begin >= 3 && std::memcmp(source.data + begin, byte_order_mark, 3) == 0) begin += 3;
+            begin += mark_size(source.data + begin, record_end - begin);
             if (layout_ == JsonLayout::array) begin = skip_space(source.data, begin, record_end) + 1;  // the bracket
         }
         // An item without its comma; nothing at all in front of it is an item that is missing, which the comma tells.
@@ -225,7 +213,7 @@ RewrittenText JsonAsLines::rewrite_end(const RewriteSource& source, size_t at, L
     const uint8_t* data = source.data;
     const size_t size = source.size;
     const bool first = at == 0 && source.stream_start;
-    if (first && size >= 3 && std::memcmp(data, byte_order_mark, 3) == 0) at += 3;
+    if (first) at += mark_size(data, size);
     size_t begin = skip_space(data, at, size);
     if (layout_ != JsonLayout::array) {
         if (begin < size) lines->add(begin, size, size);

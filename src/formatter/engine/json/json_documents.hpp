@@ -21,7 +21,7 @@ class JsonDocuments : public RecordScanner {
     // In the state: `in_comment` until the array has opened, `matched` 1 once it has closed, `count` open brackets.
     RecordEnds scan(const uint8_t* data, size_t size, ScanState*, bool first_only) const override;
     bool checks_end() const override { return layout_ == JsonLayout::array; }
-    bool has_begun(const ScanState& state) const override { return state.mark == 3 && !state.in_comment; }
+    bool has_begun(const ScanState& state) const override { return state.mark == mark_bytes && !state.in_comment; }
 
   private:
     RecordEnds scan_array(const uint8_t* data, size_t size, ScanState*, bool first_only) const;

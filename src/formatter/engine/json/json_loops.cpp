@@ -44,11 +44,12 @@ void JsonLoops::decode(const JsonNodeSpec& node, const FieldView& v, bool leadin
     switch (node.scalar.type) {
         case ColumnType::int64: kernel_->decode_int64(v, to(int64_t()), *marks); return zeros();
         case ColumnType::float64: kernel_->decode_float64(v, '.', to(double()), *marks); return zeros();
+        case ColumnType::float16:
         case ColumnType::float32: {
             double* wide = reinterpret_cast<double*>(wide_.data());
             kernel_->decode_float64(v, '.', wide, *marks);
             zeros();
-            return narrow_floats(wide, to(float()), rows, marks);
+            return narrow_floats(node.scalar.type, wide, values + at * value_width(node.scalar.type), rows, marks);
         }
         case ColumnType::boolean: {
             static const Token yes{4, {'t', 'r', 'u', 'e'}}, no{5, {'f', 'a', 'l', 's', 'e'}};

@@ -1,9 +1,19 @@
 #include "engine/json/json_record_format.hpp"
 
+#include <algorithm>
+
 #include "engine/json/json_decoder.hpp"
 #include "engine/json/json_documents.hpp"
 
 namespace formatter {
+namespace {
+
+bool keeps_text(const JsonNodeSpec& node) {
+    return node.scalar.raw || node.scalar.any_value ||
+           std::any_of(node.children.begin(), node.children.end(), keeps_text);
+}
+
+}  // namespace
 
 RecordFormat json_record_format(std::shared_ptr<const JsonFormat> json) {
     RecordFormat format;
@@ -11,6 +21,8 @@ RecordFormat json_record_format(std::shared_ptr<const JsonFormat> json) {
     framing.kernel = json->kernel;
     if (json->layout == JsonLayout::lines) {  // records end at every '\n', so buffers can be used in any order
         format.line_ends_inside = true;
+        format.keeps_text = std::any_of(json->columns.begin(), json->columns.end(),
+                                        [](const JsonColumn& column) { return keeps_text(column.node); });
         format.make_decoder = [json] { return std::unique_ptr<RecordDecoder>(new JsonDecoder(json)); };
         return format;
     }

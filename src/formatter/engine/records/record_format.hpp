@@ -48,6 +48,7 @@ class HeaderReader {
 struct RecordFormat {
     Framing framing;
     bool line_ends_inside = false;  // within a record that is known whole, line ends are space
+    bool keeps_text = false;  // of values as they are written, line ends and all
     bool readable = true;  // else the header lacks a wanted column: records can only be passed over
     std::shared_ptr<const HeaderReader> header;  // null: it has none
     std::function<std::unique_ptr<RecordDecoder>()> make_decoder;

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/records/byte_order_mark.hpp"
+
 namespace formatter {
 
 // What a scanner knows where a buffer begins. A fresh one is that of a record's start.
@@ -15,7 +17,7 @@ struct ScanState {
     bool in_comment = false;
     bool at_record_start = true;
     uint8_t matched = 0;  // bytes of the record end, or of a length, already met
-    uint8_t mark = 3;  // bytes of a byte order mark already met; 3: none can stand here
+    uint8_t mark = mark_bytes;  // bytes of a byte order mark already met; all: none can stand here
     uint64_t count = 0;  // of open brackets, or of bytes of a record
     uint64_t carried = 0;  // bytes that were met and could not be decided about yet
 
@@ -48,7 +50,7 @@ class RecordScanner {
     // though no bytes are left.
     virtual bool checks_end() const { return false; }
     // Whether anything but white space has come, so that the end matters.
-    virtual bool has_begun(const ScanState& state) const { return state.mark == 3; }
+    virtual bool has_begun(const ScanState& state) const { return state.mark == mark_bytes; }
     // Fixed size of every record, so that a range of the input can find its own first one; 0: none.
     virtual size_t fixed_size() const { return 0; }
     // All states a buffer can begin in, where that is a finite number that can be followed at once; else none.

@@ -53,6 +53,10 @@ class RecordArrayReader {
             first_record_[i] = ordinal_;
             if (values[i].null) continue;
             const RecordValue value = without_end(values[i]);
+            if (format_.keeps_text && value.size && std::memchr(value.data, '\n', value.size)) {
+                if (!end_run() || !read_as_it_is(value)) return false;
+                continue;
+            }
             if (runs_ && value.size && is_one_record(value)) {
                 if (!add_to_run(value, i)) return false;
                 continue;
@@ -166,6 +170,15 @@ class RecordArrayReader {
         return true;
     }
 
+    // By its text: line ends stay what they are.
+    bool read_as_it_is(const RecordValue& value) {
+        place(ordinal_);
+        if (!fits(value.size)) return false;
+        decoder_->index_unterminated(value.data, value.size);
+        ordinal_ += decoder_->records_placed();
+        return true;
+    }
+
     void place(uint64_t ordinal) {
         decoder_->place(Place{uint32_t(first_of_place_.size())});
         first_of_place_.push_back(ordinal);
@@ -204,6 +217,10 @@ class RecordArrayReader {
             const size_t value = value_of(ordinal_of(found.at.record));
             if (found.row_kept && result->row_of_value[value] == RecordArrayResult::filtered) continue;
             const ValuePosition position{value, found.at.bytes - int64_t(base_[value])};
+            if (format_.line_ends_inside) {
+                restore_line_ends(&found.found, values[value], position.bytes);
+                restore_line_ends(&found.raw, values[value], 0);
+            }
             result->findings.emplace_back(std::move(found), position);
         }
         for (size_t i = 0; i < count; i++) {
@@ -211,6 +228,12 @@ class RecordArrayReader {
             result->findings.emplace_back(
                 Finding::of_record(ErrorCode::several_records, values[i].data, values[i].size), ValuePosition{i});
         }
+    }
+
+    // What stood where a line was to be without them. `at`: where the text begins in the value.
+    static void restore_line_ends(std::string* text, const RecordValue& value, int64_t at) {
+        for (size_t i = 0; i < text->size() && size_t(at) + i < value.size; i++)
+            if ((*text)[i] == '\r' && value.data[size_t(at) + i] == '\n') (*text)[i] = '\n';
     }
 
     const RecordFormat& format_;

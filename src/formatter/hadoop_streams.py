@@ -1,4 +1,4 @@
-"""Compressed files as Hadoop writes them, and no tool of others: `.deflate`, and `.lz4` in blocks without frames.
+"""Compressed files as Hadoop writes them, and few tools of others: `.deflate`, and `.lz4` in blocks without frames.
 
 In: a binary stream, from its beginning. Out: a stream of its content, a block in memory at a time. Refuses to know: paths;
 `name` is for messages.
@@ -7,20 +7,21 @@ In: a binary stream, from its beginning. Out: a stream of its content, a block i
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pyarrow as pa
 
-import formatter as fm
-from formatter.block_stream import READ_BYTES, BlockStream, hadoop_blocks
+from formatter.block_stream import READ_BYTES, BlockStream, hadoop_blocks, up_to
+from formatter.errors import FormatError
 
 DEFLATE, LZ4 = "deflate", "lz4"
 LZ4_FRAME = b"\x04\x22\x4d\x18"
+LZ4_SKIPPABLE = b"\x2a\x4d\x18"  # behind a byte from 0x50 on: a frame that readers pass over
 
 
 def inflated(raw: Any, name: str) -> BlockStream:
-    return BlockStream(_inflated(raw, name))
+    return BlockStream(_inflated(raw, name), raw)
 
 
 def _inflated(raw: Any, name: str) -> Iterator[bytes]:
@@ -39,9 +40,36 @@ def _inflated(raw: Any, name: str) -> Iterator[bytes]:
         raise _damaged(name, DEFLATE, "it ends in the middle")
 
 
-def lz4_blocks(raw: Any, name: str, start: bytes) -> BlockStream:
-    """`start`: what was read of it already, to see that it is no frame."""
+def lz4_stream(raw: Any, name: str, frames: Callable[[Any], Any]) -> Any:
+    """frames: opens a stream of frames, which begin with what marks one; blocks begin with their size."""
+    start = up_to(raw, len(LZ4_FRAME))
+    if start == LZ4_FRAME or start[1:] == LZ4_SKIPPABLE:
+        return frames(Resumed(start, raw))
+    return BlockStream(_lz4_blocks(raw, name, start), raw)
 
+
+class Resumed:
+    """A stream of which the first bytes were read already."""
+
+    closed = False
+
+    def __init__(self, start: bytes, raw: Any) -> None:
+        self._start = start
+        self._raw = raw
+
+    def read(self, size: int = -1) -> bytes:
+        if not self._start:
+            return bytes(self._raw.read(size))
+        taken = self._start if size < 0 else self._start[:size]
+        self._start = self._start[len(taken) :]
+        return taken if size >= 0 else taken + bytes(self._raw.read())
+
+    def close(self) -> None:
+        self.closed = True
+        self._raw.close()
+
+
+def _lz4_blocks(raw: Any, name: str, start: bytes) -> Iterator[bytes]:
     def decoded(part: bytes, most: int) -> bytes:
         size = _lz4_size(part)
         if size is None or size > most:
@@ -51,7 +79,7 @@ def lz4_blocks(raw: Any, name: str, start: bytes) -> BlockStream:
         except (OSError, pa.ArrowException) as error:
             raise _damaged(name, LZ4, str(error)) from error
 
-    return BlockStream(hadoop_blocks(raw, start, decoded, lambda: _damaged(name, LZ4, "it ends in the middle")))
+    return hadoop_blocks(raw, start, decoded, lambda: _damaged(name, LZ4, "it ends in the middle"))
 
 
 def _lz4_size(part: bytes) -> int | None:
@@ -85,7 +113,8 @@ def _length(part: bytes, at: int, nibble: int) -> tuple[int, int]:
             return nibble, at
 
 
-def _damaged(name: str, codec: str, why: str) -> fm.FormatError:
-    return fm.FormatError(
-        f"{name}: expected a file compressed by {codec}, found other bytes ({why})", code="bad_compression"
+def _damaged(name: str, codec: str, why: str) -> FormatError:
+    return FormatError(
+        f"{name}: expected {codec}, found other bytes ({why}); the file was damaged, or written by another codec",
+        code="bad_compression",
     )
