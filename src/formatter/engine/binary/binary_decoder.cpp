@@ -85,8 +85,6 @@ __int128 load_decimal(const uint8_t* at, uint32_t width, bool big_endian) {
     return __int128((unsigned __int128)(high) << 64 | low);
 }
 
-void set_bit(std::vector<uint64_t>& bits, size_t i) { bits[i / 64] |= uint64_t(1) << (i % 64); }
-
 }  // namespace
 
 BinaryDecoder::BinaryDecoder(std::shared_ptr<const BinaryFormat> format)
@@ -100,8 +98,6 @@ BinaryDecoder::BinaryDecoder(std::shared_ptr<const BinaryFormat> format)
     }
     std::sort(checked_.begin(), checked_.end(),
               [this](size_t a, size_t b) { return format_->fields[a].offset < format_->fields[b].offset; });
-    text_before_.resize(format_->columns.size());
-    nulls_before_.resize(format_->columns.size());
     values_decoded.assign(format_->columns.size(), 0);
     rows_.reserve(block_rows_most);
 }
@@ -114,14 +110,7 @@ void BinaryDecoder::place(const Place& at) {
 
 void BinaryDecoder::expect(uint64_t bytes) {
     const size_t prefix = format_->length.width == LengthPrefix::varint ? 1 : format_->length.width;
-    if (!format_->has_rest && bytes > block_bytes) reserve(bytes / (format_->row_width + prefix) + 1);
-}
-
-void BinaryDecoder::reserve(uint64_t rows) {
-    if (columns_.rows() + rows <= reserved_) return;
-    const uint64_t more = std::max<uint64_t>(rows, columns_.rows());
-    columns_.reserve_rows(more);
-    reserved_ = columns_.rows() + more;
+    if (!format_->has_rest && bytes > block_bytes) columns_.make_room(bytes / (format_->row_width + prefix) + 1);
 }
 
 size_t BinaryDecoder::index(const uint8_t* data, size_t size, uint64_t row_limit) {
@@ -200,11 +189,8 @@ void BinaryDecoder::index_unterminated(const uint8_t* data, size_t size) {
 void BinaryDecoder::read_block(uint64_t met) {
     counters.records += met;
     if (rows_.empty()) return;
-    reserve(rows_.size());
-    for (size_t i = 0; i < columns_.size(); i++) {
-        text_before_[i] = columns_.column(i).text_bytes;
-        nulls_before_[i] = columns_.column(i).null_count;
-    }
+    columns_.make_room(rows_.size());
+    columns_.begin_rows();
     const uint64_t nulled_before = counters.nulled;
     const RowFilter& filter = format_->filter;
     if (filter.active()) {
@@ -214,11 +200,7 @@ void BinaryDecoder::read_block(uint64_t met) {
         bits_.assign(count / 64 + 1, ~uint64_t(0));
         if (count) evaluate_filter(filter, columns_, columns_.rows(), uint32_t(count), bits_.data());
         for (uint64_t& word : bits_) word = ~word;
-        for (size_t i = 0; i < columns_.size(); i++) {  // decoded anew for the rows that stay
-            Column& c = columns_.column(i);
-            c.text_bytes = text_before_[i];
-            c.null_count = nulls_before_[i];
-        }
+        columns_.forget_rows();  // decoded anew for the rows that stay
         counters.nulled = nulled_before;
         drop(bits_);
         counters.filtered += count - rows_.size();
@@ -241,14 +223,14 @@ void BinaryDecoder::check(bool filter_columns) {
             const Row& row = rows_[r];
             const ErrorCode code = wrong_with(i, row);
             if (code == ErrorCode::none) continue;
-            if (!dropped.empty() && dropped[r / 64] >> (r % 64) & 1) continue;  // a field further left spoke
+            if (!dropped.empty() && has_bit(dropped.data(), r)) continue;  // a field further left spoke
             const BinaryField& field = format_->fields[i];
             const size_t size = field.reading == BinaryReading::rest ? row.size - field.offset : field.width;
             if (!keeps || format_->note_nulled)
                 note(code, int32_t(i), row.data + field.offset, size, row.record, row.data, row.size, keeps);
             if (keeps) continue;
             if (dropped.empty()) dropped.resize(rows_.size() / 64 + 1);
-            set_bit(dropped, r);
+            set_bit(dropped.data(), r);
         }
     }
     if (!dropped.empty()) drop(dropped);
@@ -272,14 +254,13 @@ ErrorCode BinaryDecoder::wrong_with(size_t i, const Row& row) const {
     if (field.reading != BinaryReading::rest) return ErrorCode::none;
     const size_t size = row.size - field.offset;
     if (!has_large_offsets(spec.type) && size > size_t(INT32_MAX)) return ErrorCode::overflow;
-    const bool text = spec.type == ColumnType::string || spec.type == ColumnType::large_string;
-    return !text || format_->kernel->valid_utf8(at, size) ? ErrorCode::none : ErrorCode::bad_utf8;
+    return !must_be_utf8(spec) || format_->kernel->valid_utf8(at, size) ? ErrorCode::none : ErrorCode::bad_utf8;
 }
 
 void BinaryDecoder::drop(const std::vector<uint64_t>& dropped) {
     size_t kept = 0;
     for (size_t r = 0; r < rows_.size(); r++)
-        if (!(dropped[r / 64] >> (r % 64) & 1)) rows_[kept++] = rows_[r];
+        if (!has_bit(dropped.data(), r)) rows_[kept++] = rows_[r];
     if (kept < rows_.size()) stride_ = 0;
     rows_.resize(kept);
 }
@@ -295,7 +276,7 @@ void BinaryDecoder::decode_columns(bool filter_columns_only) {
         const bool checked = reading != BinaryReading::copy;
         for (size_t r = 0; r < count && checked && may_null(i); r++) {
             if (wrong_with(i, rows_[r]) == ErrorCode::none) continue;
-            valid_[r / 64] &= ~(uint64_t(1) << (r % 64));
+            clear_bit(valid_.data(), r);
             counters.nulled++;
         }
         if (reading == BinaryReading::boolean)
@@ -341,14 +322,11 @@ void BinaryDecoder::decode_text(size_t i) {
     c.text.reserve(c.text_bytes + bytes + 64, c.text_bytes);
     const bool large = has_large_offsets(format_->columns[i].type);
     for (size_t r = 0; r < rows_.size(); r++) {
-        const bool valid = valid_[r / 64] >> (r % 64) & 1;
+        const bool valid = has_bit(valid_.data(), r);
         const size_t size = !valid ? 0 : rest ? rows_[r].size - field.offset : field.width;
         if (size) std::memcpy(c.text.data() + c.text_bytes, rows_[r].data + field.offset, size);
         c.text_bytes += size;
-        if (large)
-            c.values.as<int64_t>()[at + 1 + r] = int64_t(c.text_bytes);
-        else
-            c.values.as<int32_t>()[at + 1 + r] = int32_t(c.text_bytes);
+        c.write_offset(large, at + r);
     }
 }
 
@@ -364,9 +342,6 @@ void BinaryDecoder::note(ErrorCode code, int32_t column, const uint8_t* at, size
     findings.emplace_back(std::move(finding), position);
 }
 
-void BinaryDecoder::export_batch(ArrowArray* out) {
-    columns_.export_batch(out, format_->output_columns);
-    reserved_ = 0;
-}
+void BinaryDecoder::export_batch(ArrowArray* out) { columns_.export_batch(out, format_->output_columns); }
 
 }  // namespace formatter

@@ -38,7 +38,6 @@ class BinaryDecoder : public RecordDecoder {
 
     size_t index_prefixed(const uint8_t* data, size_t size, uint64_t row_limit);
     void read_block(uint64_t size);
-    void reserve(uint64_t rows);
     // Drops rows whose values no column can hold; `wanted` says which columns are looked at.
     void check(bool filter_columns);
     ErrorCode wrong_with(size_t column, const Row&) const;
@@ -54,7 +53,6 @@ class BinaryDecoder : public RecordDecoder {
     std::shared_ptr<const BinaryFormat> format_;
     std::vector<bool> is_filter_column_;
     ColumnSet columns_;
-    std::vector<uint64_t> text_before_, nulls_before_;
     std::vector<size_t> checked_;  // columns with values that no column can hold, by their place in a row
     std::vector<Row> rows_;  // of the block, as far as they are not dropped
     size_t stride_ = 0;  // from row to row, or 0: it differs
@@ -63,7 +61,6 @@ class BinaryDecoder : public RecordDecoder {
     Place place_;
     int64_t offset_ = 0;  // bytes past place_
     uint64_t records_ = 0;  // records past place_
-    uint64_t reserved_ = 0;
     std::vector<uint64_t> bits_, valid_;
 };
 

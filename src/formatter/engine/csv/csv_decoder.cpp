@@ -1,4 +1,5 @@
-// The index half of the CSV decoder: records in, stops out. csv_values.cpp and csv_text.cpp turn stops into columns.
+// Records to stops. In: bytes that begin at a record. Out: a block of rows, each with the stops of its wanted fields.
+// Refuses to know values.
 #include "engine/csv/csv_decoder.hpp"
 
 #include <algorithm>
@@ -11,7 +12,8 @@
 namespace formatter {
 namespace {
 
-constexpr size_t slice_bytes = 256 << 10;  // a block's bytes, stops and values stay in the second-level cache together
+constexpr size_t stretch_bytes =
+    256 << 10;  // a block's bytes, stops and values stay in the second-level cache together
 constexpr size_t block_entries = 64 << 10;
 constexpr uint32_t block_rows_most = 2048;
 constexpr uint32_t aligned_rows = 64;  // a word of marks; values of one byte fill a line
@@ -110,11 +112,9 @@ CsvDecoder::CsvDecoder(std::shared_ptr<const CsvFormat> format)
     true_tokens_ = tokens_for_kernel(*format_, format_->trues);
     false_tokens_ = tokens_for_kernel(*format_, format_->falses);
     values_decoded.assign(format_->columns.size(), 0);
-    text_before_.resize(format_->columns.size());
-    nulls_before_.resize(format_->columns.size());
     in_quotes_.assign(format_->columns.size(), 0);
     number_shapes_.assign(format_->columns.size(), NumberShape());
-    plan_filter();
+    order_filter();
 }
 
 void CsvDecoder::place(const Place& at) {
@@ -185,9 +185,9 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
                          format_->quoting};
     const StopPlan plan{format_->fields, uint32_t(stops_.size()), stops_.data()};
     RecordShape shape;
-    size_t at = 0, slice = slice_bytes, passed = 0;
+    size_t at = 0, stretch = stretch_bytes, passed = 0;
     while (row_limit > 0 && at < size) {
-        const size_t window = std::min({size - at, slice, offsets_most});
+        const size_t window = std::min({size - at, stretch, offsets_most});
         if (!make_room(window)) break;
         if (block_.room() == 0) materialize();
         if (block_.empty() && std::max<uint64_t>(size - at + offset_, place_.bytes) >= aligned_from + offset_)
@@ -210,7 +210,7 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
                 if (passed == 0) break;
                 row_limit--;
                 at += passed;
-                slice = slice_bytes;
+                stretch = stretch_bytes;
                 continue;
             }
             if (!make_room(shape.size)) break;
@@ -227,7 +227,7 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
             continue;
         }
         if (window == size - at + result.consumed) break;  // the rest is an incomplete record
-        slice = result.consumed ? slice_bytes : slice * 2;  // longer than a slice: look further
+        stretch = result.consumed ? stretch_bytes : stretch * 2;  // a record is longer: look further
         // A block's bytes should stay cached until its values are read.
         if (result.consumed && !block_.empty()) materialize();
     }
@@ -365,7 +365,6 @@ void CsvDecoder::structural_error(ErrorCode code, const uint8_t* data, size_t si
 
 void CsvDecoder::export_batch(ArrowArray* out) {
     columns_.export_batch(out, format_->output_columns);
-    reserved_ = 0;
     text_room_ = columns_.text_room();
 }
 

@@ -71,8 +71,6 @@ JsonDecoder::JsonDecoder(std::shared_ptr<const JsonFormat> format)
     }
     leading_zeros_.assign(format_->columns.size(), 0);
     values_decoded.assign(format_->columns.size(), 0);
-    text_before_.resize(columns_.size());
-    nulls_before_.resize(columns_.size());
     usual_text_bytes_.resize(columns_.size());
 }
 
@@ -252,7 +250,6 @@ void JsonDecoder::export_batch(ArrowArray* out) {
     }
     flat.release(&flat);
     export_columns(&children, rows, out);
-    reserved_ = 0;
     text_room_ = offsets_most;
 }
 

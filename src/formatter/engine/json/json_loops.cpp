@@ -1,6 +1,7 @@
 #include "engine/json/json_loops.hpp"
 
 #include "engine/columns/narrowing.hpp"
+#include "engine/records/row_block.hpp"
 
 namespace formatter {
 namespace {
@@ -14,18 +15,14 @@ int64_t epoch_factor(const JsonNodeSpec& node) {
 
 // JSON has no number that begins with a zero and another digit; the kernels' loops do not mind.
 void mark_leading_zeros(const FieldView& view, ValueMarks* marks) {
-    uint32_t row = 0;
-    for (size_t s = 0; s < view.segment_count; s++) {
-        const Segment& segment = view.segments[s];
-        const uint32_t* stops = view.stops + segment.first_stop + view.begin_stop;
-        for (uint32_t i = 0; i < segment.rows; i++, row++, stops += view.stride) {
-            const uint8_t* at = segment.base + stops[0];  // a line end follows at least, so two more bytes can be read
-            at += *at == '-';
-            const bool bad = *at == '0' && uint8_t(at[1] - '0') <= 9;
-            marks->odd[row / 64] |= uint64_t(bad) << row % 64;
-            marks->odd_count += bad;
-        }
-    }
+    each_row(view, [&](uint32_t row, const Segment& segment, const uint32_t* stops) {
+        // A line end follows at least, so two more bytes can be read.
+        const uint8_t* at = segment.base + stops[view.begin_stop];
+        at += *at == '-';
+        const bool bad = *at == '0' && uint8_t(at[1] - '0') <= 9;
+        marks->odd[row / 64] |= uint64_t(bad) << row % 64;
+        marks->odd_count += bad;
+    });
 }
 
 }  // namespace
