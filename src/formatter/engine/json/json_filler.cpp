@@ -114,7 +114,7 @@ bool JsonFiller::fill_text(JsonBuilder& builder, uint32_t at) {
     const Node& node = walk_->node(at);
     const JsonNodeSpec& spec = builder.spec();
     const FieldView view = walk_->space(node.space).view(node.entry);
-    const bool plain = !spec.scalar.raw && spec.scalar.encoding == BinaryEncoding::plain && spec.scalar.byte_width == 0;
+    const bool plain = !spec.scalar.raw && spec.scalar.encoding == BinaryEncoding::plain && spec.scalar.byte_width < 0;
     const bool nullable = spec.scalar.nullable;
     scratch_.make_room(view.rows);
     static const uint8_t none[1] = {};

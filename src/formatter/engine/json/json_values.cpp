@@ -168,7 +168,7 @@ void JsonDecoder::decode_text(size_t i) {
     const ColumnSpec& s = spec(i);
     Column& c = columns_.column(layout_[i].position);
     const bool large = has_large_offsets(s.type);
-    if (s.raw || s.encoding != BinaryEncoding::plain || s.byte_width) return decode_text_exactly(i);
+    if (s.raw || s.encoding != BinaryEncoding::plain || s.byte_width >= 0) return decode_text_exactly(i);
     static const uint8_t none[1] = {};
     const auto exactly = [&](uint32_t row, const Segment&, const uint32_t*) {
         read_exactly(i, row);
