@@ -58,38 +58,44 @@ uint64_t word_at(const uint8_t* bits, uint64_t at, uint32_t count) {
     return bytes > 8 ? word >> shift | uint64_t(bits[at / 8 + 8]) << (64 - shift) : word >> shift;
 }
 
+// Calls `use` with whether a value, which is not NaN, is in a list.
+template <typename T, typename Wanted, typename Use>
+void with_list(const std::vector<Wanted>& wanted, Use use) {
+    const Wanted *const begin = wanted.data(), *const end = begin + wanted.size();
+    if (wanted.size() > longest_walk) return use([=](const T& value) { return std::binary_search(begin, end, value); });
+    use([=](const T& value) {
+        bool found = false;
+        for (const Wanted* w = begin; w < end; w++) found |= value == *w;
+        return found;
+    });
+}
+
 // Calls `use` with what the predicate asks of one value, so that nothing is decided once a row that could be once a block.
 // A null is asked by null_passes(); NaN equals nothing, but is in a list that names it.
 template <typename T, typename Wanted, typename Use>
 void with_test(const Predicate& p, const std::vector<Wanted>& wanted, Use use) {
-    if (p.compare == Compare::in || p.compare == Compare::not_in) {
-        const bool found_passes = p.compare == Compare::in;
-        const auto among = [&](auto is_listed) {
-            if constexpr (std::is_floating_point_v<T>) {
-                const bool holds_nan = p.holds_nan;
-                use([=](T value) { return (value == value ? is_listed(value) : holds_nan) == found_passes; });
-            } else {
-                use([=](const T& value) { return is_listed(value) == found_passes; });
-            }
-        };
-        const Wanted *const begin = wanted.data(), *const end = begin + wanted.size();
-        if (wanted.size() > longest_walk)
-            return among([=](const T& value) { return std::binary_search(begin, end, value); });
-        return among([=](const T& value) {
-            bool found = false;
-            for (const Wanted* w = begin; w < end; w++) found |= value == *w;
-            return found;
-        });
-    }
-    const T bound = wanted[0];
+    const auto bound = [&wanted] { return T(wanted[0]); };
     switch (p.compare) {
-        case Compare::equal: return use([=](const T& value) { return value == bound; });
-        case Compare::not_equal: return use([=](const T& value) { return value != bound; });
-        case Compare::less: return use([=](const T& value) { return value < bound; });
-        case Compare::less_equal: return use([=](const T& value) { return value <= bound; });
-        case Compare::greater: return use([=](const T& value) { return value > bound; });
-        default: return use([=](const T& value) { return value >= bound; });
+        case Compare::equal: return use([b = bound()](const T& value) { return value == b; });
+        case Compare::not_equal: return use([b = bound()](const T& value) { return value != b; });
+        case Compare::less: return use([b = bound()](const T& value) { return value < b; });
+        case Compare::less_equal: return use([b = bound()](const T& value) { return value <= b; });
+        case Compare::greater: return use([b = bound()](const T& value) { return value > b; });
+        case Compare::greater_equal: return use([b = bound()](const T& value) { return value >= b; });
+        case Compare::is_null: return use([](const T&) { return false; });
+        case Compare::is_not_null: return use([](const T&) { return true; });
+        case Compare::in:
+        case Compare::not_in: break;
     }
+    const bool found_passes = p.compare == Compare::in;
+    with_list<T>(wanted, [&](auto is_listed) {
+        if constexpr (std::is_floating_point_v<T>) {
+            const bool holds_nan = p.holds_nan;
+            use([=](T value) { return (value == value ? is_listed(value) : holds_nan) == found_passes; });
+        } else {
+            use([=](const T& value) { return is_listed(value) == found_passes; });
+        }
+    });
 }
 
 template <typename T, typename Wanted, typename ValueAt>
@@ -236,7 +242,6 @@ bool null_passes(const Predicate& p) {
 }
 
 bool text_passes(const Predicate& p, std::string_view value) {
-    if (p.compare == Compare::is_null || p.compare == Compare::is_not_null) return p.compare == Compare::is_not_null;
     bool passes = false;
     with_test<std::string_view>(p, p.texts, [&](auto test) { passes = test(value); });
     return passes;
