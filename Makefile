@@ -33,10 +33,10 @@ test: build  ## every test; ARGS="-k name" narrows
 test-fast: build  ## the quick ones, without Spark
 	@$(PYTEST) $(PARALLEL) -m "not slow and not spark" $(ARGS)
 
-test-kernels: build  ## the quick ones under each kernel but the best, which `make test` uses
+test-kernels: build  ## the quick ones that a kernel could decide, under each but the best, which `make test` uses
 	@for kernel in $$($(BIN)/python -c '$(OTHER_KERNELS)'); do \
 	  echo "== FORMATTER_KERNEL=$$kernel"; \
-	  FORMATTER_KERNEL=$$kernel $(PYTEST) $(PARALLEL) -q -m "not slow and not spark" $(ARGS); \
+	  FORMATTER_KERNEL=$$kernel $(PYTEST) $(PARALLEL) -q -m "by_kernel and not slow and not spark" $(ARGS); \
 	done
 
 lint: build  ## ruff, mypy --strict, cython-lint, clang-format; changes nothing
