@@ -15,13 +15,13 @@ import pyarrow as pa
 
 import formatter as fm
 from formatter import _core, diagnostics
-from formatter.formats import as_bytes
+from formatter.formats.checks import as_bytes
 from formatter.plans import make_plan
 from spark_udfs.chunk_rows import ChunkColumns
 from spark_udfs.chunk_survey import HEAD_BYTES, HEAD_CHUNKS, NO_END, fixed_width, has_header, record_end_of
 
 CARRY_LIMIT = 1 << 30  # bytes of open records: they are on the driver and with every worker
-CARRIED = -1  # engine/chunk_reader.hpp: PlacedChunk::carried
+CARRIED = -1  # engine/whole/chunk_reader.hpp: PlacedChunk::carried
 
 Origin = int | str
 

@@ -19,13 +19,13 @@ from pyspark.sql.types import DataType
 import formatter as fm
 from formatter import _core
 from formatter.buffers import addresses_of
-from formatter.formats import as_bytes
+from formatter.formats.checks import as_bytes
 from formatter.plans import make_plan
 from spark_udfs.arrow_schema import arrow_type
 from spark_udfs.chunk_rows import PREFIX, ChunkColumns
 from spark_udfs.jvm_survey import quote_survey
 
-NO_END = 0xFFFFFFFF  # engine/chunk_survey.hpp: ChunkCourse::none
+NO_END = 0xFFFFFFFF  # engine/whole/chunk_survey.hpp: ChunkCourse::none
 COURSES_AT, TAIL_AT = 8, 24  # in quote_survey.java's bytes
 WIDE = {pa.binary(): pa.large_binary()}
 HEAD_BYTES = 64 << 10  # a header ends within so many bytes ...
