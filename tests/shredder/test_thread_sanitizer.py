@@ -11,7 +11,7 @@ FLAGS = ["-std=c++17", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pthread"]
 
 
 def run(name, sanitizers, argument):
-    objects = objects_of(HERE / f"{name}.cpp", *sorted(PACKAGE.rglob("shred_*.cpp")))
+    objects = objects_of(HERE / f"{name}.cpp", *sorted(PACKAGE.glob("engine/shred/shred_*.cpp")))
     program = native_program(f"{name}_{sanitizers[:7]}", objects, [*FLAGS, f"-fsanitize={sanitizers}"])
     run = subprocess.run([program, argument], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
