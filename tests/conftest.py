@@ -19,10 +19,13 @@ import formatter as fm
 
 HERE = Path(__file__).parent
 
-# Files whose tests share something costly. (xdist's own marker for this is not seen by every pytest it runs with.)
+# Files whose tests share something costly; the first place that fits decides. (xdist's own marker for this is not seen by
+# every pytest it runs with.) Tests of whole processes start a Spark of their own wherever they run.
+PROCESSES = ("crash", "deployment", "speculation", "worker_process")
 ONE_WORKER = {
+    **{f"tests/spark/test_{name}.py": "" for name in PROCESSES},
+    "tests/spark/test_retries.py": "retries",  # one JVM, tasks of which may fail
     "tests/spark/": "spark",  # one JVM
-    "tests/house/test_readme.py": "spark",
     "tests/house/test_distribution.py": "distribution",  # one build of the wheel
 }
 
@@ -63,7 +66,8 @@ class GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]
     """A test is a unit of its own, unless its file is one of those that share something costly."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return next((group for place, group in ONE_WORKER.items() if nodeid.startswith(place)), nodeid)
+        group = next((group for place, group in ONE_WORKER.items() if nodeid.startswith(place)), "")
+        return group or nodeid
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> GroupScheduling | None:

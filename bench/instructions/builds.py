@@ -93,9 +93,10 @@ def build_of_the_record(say: Callable[[str], None]) -> Build:
         packed = subprocess.run(["git", "archive", commit], cwd=ROOT, check=True, capture_output=True).stdout
         subprocess.run(["tar", "-x", "-C", str(folder)], input=packed, check=True)
         plain = {name: value for name, value in os.environ.items() if not name.startswith("FORMATTER_")}
-        subprocess.run(
-            [sys.executable, "setup.py", "--quiet", "build_ext", "--inplace"], cwd=folder, check=True, env=plain
-        )
+        build = [sys.executable, "setup.py", "--quiet", "build_ext", "--inplace"]
+        built = subprocess.run(build, cwd=folder, capture_output=True, text=True, check=False, env=plain)
+        if built.returncode:
+            raise CountingFailed(f"{commit[:12]} does not build here:\n{built.stderr[-2000:]}")
     return Build(sys.executable, {"PYTHONPATH": str(folder / "src")})
 
 

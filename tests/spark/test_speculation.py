@@ -14,7 +14,6 @@ WAYS = {"read", "metrics", "origin", "global", "auto", "none", "stream"}
 
 @pytest.mark.slow
 @pytest.mark.spark
-@pytest.mark.xdist_group("spark")
 def test_rows_are_the_same_though_slow_tasks_have_copies(tmp_path):
     command = [sys.executable, str(QUERY), str(tmp_path)]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
