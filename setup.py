@@ -64,10 +64,9 @@ class BuildExtension(build_ext):
 
     def finalize_options(self) -> None:
         super().finalize_options()
-        if (
-            self.editable_mode
-        ):  # otherwise in a folder that is thrown away, and the first `make build` compiles all again
-            self.build_temp = f"build/temp.{self.plat_name}-{sys.implementation.cache_tag}"
+        if self.editable_mode:  # its folders are thrown away, and the first `make build` would compile all again
+            place = f"{self.plat_name}-{sys.implementation.cache_tag}"
+            self.build_temp, self.build_lib = f"build/temp.{place}", f"build/lib.{place}"
 
     def build_extension(self, ext: Extension) -> None:
         self._require_compiler()
