@@ -50,7 +50,7 @@ def kernel(request: pytest.FixtureRequest) -> Iterator[str]:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if is_decided_by_the_kernel(item):
+        if HERE in item.path.parents and is_decided_by_the_kernel(item):
             item.add_marker("by_kernel")
 
 
