@@ -8,6 +8,7 @@ import warnings
 
 import pyarrow as pa
 import pytest
+from patience import PATIENCE_S
 from pyspark.sql import functions as F
 
 import formatter as fm
@@ -353,7 +354,7 @@ def test_a_stream_is_narrowed(pushing, tmp_path):
         parsed.where("a > 20").select("a", "b").writeStream.format("memory").queryName("narrowed_stream")
         .option("checkpointLocation", str(tmp_path / "state")).trigger(availableNow=True).start()
     )  # fmt: skip
-    query.awaitTermination(120)
+    query.awaitTermination(PATIENCE_S)
     explained = query._jsq.toString() and query._jsq.explainInternal(True)
     assert "records[columns: a, b; filters:" in explained
     rows = pushing.table("narrowed_stream").collect()

@@ -1,12 +1,7 @@
-"""Runs a test under every kernel of this machine.
-
-In: pytest. Out: the fixture `kernel`. Refuses to know: CSV.
-"""
+"""Runs a piece of a test under a kernel of this machine. In: its name. Out: formats that decode with it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-
-import pytest
 
 import formatter as fm
 from formatter import _core
@@ -21,9 +16,3 @@ def under_kernel(name: str) -> Iterator[None]:
         yield
     finally:
         _core.use_kernel(before)
-
-
-@pytest.fixture(params=fm.kernels())
-def kernel(request: pytest.FixtureRequest) -> Iterator[str]:
-    with under_kernel(request.param):
-        yield request.param
