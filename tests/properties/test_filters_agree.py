@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kernel_fixture import under_kernel
+from kernel_choice import under_kernel
 from oracle.filter_model import passes
 
 import formatter as fm

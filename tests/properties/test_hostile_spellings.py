@@ -10,7 +10,7 @@ import pytest
 from csv_runs import CHUNK_SIZES, cut_every, difference, through_read, through_stream
 from hypothesis import given
 from hypothesis import strategies as st
-from kernel_fixture import under_kernel
+from kernel_choice import under_kernel
 from oracle.csv_oracle import Dialect, parse
 
 import formatter as fm
