@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 
 from formatter.flow.spill import Spill
 
-# Buffers and numbers go in, plain tuples come out; formatter's Python gives them names.
-_Error = tuple[str, int, int, int, int, int, bytes, bytes]  # core/batches.pxi: error_tuple
+# Buffers and numbers go in, plain tuples and findings come out; formatter's Python gives them words.
 _PushResult = tuple[  # core/streams.pxi: push_result
     str,
     tuple[int, ...],
     int,
     list[tuple[int, tuple[tuple[int, int], ...], object, int, Any]],
-    list[tuple[int, _Error]],
+    list[tuple[int, Finding]],
     list[tuple[int, int]],
 ]
 
@@ -49,11 +48,10 @@ def json_plan(
     options: dict[str, Any], columns: list[dict[str, Any]], output_columns: int, filters: list[list[dict[str, Any]]]
 ) -> Plan: ...
 
-# ---- native_plans.pxi
-def native_plan(
+# ---- binary_plans.pxi
+def binary_plan(
     options: dict[str, Any], columns: list[dict[str, Any]], output_columns: int, filters: list[list[dict[str, Any]]]
 ) -> Plan: ...
-def framed_plan(inner: Plan, length: tuple[int, bool], tells_errors: bool) -> Plan: ...
 
 # ---- shredder.pxi
 class SequenceShredder:
@@ -95,6 +93,24 @@ def hold_buffers(
 ) -> HeldBuffers: ...
 
 # ---- batches.pxi
+class Finding:
+    @property
+    def code(self) -> str: ...
+    @property
+    def column(self) -> int: ...
+    @property
+    def sequence(self) -> int: ...
+    @property
+    def byte_offset(self) -> int: ...
+    @property
+    def record(self) -> int: ...
+    @property
+    def found_fields(self) -> int: ...
+    @property
+    def found(self) -> bytes: ...
+    @property
+    def raw(self) -> bytes: ...
+
 def array_address(capsule: object) -> int: ...
 def set_offsets_most(size: int) -> int: ...
 def pool_stats() -> dict[str, int]: ...
@@ -118,13 +134,14 @@ class RangeReader:
         byte_offset: int,
         smallest_range_bytes: int = 0,
     ) -> None: ...
-    def next(self) -> tuple[int, list[object], list[_Error]] | None: ...
+    def next(self) -> tuple[int, list[object], list[Finding]] | None: ...
     @property
     def used(self) -> int: ...
     @property
     def counters(self) -> dict[str, int]: ...
     def leave(self) -> None: ...
 
+def crc32c(data: bytes | bytearray | memoryview) -> int: ...
 def read_file(file: int, offset: int, window: memoryview, threads: int) -> int: ...
 
 # ---- record_arrays.pxi
@@ -134,7 +151,7 @@ def parse_record_array(
     sizes: NDArray[np.uint64],
     valid: NDArray[np.uint8],
     record_end: bytes,
-) -> tuple[object, NDArray[np.int64] | None, list[tuple[int, _Error]], tuple[int, ...]] | None: ...
+) -> tuple[object, NDArray[np.int64] | None, list[Finding], tuple[int, ...]] | None: ...
 
 # ---- chunks.pxi
 COURSE_TYPE: np.dtype[np.void]
@@ -156,9 +173,8 @@ class ChunkReader:
         begins: NDArray[np.int64],
         ends_stream: NDArray[np.int64],
         stream_starts: NDArray[np.int64],
-        sequences: NDArray[np.int64],
         byte_offsets: NDArray[np.int64],
-    ) -> tuple[list[object], list[_Error], list[int], dict[str, int]]: ...
+    ) -> tuple[list[object], list[tuple[int, Finding]], list[int], dict[str, int]]: ...
 
 # ---- streams.pxi
 PUSH_STATUS: tuple[str, ...]

@@ -37,21 +37,17 @@ cdef class Plan:
         csv.header = dialect["header"]
         csv.decimal_point = dialect["decimal"][0]
         csv.ragged = <Ragged><uint8_t>dialect["ragged"]
-        csv.on_error = <OnError><uint8_t>dialect["on_error"]
-        csv.note_nulled = dialect["note_nulled"]
         set_texts(&csv.nulls, dialect["nulls"])
         set_texts(&csv.trues, dialect["trues"])
         set_texts(&csv.falses, dialect["falses"])
         set_texts(&csv.timestamp_formats, dialect["timestamp_formats"])
         csv.fields = fields
-        csv.output_columns = output_columns
         cdef size_t i
         csv.columns.resize(len(columns))
         for i in range(csv.columns.size()):
             describe_column(&csv.columns[i], columns[i])
-        fill_filter(&csv.filter, filters)
-        csv.kernel = active
-        plan.format = encoded_csv_format(shared, <TextEncoding><uint8_t>dialect["encoding"])
+        fill_options(csv, dialect, output_columns, filters)
+        plan.format = csv_record_format(shared, <TextEncoding><uint8_t>dialect["encoding"])
         plan.column_names = tuple(column["name"] for column in columns)
         return plan
 
@@ -60,9 +56,9 @@ cdef class Plan:
         if the header does not end within these bytes. `whole`: they are all there is, their end is its end."""
         cdef Plan plan = Plan.__new__(Plan)
         cdef Preamble preamble
-        if start.shape[0] == 0:
+        if start.shape[0] == 0 or not self.format.header:
             return None
-        preamble = self.format.read_preamble(&start[0], start.shape[0], Extent.whole if whole else Extent.beginning)
+        preamble = self.format.header.get().read(&start[0], start.shape[0], Extent.whole if whole else Extent.beginning)
         if not preamble.complete:
             return None
         copy_format(&plan.format, preamble.format.get()[0])
@@ -80,7 +76,7 @@ cdef class Plan:
         Not for formats with comments. Many threads may call at once; the GIL is released.
         """
         cdef ScanState state
-        cdef FrameEnds ends
+        cdef RecordEnds ends
         cdef Framing* framing = &self.format.framing
         cdef const uint8_t* begin = &data[0] if data.shape[0] else NULL
         cdef size_t size = data.shape[0]
@@ -120,6 +116,23 @@ cdef int describe_column(ColumnSpec* spec, dict column) except -1:
     return 0
 
 
+cdef LengthPrefix length_prefix(tuple length) except *:
+    """(Bytes of it, whether the highest comes first)."""
+    cdef LengthPrefix prefix
+    prefix.width, prefix.big_endian = length
+    return prefix
+
+
+cdef int fill_options(DecodeOptions* target, dict options, Py_ssize_t output_columns, list filters) except -1:
+    """What is asked for of every format alike."""
+    target.output_columns = output_columns
+    target.on_error = <OnError><uint8_t>options["on_error"]
+    target.note_nulled = options["note_nulled"]
+    fill_filter(&target.filter, filters)
+    target.kernel = active
+    return 0
+
+
 cdef int fill_filter(RowFilter* target, list filters) except -1:
     cdef Predicate* predicate
     cdef size_t i, j
@@ -138,4 +151,5 @@ cdef int fill_filter(RowFilter* target, list filters) except -1:
                 predicate.floats.push_back(number)
             set_texts(&predicate.texts, clause["texts"])
             predicate.holds_null = clause["holds_null"]
+            predicate.holds_nan = clause["holds_nan"]
     return 0

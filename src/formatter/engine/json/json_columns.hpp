@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "engine/columns/owned_array.hpp"
 #include "engine/json/json_format.hpp"
 #include "engine/json/json_loops.hpp"
 #include "engine/json/json_scalars.hpp"

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/records/byte_order_mark.hpp"
+
 namespace formatter {
 namespace {
 
@@ -69,8 +71,6 @@ JsonDecoder::JsonDecoder(std::shared_ptr<const JsonFormat> format)
     }
     leading_zeros_.assign(format_->columns.size(), 0);
     values_decoded.assign(format_->columns.size(), 0);
-    text_before_.resize(columns_.size());
-    nulls_before_.resize(columns_.size());
     usual_text_bytes_.resize(columns_.size());
 }
 
@@ -80,9 +80,7 @@ void JsonDecoder::place(const Place& at) {
     records_ = 0;
 }
 
-Place JsonDecoder::here() const {
-    return Place{place_.sequence, place_.byte_offset + int64_t(offset_), place_.record + records_};
-}
+PlacePosition JsonDecoder::here() const { return {{place_.number, records_}, int64_t(offset_)}; }
 
 void JsonDecoder::open_segment(const uint8_t* base, const Slice& slice) {
     block_.open_segment(base, slice.readable_begin, slice.readable_end, 1, here());
@@ -107,7 +105,7 @@ size_t JsonDecoder::index(const uint8_t* data, size_t size, uint64_t row_limit) 
     const uint8_t* at = data;
     const uint8_t* const stop = static_cast<const uint8_t*>(last_end) + 1;
     if (place_.stream_start) {
-        if (size >= 3 && std::memcmp(data, "\xEF\xBB\xBF", 3) == 0) at += 3;
+        at += mark_size(data, size);
         offset_ += size_t(at - data);
         place_.stream_start = false;
     }
@@ -151,8 +149,7 @@ void JsonDecoder::index_unterminated(const uint8_t* data, size_t size) {
     uint8_t* line = block_.keep_bytes(size + 1);
     std::memcpy(line, data, size);
     line[size] = '\n';
-    size_t mark = 0;
-    if (place_.stream_start && size >= 3 && std::memcmp(line, "\xEF\xBB\xBF", 3) == 0) mark = 3;
+    const size_t mark = place_.stream_start ? mark_size(line, size) : 0;
     place_.stream_start = false;
     offset_ += mark;
     const Slice slice{line + mark, line + size + 1, line, line + size + 1, false};
@@ -214,18 +211,15 @@ void JsonDecoder::write_stops(const uint8_t* line, const uint8_t* end) {
 void JsonDecoder::reject(ErrorCode code, const uint8_t* at, const uint8_t* line, const uint8_t* end) {
     counters.records++;
     counters.rejected++;
-    if (format_->on_error == OnError::skip || (format_->on_error == OnError::null && !format_->note_nulled)) return;
-    const Place place = here();
+    if (!format_->tells_errors()) return;
     while (end > line && end[-1] == '\r') end--;
     at = std::min(at, end);
-    RowError error;
-    error.code = code;
-    error.sequence = place.sequence;
-    error.byte_offset = place.byte_offset + (at - line);
-    error.record = place.record;
-    error.raw.assign(reinterpret_cast<const char*>(line), size_t(end - line));
-    error.found.assign(reinterpret_cast<const char*>(at), std::min<size_t>(size_t(end - at), 200));
-    errors.push_back(std::move(error));
+    Finding finding{code};
+    finding.set_raw(line, size_t(end - line));
+    finding.set_found(at, size_t(end - at));
+    PlacePosition position = here();
+    position.bytes += at - line;
+    findings.emplace_back(std::move(finding), position);
 }
 
 uint64_t JsonDecoder::byte_count() const {
@@ -255,7 +249,6 @@ void JsonDecoder::export_batch(ArrowArray* out) {
         child->release = nullptr;  // moved
     }
     export_columns(std::move(children), rows, out);
-    reserved_ = 0;
     text_room_ = offsets_most;
 }
 

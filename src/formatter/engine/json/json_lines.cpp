@@ -169,8 +169,8 @@ bool JsonDecoder::read_shape(const JsonShape& shape, const uint8_t* base, const 
         if (colon >= 0) {
             begin = base + at[colon] + 1;
             end = base + at[colon + 1];
-            while (is_json_space(*begin)) begin++;
-            while (end > begin && is_json_space(end[-1])) end--;
+            while (is_line_space(*begin)) begin++;
+            while (end > begin && is_line_space(end[-1])) end--;
             if (begin >= end) return false;
         }
         write_span(out, i, begin, end);

@@ -6,12 +6,12 @@
 // decoded with. So a batch never mixes two plans, and nobody waits for a parse.
 #include <chrono>
 
-#include "engine/stream/stream_call.hpp"
+#include "engine/stream/stream_change.hpp"
 
 namespace formatter {
 
 PlanChange StreamEngine::replan(RecordFormat format, std::vector<uint32_t> columns, bool force, PushResult* result) {
-    std::unique_lock<std::mutex> guard(lock_);
+    Guard guard(lock_);
     Change guarded(*this, guard);
     check_open();
     PlanChange change;
@@ -24,7 +24,7 @@ PlanChange StreamEngine::replan(RecordFormat format, std::vector<uint32_t> colum
         const std::string* header = entry.second.header;
         if (!header || entry.second.finished || formats.count(header)) continue;
         Preamble preamble =
-            format.read_preamble(reinterpret_cast<const uint8_t*>(header->data()), header->size(), Extent::header);
+            format.header->read(reinterpret_cast<const uint8_t*>(header->data()), header->size(), Extent::header);
         change.missing.insert(change.missing.end(), preamble.missing.begin(), preamble.missing.end());
         formats[header] = std::move(preamble.format);
     }
@@ -57,7 +57,7 @@ PlanChange StreamEngine::replan(RecordFormat format, std::vector<uint32_t> colum
 }
 
 uint64_t StreamEngine::await_older(uint64_t version, int64_t timeout_ns) {
-    std::unique_lock<std::mutex> guard(lock_);
+    Guard guard(lock_);
     quiet_.wait_for(guard, std::chrono::nanoseconds(timeout_ns), [&] {
         if (closed_ != StreamClosed::no) return true;
         for (const auto& older : older_plans_) {

@@ -157,7 +157,7 @@ void RangeCrew::wait_for_range(std::unique_lock<std::mutex>& held) {
     if (ranges_done_.load(std::memory_order_relaxed) == before) range_done_.wait(held);
 }
 
-bool RangeCrew::next(RangeResult* out) {
+bool RangeCrew::next(CrewRange* out) {
     std::unique_lock<std::mutex> held(lock_);
     while (given_ < tasks_.size()) {
         while (!tasks_[given_].done) {
@@ -180,7 +180,13 @@ bool RangeCrew::next(RangeResult* out) {
         open_ |= result.open;
         given_++;
         if (threads_ > 1) work_to_do_.notify_one();
-        *out = std::move(result);
+        out->records = result.records;
+        out->batches = std::move(result.batches);
+        out->counters = result.counters;
+        for (FindingAt<StretchPosition>& found : result.findings)
+            out->findings.emplace_back(std::move(found),
+                                       OriginPosition{0, found.at.bytes, records_given_ + found.at.records});
+        records_given_ += result.records;
         return true;
     }
     return false;

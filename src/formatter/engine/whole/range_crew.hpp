@@ -30,6 +30,13 @@ struct CrewWindow {
     int64_t byte_offset = 0;
 };
 
+struct CrewRange {
+    uint64_t records = 0;
+    std::vector<OwnedArray> batches;
+    std::vector<FindingAt<OriginPosition>> findings;
+    DecodeCounters counters;
+};
+
 class RangeCrew final : ForkWatch {
   public:
     RangeCrew(RecordFormat format, unsigned threads, uint64_t max_rows, uint64_t max_batch_bytes);
@@ -38,8 +45,10 @@ class RangeCrew final : ForkWatch {
     RangeCrew& operator=(const RangeCrew&) = delete;
 
     void begin(const CrewWindow&);
-    // The next range's result; false when the window is read. One thread asks, and learns here if there is no memory.
-    bool next(RangeResult*);
+    // What the next range holds; false when the window is read. One thread asks, and learns here if there
+    // is no memory. Records are counted from the first one
+    // that the crew handed out.
+    bool next(CrewRange*);
     // Behind the last record handed out.
     size_t used() const { return expected_; }
     // Waits for ranges under way and forgets the window.
@@ -88,6 +97,7 @@ class RangeCrew final : ForkWatch {
     size_t under_way_ = 0;
     std::atomic<uint32_t> ranges_done_{0};
     size_t expected_ = 0;  // where the first record not handed out starts
+    uint64_t records_given_ = 0;
     bool open_ = false;  // it does not end within the window: no later range has a record
 };
 

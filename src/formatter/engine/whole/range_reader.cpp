@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "engine/whole/chunk_survey.hpp"
-#include "engine/csv/csv_decoder.hpp"
 
 namespace formatter {
 namespace {
@@ -13,21 +12,19 @@ size_t find_record(const RecordFormat& format, const RangeRequest& request) {
     const uint8_t* data = request.data + request.begin;
     // Records that start behind the range are not its own: a long one is not followed by every range it covers.
     const size_t size = std::min(request.size, request.end) - request.begin;
-    if (framing.scanner) {  // records of one size
-        const uint64_t width = framing.scanner->fixed_size();
+    if (const uint64_t width = framing.fixed_size()) {
         const uint64_t at = uint64_t(request.byte_offset) + request.begin;
         return std::min(request.size, size_t((at / width + 1) * width - uint64_t(request.byte_offset)));
     }
     int inside = 0;
-    if (framing.kind == FramingKind::parity)
-        inside = guess_inside(*framing.csv, request.data, request.size, request.begin);
+    if (framing.kind == FramingKind::parity) inside = guess_inside(framing, request.data, request.size, request.begin);
     for (size_t window = 4096;; window *= 8) {
         const size_t seen = std::min(window, size);
         if (framing.kind == FramingKind::parity) {
             const QuoteSummary summary = framing.summarize(data, seen);
             if (summary.first_end[inside] != QuoteSummary::none) return request.begin + summary.first_end[inside] + 1;
         } else {
-            const FrameEnds ends = framing.ends_anywhere(data, seen);
+            const RecordEnds ends = framing.ends_anywhere(data, seen);
             if (ends.any()) return request.begin + ends.first;
         }
         if (seen == size) return request.size;
@@ -47,7 +44,8 @@ RangeResult read_range(const RecordFormat& format, RecordDecoder& decoder, const
     RangeResult result;
     size_t at = request.begins_record ? request.begin : find_record(format, request);
     result.first_record = at;
-    decoder.place(Place{0, request.byte_offset + int64_t(at), 0, request.stream_start});
+    const int64_t begin = request.byte_offset + int64_t(at);
+    decoder.place(Place{0, request.stream_start});
     decoder.expect(std::max(request.end, at) - at);
     const auto full = [&] {
         return decoder.rows() >= request.max_rows || decoder.byte_count() >= request.max_batch_bytes;
@@ -79,52 +77,12 @@ RangeResult read_range(const RecordFormat& format, RecordDecoder& decoder, const
     result.open = at <= request.end && at < request.size;
     result.records = decoder.records_placed();
     hand_out(decoder, &result);
-    result.errors.swap(decoder.errors);
-    result.counters = decoder.counters;
-    decoder.counters = DecodeCounters{};
+    for (FindingAt<PlacePosition>& found : decoder.findings)
+        result.findings.emplace_back(std::move(found),
+                                     StretchPosition{begin + found.at.bytes, found.at.record.records});
+    decoder.findings.clear();
+    result.counters.take(&decoder.counters);
     return result;
-}
-
-namespace {
-
-Preamble read_csv_preamble(const CsvFormat& csv, const uint8_t* data, size_t size, Extent extent) {
-    Preamble preamble;
-    size_t begin = extent == Extent::header ? 0 : mark_size(data, size);
-    RecordShape shape;
-    std::string last;  // the line without an end, with one
-    const uint8_t* header = data;
-    if (!find_header(csv, data, size, &begin, &shape)) {
-        if (extent == Extent::beginning) return preamble;
-        last.assign(reinterpret_cast<const char*>(data) + begin, size - begin);
-        last += csv.record_end;
-        header = reinterpret_cast<const uint8_t*>(last.data()) - begin;
-        if (!find_header(csv, header, begin + last.size(), &begin, &shape)) return preamble;
-    }
-    auto mapped = std::make_shared<CsvFormat>(csv);
-    preamble.complete = true;
-    preamble.missing = map_header(mapped.get(), header + begin, shape);
-    mapped->unreadable = !preamble.missing.empty();
-    preamble.size = std::min(begin + shape.size, size);
-    preamble.format = std::make_shared<RecordFormat>(csv_record_format(std::move(mapped)));
-    return preamble;
-}
-
-}  // namespace
-
-RecordFormat csv_record_format(std::shared_ptr<const CsvFormat> csv) {
-    RecordFormat format;
-    Framing& framing = format.framing;
-    framing.kind = !csv->plain() ? FramingKind::scanned : csv->quoting ? FramingKind::parity : FramingKind::stateless;
-    framing.record_end = uint8_t(csv->record_end[0]);
-    framing.quote = csv->quote;
-    framing.kernel = csv->kernel;
-    framing.csv = csv;
-    format.has_header = csv->header;
-    format.read_preamble = [csv](const uint8_t* data, size_t size, Extent extent) {
-        return read_csv_preamble(*csv, data, size, extent);
-    };
-    format.make_decoder = [csv] { return std::unique_ptr<RecordDecoder>(new CsvDecoder(csv)); };
-    return format;
 }
 
 }  // namespace formatter

@@ -3,7 +3,8 @@
 
 #include <vector>
 
-#include "engine/records/framing.hpp"
+#include "engine/columns/owned_array.hpp"
+#include "engine/records/record_format.hpp"
 
 namespace formatter {
 
@@ -11,6 +12,11 @@ struct RecordValue {
     const uint8_t* data;
     size_t size;
     bool null;
+};
+
+struct ValuePosition {
+    size_t value = 0;  // of the array
+    int64_t bytes = 0;  // from its begin
 };
 
 struct RecordArrayResult {
@@ -21,8 +27,7 @@ struct RecordArrayResult {
     OwnedArray batch;
     std::vector<int64_t> row_of_value;
     bool in_order = false;              // row i is value i, for all values
-    std::vector<uint64_t> value_of_error;
-    std::vector<RowError> errors;       // `byte_offset` counts from the value's start
+    std::vector<FindingAt<ValuePosition>> findings;
     DecodeCounters counters;
     std::vector<uint64_t> values_decoded;
 };
