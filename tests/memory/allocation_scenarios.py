@@ -104,7 +104,7 @@ def reading_chunks() -> Rows:
     reader = _core.ChunkReader(plan.native, max_rows=50, max_batch_bytes=1 << 20, count_rows=True)
     part = np.frombuffer(CSV, np.uint8)
     one = [np.array([value], np.uint64) for value in (part.ctypes.data, len(part), 0, 0)]
-    rest = [np.array([value], np.int64) for value in (0, 0, 1, 1, 1, 0)]
+    rest = [np.array([value], np.int64) for value in (0, 0, 1, 1, 0)]
     try:
         first = reader.read(*one, *rest)
     except MemoryError:

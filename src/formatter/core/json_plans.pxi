@@ -25,6 +25,7 @@ cdef extern from "engine/json/json_format.hpp" namespace "formatter" nogil:
         vector[string] path
     cdef cppclass JsonFormat(DecodeOptions):
         vector[JsonColumn] columns
+        vector[ColumnSpec] flat
         vector[string] ignored_keys
         JsonLayout layout
         LengthPrefix length
@@ -45,6 +46,8 @@ def json_plan(dict options, list columns, Py_ssize_t output_columns, list filter
     for i in range(json.columns.size()):
         describe_json_node(&json.columns[i].node, columns[i]["node"], options["replace_surrogates"])
         set_texts(&json.columns[i].path, columns[i]["path"])
+        if json.columns[i].node.kind == JsonKind.scalar:
+            json.flat.push_back(json.columns[i].node.scalar)
     set_texts(&json.ignored_keys, options["ignored_keys"])
     json.layout = <JsonLayout><uint8_t>options["layout"]
     json.length = length_prefix(options["length"])
