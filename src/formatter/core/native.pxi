@@ -285,7 +285,7 @@ cdef extern from "engine/stream/stream_engine.hpp" namespace "formatter" nogil:
     cdef cppclass StreamEngine:
         StreamEngine(StreamOptions) except +
         StreamClosed closed()
-        void close()
+        void close(StreamClosed)
         PushResult push(const PushedBuffer*, size_t, cbool) except +
         PushResult lost(uint64_t, uint64_t) except +
         PushResult finish(uint64_t, cbool, uint64_t) except +

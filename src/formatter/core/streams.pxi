@@ -7,8 +7,8 @@ from formatter.errors import ClosedError
 PUSH_STATUS = ("ok", "duplicate", "zero", "out_of_range", "finished", "pending_limit", "hole", "beyond")
 CLOSED_FOR_MEMORY = ("stream: it is closed, for memory ran out in an earlier call that had taken buffers in; go on from the "
                      "last checkpoint, or from the start")
-CLOSED_BY_FORK = ("stream: it is closed in this process, which was forked while another thread was in a call of it; make the "
-                  "stream in the process that uses it")
+CLOSED_BY_FORK = ("stream: it is closed in this process, which was forked while it was shared or another thread was in a call of "
+                  "it; make the stream in the process that uses it")
 
 
 cdef class NativeStream:
@@ -49,12 +49,16 @@ cdef class NativeStream:
         try:
             return push_result(result, self.markers)
         except MemoryError:
-            self.engine.close()  # some of it is lost
+            self.engine.close(StreamClosed.out_of_memory)  # some of it is lost
             raise
 
     def close(self):
         """Batches that were handed out did not arrive: nothing may follow them."""
-        self.engine.close()
+        self.engine.close(StreamClosed.out_of_memory)
+
+    def leave_to_parent(self):
+        """In the child of a fork: the stream goes on in the process that made it."""
+        self.engine.close(StreamClosed.forked)
 
     @property
     def closed(self):

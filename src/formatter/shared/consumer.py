@@ -51,15 +51,18 @@ class Consumer:
         self.delivered = self.delivered_rows = 0  # put into the queue
         self.dropped = self.dropped_rows = 0
         self.taken = 0  # by whoever reads
-        self._lock = threading.Lock()
-        self._arrived = threading.Condition(self._lock)
-        self._room = threading.Condition(self._lock)
+        self.renew_locks()
         self._items: deque[Batch] = deque()
         self._sleeping = 0
         self._closed = self._ended = False
         self._error: BaseException | None = None
         self._maker = weakref.ref(threading.current_thread())
         self._readers: dict[int | None, weakref.ref[threading.Thread]] = {}
+
+    def renew_locks(self) -> None:
+        self._lock = threading.Lock()
+        self._arrived = threading.Condition(self._lock)
+        self._room = threading.Condition(self._lock)
 
     # ------------------------------------------------------------------------------------------- the stream's side
 

@@ -23,9 +23,7 @@ class Delivery:
         self._ordered = ordered
         self._origin_of = origin_of
         self._failed = failed
-        self._lock = threading.Lock()  # never held while waiting for room
-        self._counting = threading.Lock()
-        self._moved = threading.Condition(self._lock)
+        self.renew_locks()  # the first is never held while waiting for room
         self._waiting = 0
         self._early: list[tuple[int, Any]] = []  # ordered: batches of calls that overtook another one
         self._early_done: set[int] = set()  # not ordered: their numbers
@@ -33,6 +31,10 @@ class Delivery:
         self._at_end: Callable[[], Iterable[Consumer]] = tuple
         self.done = 0  # every batch of a smaller number has been dealt with
         self.discarded_rows = 0  # that nobody was there for
+
+    def renew_locks(self) -> None:
+        self._lock, self._counting = threading.Lock(), threading.Lock()
+        self._moved = threading.Condition(self._lock)
 
     def deliver(self, finished: list[Any]) -> tuple[list[Batch], list[Consumer]]:
         """Returns the batches, and the consumers that hold the call back."""

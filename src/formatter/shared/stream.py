@@ -21,7 +21,7 @@ import pyarrow as pa
 from formatter import _core
 from formatter.batch import Batch
 from formatter.buffer_arguments import Origin, checked_sequence, refusal
-from formatter.errors import FlowError, OptionError, SchemaError, SequenceError
+from formatter.errors import ClosedError, FlowError, OptionError, SchemaError, SequenceError
 from formatter.filters import Filters
 from formatter.flow.policy import BatchPolicy
 from formatter.plans import Format
@@ -368,6 +368,16 @@ class SharedStream(Stream):
             gone = list(self._live.values())
             self._live.clear()
         fail_all(gone, error)
+
+    def _renew_locks(self) -> None:
+        """In the child of a fork: who pushes and who reads is in the parent, and the stream is, too."""
+        super()._renew_locks()
+        self._control, self._clock = threading.Lock(), threading.Lock()
+        self._delivery.renew_locks()
+        self._native.leave_to_parent()
+        for consumer in self._live.values():
+            consumer.renew_locks()
+        fail_all(self._live.values(), ClosedError(_core.CLOSED_BY_FORK))
 
     def _admit(self) -> None:
         self._reap()

@@ -37,7 +37,7 @@ class StreamEngine final : ForkWatch {
     // No other call may follow if it is closed by a fork, and none but counts() and the destructor if it is closed.
     StreamClosed closed() const { return closed_; }
     // Rows that have left did not arrive. Calls that wait, or come back from parsing, end as if memory had run out.
-    void close();
+    void close(StreamClosed why);
 
     // Several buffers at once are taken in the order of their sequences. On a refusal the buffers before it are taken.
     // Sequence 0 with `append`: the one behind the highest seen; the result's `appended` says which.

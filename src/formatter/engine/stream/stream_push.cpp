@@ -66,9 +66,9 @@ StreamEngine::StreamEngine(StreamOptions options) : options_(std::move(options))
 
 StreamEngine::~StreamEngine() { end_watch(); }
 
-void StreamEngine::close() {
+void StreamEngine::close(StreamClosed why) {
     const Guard guard(lock_);
-    closed_ = StreamClosed::out_of_memory;
+    closed_ = why;
     quiet_.notify_all();
 }
 

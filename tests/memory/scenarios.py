@@ -1,29 +1,25 @@
-"""Runs one scenario again and again, and lets each of its allocations fail in turn; says what went wrong, if anything did.
+"""What runs while memory is short: every way in, with what must be true of it whatever fails.
 
-In: a scenario's name; failing_malloc.so in LD_PRELOAD. Out: a line of praise, or a traceback. A failed allocation has to
-become a MemoryError; what was called then works at once, or says that it is closed, and no row is lost without a word.
+In: nothing; `ease` is called before anything is looked at that takes memory itself. Out: scenarios by name, each with the
+same rows every time, or MemoryError, or Closed. Refuses to know: how memory is made short.
 """
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import gc
 import random
-import sys
+import tempfile
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 import formatter as fm
-from formatter import _core, plans
+from formatter import _core
 from formatter.plans import make_plan
 
-_failing = ctypes.CDLL(None)
-_failing.watch_allocations.argtypes = [ctypes.c_char_p, ctypes.c_long, ctypes.c_int]
-_failing.stop_watching.restype = _failing.live_allocations.restype = ctypes.c_long
-MODULE = b"_core.cpython"
+ease: list[Callable[[], object]] = []  # whoever makes memory short ends it here
 
 Rows = list[tuple[object, ...]]
 FLAT = pa.schema([("a", pa.int64()), ("b", pa.string()), ("c", pa.float64()), ("d", pa.dictionary(pa.int32(), pa.string()))])
@@ -40,6 +36,11 @@ FRAMED = b"".join((8 + i).to_bytes(4, "little") + i.to_bytes(8, "little") + b"t"
 
 def rows(*tables: pa.Table | pa.RecordBatch) -> Rows:
     return sorted((tuple(row.values()) for table in tables for row in table.to_pylist()), key=repr)
+
+
+def relieve() -> None:
+    for end in ease:
+        end()
 
 
 # ------------------------------------------------------------------------------------------- calls by themselves
@@ -108,7 +109,7 @@ def reading_chunks() -> Rows:
     try:
         first = reader.read(*one, *rest)
     except MemoryError:
-        stop()
+        relieve()
         assert len(rows(*(plan.batch(array) for array in reader.read(*one, *rest)[0]))) == 60
         raise
     return rows(*(plan.batch(array) for result in (first, reader.read(*one, *rest)) for array in result[0]))
@@ -117,6 +118,45 @@ def reading_chunks() -> Rows:
 def filtering() -> Rows:
     clauses = [("b", "not in", ["text", 'text "3" of some length, with quotes']), ("d", "==", "kind 3")]
     return rows(fm.read(CSV, fm.Csv(FLAT), filters=clauses, threads=1))
+
+
+def inferring() -> Rows:
+    found = fm.infer(b"a,b,c\n1,x,2.5\n2,y,3.5\n")
+    assert isinstance(found, fm.Csv)
+    return [tuple(map(str, found.schema))]
+
+
+def shredding() -> Rows:
+    """A claim is handed out by the call that says so, or the sequence can be given again."""
+    order = list(range(1, 4000, 3)) + list(range(2, 4000, 3)) + list(range(3, 4000, 3))
+    shredder = fm.SequenceShredder()
+    claims: list[tuple[int, int]] = []
+    for sequence in order:
+        try:
+            claims += shredder.process(sequence, sequence % 7 == 0)
+        except MemoryError:
+            relieve()
+            claims += shredder.process(sequence, sequence % 7 == 0)
+    return sorted([*claims, *shredder.finish(3999)])
+
+
+def spilling() -> Rows:
+    """What a send refused is sent again; what it took comes out once."""
+    table = fm.read(CSV, fm.Csv(FLAT), threads=1)
+    flat = table.drop_columns(["d"]).combine_chunks().to_batches()[0]
+    found: Rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        bridge = fm.Bridge(flat.schema, capacity=2, policy=fm.BatchPolicy(max_rows=10), backpressure=fm.SpillToDisk(folder))
+        for begin in range(0, 60, 10):
+            try:
+                bridge.producer.send(flat.slice(begin, 10))
+            except MemoryError:
+                relieve()
+                bridge.producer.send(flat.slice(begin, 10))
+        bridge.producer.close()
+        for message in bridge.consumer:
+            found += rows(message.batch)
+    return sorted(found, key=repr)
 
 
 CALLS: dict[str, Callable[[], Rows]] = {
@@ -136,6 +176,9 @@ CALLS: dict[str, Callable[[], Rows]] = {
     "survey": surveying,
     "chunks": reading_chunks,
     "filter": filtering,
+    "infer": inferring,
+    "shredder": shredding,
+    "spill": spilling,
 }
 
 
@@ -152,7 +195,7 @@ def watched_closing(stream: fm.Stream) -> Iterator[None]:
     try:
         yield
     except MemoryError:
-        stop()
+        relieve()
         assert stream.stats.buffers >= 0
         if not stream._native.closed:
             raise
@@ -182,16 +225,17 @@ def retried(stream: fm.Stream, call: Callable[[], list[fm.Batch]]) -> list[fm.Ba
         return call()
 
 
-def streaming(data: bytes, format: fm.Csv | fm.Json | fm.Framed, way: str) -> Callable[[], Rows]:
+def streaming(
+    data: bytes, format: fm.Csv | fm.Json | fm.Framed, way: str, size: int = 200, gather: Callable[..., Any] = rows
+) -> Callable[[], Any]:
     chance = random.Random(way)
-    size = 200 if way != "leading" else 64 << 10
     pieces = [data[i : i + size] for i in range(0, len(data), size)]
     order = list(range(len(pieces)))
     if way not in ("in order", "leading"):
         chance.shuffle(order)
-    policy = fm.BatchPolicy(max_rows=50, max_latency_ms=None)
+    policy = fm.BatchPolicy(max_rows=50 if size == 200 else 1000, max_latency_ms=None)
 
-    def run() -> Rows:
+    def run() -> Any:
         stream = fm.Stream(format, batch=policy, ordered=way == "ordered", on_error="collect")
         batches: list[fm.Batch] = []
         if way in ("many", "leading"):
@@ -212,7 +256,8 @@ def streaming(data: bytes, format: fm.Csv | fm.Json | fm.Framed, way: str) -> Ca
                             state = stream.checkpoint()  # it goes on, and what had left before is not lost
                     stream = fm.Stream.restore(format, state)
         batches += retried(stream, stream.finish)
-        return rows(*(batch.data for batch in batches)) + rows(stream.rejects().drop_columns(["message", "sequence"]))
+        found = gather(*(batch.data for batch in batches))
+        return found + gather(stream.rejects().drop_columns(["message", "sequence"]))
 
     return run
 
@@ -230,7 +275,7 @@ def sharing() -> Rows:
                 both.append(stream.subscribe(["c"], queue=1000))
         stream.finish()
     except MemoryError:
-        stop()
+        relieve()
         if stream._native.closed:
             for subscription in both:
                 try:
@@ -249,7 +294,7 @@ def sharing() -> Rows:
 
 STREAMS: dict[str, Callable[[], Rows]] = {
     **{f"stream, {way}": streaming(CSV, fm.Csv(FLAT), way) for way in ("in order", "shuffled", "ordered", "many", "checkpoints")},
-    "stream, leading": streaming(CSV * 40, fm.Csv(FLAT), "leading"),
+    "stream, leading": streaming(CSV * 40, fm.Csv(FLAT), "leading", 64 << 10),
     "stream, without quotes": streaming(RAGGED.replace(b'"', b""), fm.Csv(FLAT, quote=None), "shuffled"),
     "stream, escapes": streaming(CSV, fm.Csv(FLAT, escape="\\"), "shuffled"),
     "stream, header": streaming(b"#c\nb,a,d,c\n" + CSV, fm.Csv(FLAT, header=True, comment="#"), "shuffled"),
@@ -258,58 +303,3 @@ STREAMS: dict[str, Callable[[], Rows]] = {
     "shared": sharing,
 }  # fmt: skip
 SCENARIOS = CALLS | STREAMS
-
-
-# ------------------------------------------------------------------------------------------------------ failures
-
-
-def start(number: int, all_from_there: bool) -> None:
-    _failing.watch_allocations(MODULE, number, all_from_there)
-
-
-def stop() -> int:
-    return int(_failing.stop_watching())
-
-
-def left_behind() -> int:
-    plans._recent_plans.clear()
-    for _ in range(3):  # what has finalizers goes in steps
-        gc.collect()
-    _core.pool_trim()
-    return int(_failing.live_allocations())
-
-
-def survive(scenario: Callable[[], Rows]) -> tuple[int, int, int]:
-    """How many allocations there are, how often a MemoryError came, and how often a stream was closed."""
-    expected = scenario()
-    start(0, False)
-    for _ in range(2):
-        assert scenario() == expected
-        before = left_behind()
-    count, errors, closed = 0, 0, 0
-    for all_from_there in (False, True):
-        number = 0
-        while True:
-            number += 1
-            start(number, all_from_there)
-            try:
-                found = scenario()
-            except MemoryError:
-                errors += 1
-                found = None
-            except Closed:
-                closed += 1
-                found = None
-            met = stop()
-            assert found in (None, expected), f"allocation {number}: other rows"
-            assert left_behind() <= before, f"allocation {number}: {left_behind() - before} blocks were not given back"
-            if found is None:
-                assert scenario() == expected, f"allocation {number}: other rows afterwards"
-            if met < number:
-                break
-            count = max(count, number)
-    return count, errors, closed
-
-
-if __name__ == "__main__":
-    print("{} allocations, {} errors, {} closed".format(*survive(SCENARIOS[sys.argv[1]])))
