@@ -21,14 +21,14 @@ std::vector<uint32_t> wanted_stops(const CsvFormat& format) {
         if (column.field > 0) stops.push_back(column.field - 1);
         stops.push_back(column.field);
     }
-    stops.push_back(format.fields - 1);
+    if (format.fields) stops.push_back(format.fields - 1);
     std::sort(stops.begin(), stops.end());
     stops.erase(std::unique(stops.begin(), stops.end()), stops.end());
     return stops;
 }
 
 uint32_t rows_of_block(size_t stop_count) {
-    return uint32_t(std::clamp<size_t>(block_entries / stop_count, 64, block_rows_most));
+    return uint32_t(std::clamp<size_t>(block_entries / std::max<size_t>(stop_count, 1), 64, block_rows_most));
 }
 
 Token to_token(const std::string& text) {
@@ -43,7 +43,7 @@ Token to_token(const std::string& text) {
 CsvDecoder::CsvDecoder(std::shared_ptr<const CsvFormat> format)
     : format_(std::move(format)),
       kernel_(format_->kernel),
-      plain_(format_->plain()),
+      plain_(format_->plain() && format_->fields > 0),  // of an empty file's schema every record is irregular
       only_empty_is_null_(std::all_of(format_->nulls.begin(), format_->nulls.end(),
                                       [](const std::string& token) { return token.empty(); })),
       stops_(wanted_stops(*format_)),
@@ -266,7 +266,8 @@ void CsvDecoder::add_irregular(const uint8_t* data, const RecordShape& shape, co
     const bool lenient = format_->on_error == OnError::null;
     const size_t content = without_carriage_return(*format_, data, shape.separators.back());
     const bool may_pad = lenient || format_->ragged == Ragged::pad || format_->ragged == Ragged::fit;
-    const bool may_cut = lenient || format_->ragged == Ragged::truncate || format_->ragged == Ragged::fit;
+    const bool cuts = lenient || format_->ragged == Ragged::truncate || format_->ragged == Ragged::fit;
+    const bool may_cut = cuts && wanted > 0;
     if (count < wanted && !may_pad) return structural_error(ErrorCode::too_few_fields, data, content, at, count);
     if (count > wanted && !may_cut) return structural_error(ErrorCode::too_many_fields, data, content, at, count);
     if (block_.room() == 0) materialize();
