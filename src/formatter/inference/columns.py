@@ -20,6 +20,7 @@ NULL_MARKERS = tuple(_core.null_markers())
 SPELLINGS = (("true", "false"), ("True", "False"), ("TRUE", "FALSE"))
 TEXT, WHOLE_NUMBERS, NUMBER = pa.string(), pa.int64(), pa.float64()
 WORD_SHARE = 0.5  # of a column's values at most may be a word that stands for no value
+WORD_TIMES, LONGEST_WORD = 3, 10  # how often it stands there at least, and how long it is at most
 WORD_VALUES = 20  # typed values at least beside a word that no list of null markers has
 EXACT_DIGITS = 15  # of an integer that a float64 keeps, whatever they are
 _MONTH_FIRST, _DAY_FIRST = {"%1": "%m", "%2": "%d"}, {"%1": "%d", "%2": "%m"}
@@ -154,7 +155,7 @@ def _null_word(column: Column) -> str | None:
     words = [(word, count) for word, count in words if _core.look(word) == VALUE_KINDS.index("text")]
     if len(words) != 1 or words[0][1] != texts or column.tally["other_words"]:
         return None
-    if typed < WORD_VALUES or texts > WORD_SHARE * column.values or len(words[0][0]) > 10:
+    if typed < WORD_VALUES or not WORD_TIMES <= texts <= WORD_SHARE * column.values or len(words[0][0]) > LONGEST_WORD:
         return None
     return str(words[0][0].decode(column.encoding, "replace"))
 

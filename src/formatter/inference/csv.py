@@ -14,6 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from formatter.errors import SchemaError
 from formatter.formats import Csv
 from formatter.inference.columns import TEXT, Column, Found, find_types
 from formatter.inference.counting import Counted, count_table
@@ -25,6 +26,7 @@ from formatter.readers import read
 
 CLOSE_SCORES = 0.7  # a second reading with this share of the best one's score is a doubt
 CLOSE_TO_SINGLE = 0.35  # and this, where the best one sees no delimiter
+UNNAMEABLE = "\0\ufffd"  # in no column's name: Arrow's C interface ends at the one, the other stands for bad bytes
 ROUNDS_MOST = 3  # of making columns text that the proof refuses
 _BLANKS = re.compile(rb"(?<=\S)(?: {2,}|\t+)(?=\S)")
 
@@ -44,7 +46,7 @@ class Inferred:
 def infer_csv(sample: Sample, rows: int) -> Inferred:
     """The format for the sample's input, from its first `rows` records."""
     dialect = Dialect()
-    if sample.errors != "strict" and "errors" not in CSV_OPTIONS:
+    if "errors" not in CSV_OPTIONS and (sample.errors != "strict" or sample.encoding == "cp1252"):
         sample.encoding = sample.charset = "latin-1"
     dialect.decide("encoding", sample.encoding, sample.why)
     if sample.errors != "strict":
@@ -59,13 +61,18 @@ def infer_csv(sample: Sample, rows: int) -> Inferred:
     table = find_table(sample.data, sample.whole, readings[0], sample.charset)
     counted = count_table(sample, readings, table, rows)
     table = counted.table
+    if any(mark in name for name in table.names for mark in UNNAMEABLE):
+        table.by_position()
     doubts += table.doubts + counted.doubts
     columns = [Column(tally, sample.data, sample.charset) for tally in counted.columns]
     found, unsure = find_types(columns)
     _decide_separators(dialect, readings[0], counted)
     _decide_records(dialect, table, counted, sample)
-    names = _decide_names(dialect, table, found, doubts)
+    names = _decide_names(dialect, table, counted, found, doubts)
     _decide_values(dialect, found)
+    if not dialect.has("trim") and (spaced := counted.tally["quotes"]["spaced"]):
+        dialect.decide("trim", True, f"blanks stand outside the quotes of {spaced} fields")
+        doubts.append(f"blanks stand outside the quotes of {spaced} fields: trim=True")
     doubts += [f"column {name!r}: {doubt}" for name, f in zip(names, found, strict=True) for doubt in f.doubts] + unsure
     doubts += _null_doubts(names, columns, found)
     kept = _kept_columns(names, table, found)
@@ -149,10 +156,12 @@ def _is_passed_over(skipped: bytes, counted: Counted) -> bool:
     return all(not line.rstrip(b"\r") or (comment is not None and line.startswith(comment)) for line in lines)
 
 
-def _decide_names(dialect: Dialect, table: Table, found: list[Found], doubts: list[str]) -> list[str]:
+def _decide_names(
+    dialect: Dialect, table: Table, counted: Counted, found: list[Found], doubts: list[str]
+) -> list[str]:
     """The columns' names as the format will know them."""
     names = list(table.names)
-    trim = any(f.spaced for f in found)
+    trim = any(f.spaced for f in found) or counted.tally["quotes"]["spaced"]
     stripped = [name.strip(" \t") for name in names]
     if table.header_lines == 1:
         dialect.decide("header", True, table.why)
@@ -243,7 +252,11 @@ def _proven(format: Csv, sample: Sample, counted: Counted, doubts: list[str]) ->
         options: dict[str, Any] = {"encoding": sample.charset}
         if not whole and "skip_footer" in CSV_OPTIONS:
             options["skip_footer"] = 0
-        read(data, replace(format, **options), on_error="collect", threads=1, rejects=rejects)
+        try:
+            read(data, replace(format, **options), on_error="collect", threads=1, rejects=rejects)
+        except SchemaError as error:
+            doubts.append(str(error))
+            return format
         found = rejects[0].select(["column", "code", "message"]).to_pylist()
         texts = {f.name for f in format.schema if f.type == TEXT}
         failing = {row["column"]: row["message"] for row in reversed(found) if row["code"] != "stray_quote"}

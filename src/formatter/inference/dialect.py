@@ -34,6 +34,9 @@ class Dialect:
     def __getitem__(self, option: str) -> Any:
         return self.decisions[option].value
 
+    def has(self, option: str) -> bool:
+        return option in self.decisions
+
     def csv(self, schema: pa.Schema) -> Csv:
         options = {d.option: d.value for d in self.decisions.values() if d.option in CSV_OPTIONS}
         for option in _TEXT_OPTIONS:

@@ -25,7 +25,7 @@ USUAL = {b",": 1.0, b"\t": 0.99, b";": 0.98, b"|": 0.97}
 # What may separate fields where none of those does so well.
 UNUSUAL = {
     b":": 0.8, b" ": 0.7, b"^": 0.9, b"~": 0.9, b"#": 0.6, b"*": 0.5, b"&": 0.5, b"!": 0.5, b"$": 0.5, b"=": 0.5,
-    b"_": 0.3, b"/": 0.3, b"%": 0.3, b"\xa6": 0.8, b"\xc2\xa6": 0.8,
+    b"_": 0.3, b"/": 0.3, b"%": 0.3, b"\xc2\xa6": 0.8,
 } | {bytes([code]): 1.0 for code in (*range(1, 9), 11, 12, *range(14, 32))}  # fmt: skip
 COMMENT_MARKS = b"#%!;/"
 SINGLE_FIELD = 0.22  # what one field a record counts for, where two count a half
@@ -131,8 +131,7 @@ def find_readings(data: bytes, whole: bool) -> list[Reading]:
 def _single(head: Head) -> Reading:
     """Each record one field: a delimiter that occurs nowhere."""
     absent = next((mark for mark in (*USUAL, *UNUSUAL) if mark not in head.data), b"\x7f")
-    mark = head.comment_marks[0] if head.comment_marks else None
-    return head.read(Separators(absent, head.record_end, None, None, None if mark == absent else mark))
+    return _best_with(head, absent)
 
 
 def _best_with(head: Head, delimiter: bytes) -> Reading:
@@ -142,24 +141,34 @@ def _best_with(head: Head, delimiter: bytes) -> Reading:
     for quote in (b'"', b"'"):
         if quote != delimiter and _quotes_fields(head, quote, delimiter):
             readings.append(head.read(replace(base, quote=quote)))
+            if readings[-1].tally["quotes"]["reopened"]:
+                readings.append(head.read(replace(base, quote=quote, sticky=True)))
     best = max(readings, key=lambda r: r.score)
     if b"\\" in head.data and delimiter != b"\\":
         escaped = head.read(replace(best.separators, escape=b"\\"))
         if escaped.tally["quotes"]["escaped"] and 2 * _flaws(escaped) <= _flaws(best) > 0:
             best = escaped
+    return _commented(head, best)
+
+
+def _commented(head: Head, plain: Reading) -> Reading:
+    """The same with a comment mark, if lines that begin with one are unlike the others."""
     for mark in head.comment_marks:
-        if mark != delimiter:
-            commented = head.read(replace(best.separators, comment=mark))
-            if _are_comments(best, commented):
-                best = commented
-    return best
+        if mark != plain.separators.delimiter:
+            commented = head.read(replace(plain.separators, comment=mark))
+            if _are_comments(head, plain, commented, mark):
+                return commented
+    return plain
 
 
-def _are_comments(plain: Reading, commented: Reading) -> bool:
-    """Whether the lines with the mark are unlike the table's other records."""
+def _are_comments(head: Head, plain: Reading, commented: Reading, mark: bytes) -> bool:
     lines = commented.tally["comments"]
+    if not lines or not commented.tally["records"]:
+        return False
+    if plain.width == commented.width == 1:
+        return bool(lines > 1) or (head.record_end + head.data).count(head.record_end + mark + b" ") > 0
     like = plain.tally["table_records"] - commented.tally["table_records"] if plain.width == commented.width else 0
-    return bool(commented.tally["records"] and lines and 2 * like < lines and commented.score >= plain.score)
+    return bool(2 * like < lines and commented.score >= plain.score)
 
 
 def _flaws(reading: Reading) -> int:

@@ -25,6 +25,7 @@ TYPED_SHARE = 0.75  # of a column's values, for the column to speak of a type
 HEADER_LINES_MOST = 5
 LONGEST_NAME = 60
 YEARS = range(1800, 2101)
+COUNTED_COLUMNS = 6  # so many numbers from 0 or 1 on name columns, also where nothing else does
 SURE = 2.0  # of a header where all columns are text: what needs no warning
 _WORDS = re.compile(
     r"(?i)\b(id|key|code|name|names|first|last|title|type|kind|class|category|group|date|time|year|month|day|hour|start|end|"
@@ -68,6 +69,11 @@ class Table:
     why: str = ""
     doubts: list[str] = field(default_factory=list)
 
+    def by_position(self) -> None:
+        """Names as the format cannot find them in the header, which it passes over."""
+        self.names = [name.replace("\0", "") for name in self.names]
+        self.header_lines, self.header, self.first_line = 0, b"", self.begin
+
 
 def find_table(sample: bytes, whole: bool, reading: Reading, encoding: str) -> Table:
     separators = reading.separators
@@ -101,6 +107,8 @@ def _width(records: list[Record], reading: Reading) -> int:
     if reading.tally["last_always_empty"] and any(record.width == usual - 1 > 0 for record in records[:1]):
         return usual - 1  # a delimiter ends each record of data, and not the header
     widths = reading.tally["widths"]
+    if usual > 2 and records[0].width == usual and not records[0].cells[-1].text and usual - 1 in widths[:2]:
+        return usual - 1 if 2 * widths.count(usual - 1) >= len(widths) else usual  # a delimiter ends the header alone
     first = next((record for record in records if record.width >= usual), None)
     if first is None or first.width == usual:
         return usual
@@ -156,26 +164,31 @@ class _Search:
         return places[0] if places else 0
 
     def _fits(self, row: Record) -> tuple[int, list[int]]:
-        """In how many columns of a type the record has a value of it, and in which it has words."""
+        """In how many columns of a type the record has a value of it, and in which it has another."""
         hits = sum(row.cells[i].family == self.families[i] for i in self.typed)
-        return hits, [i for i in self.typed if row.cells[i].family == "text"]
+        return hits, [i for i in self.typed if row.cells[i].family not in (self.families[i], "void")]
 
     def _is_data(self, row: Record, hits: int, misses: list[int]) -> bool:
-        if not misses and self._counts_up(row):
+        if hits and self._counts_up(row):
             self.doubts.append(f"the numbers in {_shown(row)} count up and do not recur below: taken as a header")
             return False
         if hits and misses:
-            taken = "data" if hits > len(misses) else "a header"
+            counted = any(_is_index([other.cells[i].text for other in self.even if other is not row]) for i in misses)
+            taken = "data" if hits > len(misses) and not counted else "a header"
             odd = row.cells[misses[0]].text
             self.doubts.append(
                 f"{_shown(row)} has values as those below in {hits} columns, but {odd!r} is no {self.families[misses[0]]}: "
                 f"taken as {taken}"
             )
+            return taken == "data"
         return hits > len(misses)
 
     def _names_typed(self, row: Record) -> bool:
-        """Whether a record has words in most columns of a type."""
-        return 2 * len(self._fits(row)[1]) > len(self.typed) or self._counts_up(row)
+        """Whether a record has words in most columns of a type, or words alone that are unlike the values of the others."""
+        hits, misses = self._fits(row)
+        if hits or misses:
+            return len(misses) > hits or self._counts_up(row)
+        return self._look(row)[0] > 0
 
     def _is_sparse(self, row: Record) -> bool:
         """A title padded with delimiters, or delimiters alone."""
@@ -185,17 +198,20 @@ class _Search:
         )
 
     def _counts_up(self, row: Record) -> bool:
-        """Numbers that name columns: years in order, or places from 0 or 1, behind a text or an empty field."""
-        numbers = [cell.text for cell in row.cells if cell.family == "number"]
+        """Numbers that name columns: years in order, or places from 0 or 1, unlike the numbers below."""
+        places = [i for i, cell in enumerate(row.cells) if cell.family == "number"]
+        numbers = [row.cells[i].text for i in places]
         if len(numbers) < 2 or len(numbers) == row.width or not all(text.isdecimal() for text in numbers):
             return False
         values = [int(text) for text in numbers]
         steps = {b - a for a, b in pairwise(values)}
         if len(steps) != 1 or 0 in steps:
             return False
-        below = {row.cells[i].text for row in self.even[1:] for i in self.typed}
-        years = all(value in YEARS for value in values)
-        return (years or (values[0] in (0, 1) and steps == {1})) and not below & set(numbers)
+        below = [other.cells[i].text for other in self.even if other is not row for i in places]
+        if all(value in YEARS for value in values):
+            return not any(text.isdecimal() and int(text) in YEARS for text in below)
+        first = row.cells[0].family != "number" or len(numbers) >= COUNTED_COLUMNS
+        return first and values[0] in (0, 1) and steps == {1} and not set(below) & set(numbers)
 
     # What names the columns
 
@@ -223,7 +239,10 @@ class _Search:
         if known:
             score += min(2.0, 2.0 * known / len(filled) + 0.3)
             reasons.append(f"{known} of its words often name columns")
-        if any(cell.family not in ("text", "void") for cell in row.cells):
+        if self._counts_up(row):
+            score += 2
+            reasons.append("its numbers count up")
+        elif any(cell.family not in ("text", "void") for cell in row.cells):
             score -= 1
             reasons.append("it has values that are no words")
         bare = sum(not cell.quoted for cell in row.cells if cell.text)
@@ -302,8 +321,6 @@ class _Search:
             return False
         if above and 2 * len(filled) < row.width:
             return False
-        if any(len(cell.text) > 4 * LONGEST_NAME for cell in filled):
-            return False
         return not above or all(cell.family == "text" for cell in filled) or self._counts_up(row)
 
     # Tables
@@ -342,7 +359,7 @@ class _Search:
             lines = [self.sample[above.begin : above.end]]
         if lines:
             mark = self.separators.comment or b"#"
-            line = lines[-1].strip().lstrip(mark).strip()
+            line = lines[-1].lstrip(mark).lstrip(b" ")
             readings = [(self.separators.delimiter, None), *((mark, self.separators.quote) for mark in (*USUAL, b" "))]
             for delimiter, quote in readings:
                 names = self._split(line, delimiter, quote)
