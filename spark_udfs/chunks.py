@@ -14,7 +14,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 import formatter as fm
-from spark_udfs.file_ranges import FileRange, file_ranges, filesystem_of, list_files
+from spark_udfs.file_listing import list_files
+from spark_udfs.file_ranges import FileRange, file_ranges
+from spark_udfs.open_files import payloads_of
 
 CHUNK_ROWS = "origin STRING NOT NULL, sequence BIGINT NOT NULL, offset BIGINT NOT NULL, payload BINARY NOT NULL"
 CHUNK_SCHEMA = pa.schema(
@@ -60,7 +62,8 @@ class ReadRanges:
 
     def _batches(self, file_range: FileRange) -> Iterator[pa.RecordBatch]:
         first, offset, payloads, held = file_range.sequence, file_range.offset, [], 0
-        for payload in self._payloads(file_range):
+        end = file_range.offset + file_range.length
+        for payload in payloads_of(file_range.path, file_range.codec, file_range.offset, end, self.chunk_bytes):
             payloads.append(payload)
             held += len(payload)
             if held >= BATCH_BYTES:
@@ -68,25 +71,6 @@ class ReadRanges:
                 first, offset, payloads, held = first + len(payloads), offset + held, [], 0
         if payloads:
             yield self._batch(file_range.path, first, offset, payloads)
-
-    def _payloads(self, file_range: FileRange) -> Iterator[bytes]:
-        filesystem, inner = filesystem_of(file_range.path)
-        if file_range.codec is not None:
-            with filesystem.open_input_stream(inner, compression=file_range.codec) as stream:
-                while payload := stream.read(self.chunk_bytes):
-                    yield payload
-            return
-        end = file_range.offset + file_range.length
-        with filesystem.open_input_file(inner) as file:
-            for offset in range(file_range.offset, end, self.chunk_bytes):
-                wanted = min(self.chunk_bytes, end - offset)
-                payload = file.read_at(wanted, offset)
-                if len(payload) != wanted:
-                    raise OSError(
-                        f"spark: {file_range.path!r} has shrunk since it was listed: expected {wanted} bytes "
-                        f"at {offset}, found {len(payload)}; list it again by running the query anew"
-                    )
-                yield payload
 
     def _batch(self, path: str, first: int, offset: int, payloads: list[bytes]) -> pa.RecordBatch:
         offsets = [offset]

@@ -13,23 +13,22 @@ so every column of the schema is parsed. The filters it is told of drop rows her
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-from pyarrow import types
 from pyspark.sql import SparkSession
 from pyspark.sql import datasource as engine
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 import formatter as fm
+from formatter.filters import NULL_TESTS
 from spark_udfs.arrow_schema import arrow_schema
 from spark_udfs.file_listing import FoundFile, Storage, list_files
-from spark_udfs.narrowing import is_comparable
+from spark_udfs.narrowing import is_comparable, is_decided_alike
 from spark_udfs.options import reading_of
 from spark_udfs.read import LARGEST_SPLIT_BYTES, read_task
 from spark_udfs.read_task import ReadTask
@@ -206,19 +205,18 @@ def clause_of(pushed: engine.Filter, fields: dict[str, pa.Field]) -> tuple[Any, 
             return None  # a null is not the value, and no comparison here says so
         inner = clause_of(child, fields)
         negated = {"==": "!=", "is_null": "is_not_null", "is_not_null": "is_null"}
-        if inner is None or inner[1] not in negated or types.is_floating(fields[inner[0]].type):
+        if inner is None or inner[1] not in negated:
             return None
-        return (inner[0], negated[inner[1]], *inner[2:])
+        opposite = negated[inner[1]]
+        return (inner[0], opposite, *inner[2:]) if is_decided_alike(opposite, fields[inner[0]], inner[2:]) else None
     path: tuple[str, ...] = getattr(pushed, "attribute", ())
-    if kind not in COMPARISONS or len(path) != 1 or path[0] not in fields or not is_comparable(fields[path[0]]):
+    if kind not in COMPARISONS or len(path) != 1 or path[0] not in fields:
         return None
     field, operator = fields[path[0]], COMPARISONS[kind]
-    if operator in ("is_null", "is_not_null"):
-        return field.name, operator
+    if operator in NULL_TESTS:
+        return (field.name, operator) if is_comparable(field) else None
     value = pushed.value  # type: ignore[attr-defined]
     values = [one for one in value if one is not None] if operator == "in" else [value]
-    if any(one is None or (isinstance(one, float) and math.isnan(one)) for one in values):
+    if any(one is None for one in values) or not is_decided_alike(operator, field, values):
         return None
-    if types.is_floating(field.type) and operator in (">", ">="):
-        return None  # Spark's NaN is greater than all numbers, and here it is not
     return field.name, operator, values if operator == "in" else value

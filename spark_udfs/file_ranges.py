@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from spark_udfs.file_listing import FoundFile, codec_of, filesystem_of, list_files
-
-__all__ = ["FileRange", "FoundFile", "codec_of", "file_ranges", "filesystem_of", "list_files"]
+from formatter.codecs import codec_of
+from spark_udfs.file_listing import FoundFile
 
 
 @dataclass(frozen=True)
 class FileRange:
-    """`length` bytes of a file from `offset` on; its first chunk is number `sequence`. With a codec: all of it."""
+    """`length` bytes of a file from `offset` on; its first chunk is number `sequence`. With a codec it is the whole file, and
+    offsets of its chunks are those of its content."""
 
     path: str
     offset: int

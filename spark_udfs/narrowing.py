@@ -18,9 +18,9 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import types
 
-from formatter.filters import normalized
+from formatter.filters import NULL_TESTS, normalized
 from spark_udfs.parse_task import ParseTask
-from spark_udfs.partitions import filters_left
+from spark_udfs.partitions import FolderFilter
 from spark_udfs.read_task import ReadTask, Unit
 from spark_udfs.record_task import RecordTask
 from spark_udfs.stitch_global import GlobalParse
@@ -113,6 +113,7 @@ class NarrowedRead(ReadTask):
     def __init__(self, task: ReadTask, names: Sequence[str], clauses: Clauses) -> None:
         super().__init__(task.reading, names, task.folders, task.filters, task.storage, task.groups, task.reports)
         self._clauses = clauses
+        self._of_folders = FolderFilter(normalized(clauses), task.folders)
         self._numbers: dict[tuple[Any, int], int | None] = {}
 
     def _units(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Unit]:
@@ -126,7 +127,7 @@ class NarrowedRead(ReadTask):
         """Of the filters of a unit, those that hold of its folders left out; None where one of them does not."""
         key = (unit.partition, unit.filters)
         if key not in self._numbers:
-            left = filters_left(normalized(self._clauses), self.folders.names, unit.partition)
+            left = self._of_folders.left(unit.partition)
             self._numbers[key] = None if left is None else len(self.filters)
             if left is not None:
                 self.filters.append(normalized(both(self.filters[unit.filters], left)))
@@ -220,18 +221,23 @@ def _alternatives(tree: Tree, fields: dict[int, pa.Field], format: Any) -> Claus
 
 
 def _clause(operator: str, field: pa.Field, value: Any) -> tuple[Any, ...] | None:
-    type_ = field.type
-    if not is_comparable(field):
-        return None
-    if operator in ("is_null", "is_not_null"):
-        return field.name, operator
-    if types.is_floating(type_) and operator in ("!=", ">", ">="):
-        return None  # Spark's NaN is greater than all numbers, and here it is not
+    if operator in NULL_TESTS:
+        return (field.name, operator) if is_comparable(field) else None
     try:
-        values = [_value(type_, each) for each in value] if operator == "in" else _value(type_, value)
+        values = [_value(field.type, each) for each in (value if operator == "in" else [value])]
     except (TypeError, ValueError, OverflowError, ArithmeticError):
         return None
-    return field.name, operator, values
+    if not is_decided_alike(operator, field, values):
+        return None
+    return field.name, operator, values if operator == "in" else values[0]
+
+
+def is_decided_alike(operator: str, field: pa.Field, values: Sequence[Any]) -> bool:
+    """Whether a comparison with these values, of the column's type and none of them null, keeps here what it keeps in Spark."""
+    if not types.is_floating(field.type):
+        return is_comparable(field)
+    # Spark's NaN equals itself and is greater than all numbers; here it is neither.
+    return is_comparable(field) and operator not in ("!=", ">", ">=") and all(value == value for value in values)
 
 
 def is_comparable(field: pa.Field) -> bool:

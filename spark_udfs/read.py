@@ -20,14 +20,15 @@ from pyspark.sql.types import StructType
 
 import formatter as fm
 from formatter import filters as filter_clauses
+from formatter.codecs import codec_of
 from formatter.formats import Csv
 from formatter.splits import Part, SplitReader, begins_anywhere, can_be_split
 from spark_udfs.arrow_schema import arrow_schema
 from spark_udfs.direct_rows import attach_if_configured
-from spark_udfs.file_listing import FoundFile, Paths, Storage, codec_of, list_files
+from spark_udfs.file_listing import FoundFile, Paths, Storage, list_files
 from spark_udfs.metrics import Reports, reports_of
 from spark_udfs.options import Reading, reading_of, require_utc
-from spark_udfs.partitions import Partitioning, filters_left, partitioning_of
+from spark_udfs.partitions import FolderFilter, Partitioning, partitioning_of
 from spark_udfs.read_task import ReadTask, Unit
 from spark_udfs.siblings import with_siblings
 from spark_udfs.split_starts import GRID_BYTES, split_starts
@@ -107,10 +108,11 @@ def read_task(
     else:
         partitioning = _partitioning(files, partitions)
     plan = _Plan(reading, columns, filters, partitioning)
+    of_folders = FolderFilter(plan.clauses, partitioning.schema)
     kept = [
         (file, values, left)
         for file, values in zip(files, partitioning.values, strict=True)
-        if (left := filters_left(plan.clauses, partitioning.schema.names, values)) is not None
+        if (left := of_folders.left(values)) is not None
     ]
     size = _split_bytes(spark, sum(file.size for file, _, _ in kept), split_bytes)
     units = _units(spark, kept, reading.format, storage, size, plan)

@@ -6,26 +6,20 @@ nothing else: where parts begin, which columns and filters, is decided.
 
 from __future__ import annotations
 
-import functools
-import operator
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
-from pyarrow import fs
 
 import formatter as fm
-from formatter import snappy_stream
 from formatter.filters import columns_of
+from formatter.row_choice import BatchFilter
 from formatter.splits import Part, SplitReader
-from spark_udfs import hadoop_files
 from spark_udfs.file_listing import Storage
 from spark_udfs.metrics import Measure, Reports, metrics_batch
+from spark_udfs.open_files import opened
 from spark_udfs.options import Reading
-from spark_udfs.partitions import COMPARE
 from spark_udfs.rejects import rejects_of
 from spark_udfs.spark_types import SparkColumns, plain_schema
 from spark_udfs.worker_process import settle
@@ -172,70 +166,14 @@ class ReadTask:
         }
         if self.reading.corrupt in self.names and not self._permissive:
             beside[self.reading.corrupt] = pa.scalar(None, pa.string())
-        wanted = filter_expression(self.filters[unit.filters]) if self._permissive else None
+        wanted = BatchFilter(self.filters[unit.filters], reader.schema) if self._permissive else None
         with opened(self.storage, unit.path, unit.codec) as stream:
             for batch in reader.batches(stream, unit.part, origin=unit.path, header=unit.header):
                 reader.found.clear()
                 if wanted is not None:
-                    batch = batch.filter(wanted)
+                    batch = wanted.kept(batch)
                 if batch.schema.names != list(self.names):
                     constants = {name: pa.repeat(value, batch.num_rows) for name, value in beside.items()}
                     arrays = [constants[name] if name in constants else batch.column(name) for name in self.names]
                     batch = pa.RecordBatch.from_arrays(arrays, names=list(self.names))
                 yield self._columns.convert(batch)
-
-
-def filter_expression(filters: list[list[Any]]) -> pc.Expression | None:
-    """An OR of ANDs for rows that are parsed already, by the rules of the engine's filters."""
-    either = [functools.reduce(operator.and_, map(_clause_expression, all_of)) for all_of in filters]
-    return functools.reduce(operator.or_, either) if either else None
-
-
-def _clause_expression(clause: Any) -> pc.Expression:
-    name, compare, value = clause
-    column = pc.field(name)
-    if compare in ("is_null", "is_not_null"):
-        return column.is_null() if compare == "is_null" else column.is_valid()
-    if compare in ("in", "not in"):
-        inside = column.isin(list(value))
-        return inside if compare == "in" else ~inside
-    return COMPARE[compare](column, value)
-
-
-@contextmanager
-def opened(storage: Storage, path: str, codec: str | None) -> Iterator[Any]:
-    """What an error says of reading names the file."""
-    try:
-        with _opened(storage, path, codec) as stream:
-            yield stream
-    except OSError as error:
-        if path in str(error) or (str(error.filename or "") in path and error.filename):
-            raise
-        raise OSError(f"{path}: {error}") from error
-
-
-@contextmanager
-def _opened(storage: Storage, path: str, codec: str | None) -> Iterator[Any]:
-    filesystem, inner = storage.resolve(path)
-    if codec == hadoop_files.DEFLATE:
-        with filesystem.open_input_stream(inner, compression=None) as file:
-            yield hadoop_files.inflated(file, path)
-        return
-    if codec == hadoop_files.LZ4:
-        with filesystem.open_input_stream(inner, compression=None) as file:
-            start = file.read(len(hadoop_files.LZ4_FRAME))
-            if start and start != hadoop_files.LZ4_FRAME:
-                yield hadoop_files.lz4_blocks(file, path, start)
-                return
-    if codec == snappy_stream.CODEC:
-        with filesystem.open_input_stream(inner, compression=None) as file:
-            yield snappy_stream.snappy_stream(file, path)
-    elif codec is not None:
-        with filesystem.open_input_stream(inner, compression=codec) as stream:
-            yield stream
-    elif isinstance(filesystem, fs.LocalFileSystem):
-        with open(inner, "rb", buffering=0) as file:  # reads into the window, without a buffer between
-            yield file
-    else:
-        with filesystem.open_input_file(inner) as file:
-            yield file

@@ -154,24 +154,24 @@ class _Reader:
         """The records of some rows of a batch, which have these places in the plan."""
         chunks = self.chunks
         carries = (chunks.carry_begins[places] + self.tails.address).astype(np.uint64)
-        arrays, errors, rows_through, counts = self.native.read(
+        arrays, findings, rows_through, counts = self.native.read(
             addresses, sizes, carries, chunks.carry_sizes[places].astype(np.uint64), chunks.states[places],
             chunks.begins[places], chunks.ends_stream[places].astype(np.int64),
-            chunks.stream_starts[places].astype(np.int64), np.arange(len(rows)), chunks.byte_offsets[places],
+            chunks.stream_starts[places].astype(np.int64), chunks.byte_offsets[places],
         )  # fmt: skip
         count(counts)
-        for error in sorted(errors, key=lambda error: (error[2], error[3])):
-            if self.task.on_error == "raise" or diagnostics.always_raised(error[0]):
-                raise self._described(error, batch, int(rows[error[2]]))
+        for chunk, finding in sorted(findings, key=lambda found: (found[0], found[1].byte_offset)):
+            if self.task.on_error == "raise" or diagnostics.always_raised(finding.code):
+                raise self._described(finding, batch, int(rows[chunk]))
         riding = _Riding(batch, self.task.keep, rows, rows_through)
         for array in arrays:
             for part in self.task.parts(self.plan.batch(array)):
                 yield self.task.beside(part, riding.take(part.num_rows))
 
-    def _described(self, error: Any, batch: pa.RecordBatch, row: int) -> fm.FormatError:
+    def _described(self, finding: Any, batch: pa.RecordBatch, row: int) -> fm.FormatError:
         """Bytes are counted in the origin; records only in the chunk, since no task sees those before it."""
         origin, sequence = (batch.column(name)[row].as_py() for name in self.task.names.names[:2])
-        found = diagnostics.describe(error, self.task.format, self.plan.native.column_names, origin=origin)
+        found = diagnostics.describe(finding, self.task.format, self.plan.native.column_names, origin=origin)
         text = str(found).replace(f"record {found.record}", f"record {found.record} of chunk {sequence}", 1)
         return fm.FormatError(
             f"origin {origin!r}: {text}", code=found.code, origin=origin, sequence=sequence,

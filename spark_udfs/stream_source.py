@@ -23,9 +23,10 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxBytes, SupportsTriggerAvailableNow
 
 import formatter as fm
+from formatter.codecs import codec_of
 from spark_udfs.chunks import BATCH_BYTES, DEFAULT_CHUNK_BYTES, LARGEST_CHUNK_BYTES
-from spark_udfs.file_listing import LOCAL, FoundFile, codec_of, filesystem_of, list_files
-from spark_udfs.read_task import opened
+from spark_udfs.file_listing import FoundFile, filesystem_of, list_files
+from spark_udfs.open_files import payloads_of
 
 STREAM_DDL = "origin STRING, sequence BIGINT, offset BIGINT, payload BINARY, last_sequence BIGINT"
 STREAM_SCHEMA = pa.schema(
@@ -261,11 +262,9 @@ class ChunkStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
 def read_piece(piece: Piece) -> Iterator[pa.RecordBatch]:
     """A piece's chunks, a few MB at a time. An empty piece is one empty chunk: it tells of its origin's end."""
-    filesystem, inner = filesystem_of(piece.path)
-    codec = codec_of(piece.path)
     rows: list[tuple[str, int, int, bytes, int | None]] = []
     held = 0
-    for number, offset, payload, is_last in _payloads(filesystem, inner, codec, piece):
+    for number, offset, payload, is_last in _payloads(piece):
         last = number if piece.ends_whole and is_last else piece.last_sequence
         rows.append((piece.origin, number, offset, payload, last))
         held += len(payload)
@@ -276,29 +275,15 @@ def read_piece(piece: Piece) -> Iterator[pa.RecordBatch]:
         yield _batch(rows)
 
 
-def _payloads(filesystem: Any, inner: str, codec: str | None, piece: Piece) -> Iterator[tuple[int, int, bytes, bool]]:
-    number, offset = piece.sequence, piece.begin
-    if codec is not None:
-        with opened(LOCAL, piece.path, codec) as stream:
-            payload = stream.read(piece.chunk_bytes)
-            while payload:
-                following = stream.read(piece.chunk_bytes)
-                yield number, offset, payload, not following
-                number, offset, payload = number + 1, offset + len(payload), following
-        return
-    if piece.begin == piece.end:
-        yield number, offset, b"", True
-        return
-    with filesystem.open_input_file(inner) as file:
-        while offset < piece.end:
-            wanted = min(piece.chunk_bytes, piece.end - offset)
-            payload = file.read_at(wanted, offset)
-            if len(payload) != wanted:
-                raise OSError(
-                    f"formatter_chunks: {piece.path!r} has shrunk: expected {wanted} bytes at {offset}, found {len(payload)}"
-                )
-            yield number, offset, payload, offset + wanted == piece.end
-            number, offset = number + 1, offset + wanted
+def _payloads(piece: Piece) -> Iterator[tuple[int, int, bytes, bool]]:
+    """(sequence, offset, payload, whether it is the last one)"""
+    number, offset, before = piece.sequence, piece.begin, None
+    for payload in payloads_of(piece.path, codec_of(piece.path), piece.begin, piece.end, piece.chunk_bytes):
+        if before is not None:
+            yield number, offset, before, False
+            number, offset = number + 1, offset + len(before)
+        before = payload
+    yield number, offset, before or b"", True
 
 
 def _batch(rows: list[tuple[str, int, int, bytes, int | None]]) -> pa.RecordBatch:

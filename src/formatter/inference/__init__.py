@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from codecs import BOM_UTF8
 
 from formatter.errors import FormatError, OptionError
 from formatter.formats import Csv, Json
@@ -14,7 +15,7 @@ from formatter.inference.json import infer_json
 from formatter.inference.sample import decoded, take_bytes
 from formatter.sources import Source
 
-_OBJECT = re.compile(rb"(\xef\xbb\xbf)?[\[\s]*\{\s*(\"[^\"\n]*\"\s*:|\})")
+_OBJECT = re.compile(rb"[\[\s]*\{\s*(\"[^\"\n]*\"\s*:|\})")
 
 
 class InferenceWarning(UserWarning):
@@ -36,7 +37,7 @@ def infer(source: Source, kind: str = "csv", *, rows: int = 10_000, codec: str |
     else:
         inferred = infer_csv(decoded(data, whole), rows)
         format, doubts = inferred.format, inferred.doubts
-        if _OBJECT.match(data):
+        if _OBJECT.match(data.removeprefix(BOM_UTF8)):
             doubts.insert(0, "the first record looks like a JSON object; kind='json' reads those")
     if doubts:
         warnings.warn(f"infer: {'; '.join(doubts)}", InferenceWarning, stacklevel=2)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import codecs
 import re
-from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,14 +34,8 @@ def take_bytes(source: Source, codec: str | None) -> tuple[bytes, bool]:
     if first.contiguous:
         data: Any = first.data  # type: ignore[attr-defined]
         return bytes(data[:SAMPLE_BYTES]), len(data) <= SAMPLE_BYTES
-    parts = []
-    left = SAMPLE_BYTES + 1
-    with closing(first.open(1)) as stream:
-        while left and (part := stream.read(left)):
-            parts.append(part)
-            left -= len(part)
-    taken = b"".join(parts)
-    return taken[:SAMPLE_BYTES], len(taken) <= SAMPLE_BYTES
+    window, whole = next(first.windows(SAMPLE_BYTES))
+    return bytes(window), whole
 
 
 def decoded(data: bytes, whole: bool) -> Sample:
