@@ -72,8 +72,21 @@ def _count(sample: Sample, separators: Separators, table: Table, rows: int) -> C
     tally, columns = separators.native.tally_columns(
         sample.data, sample.whole, table.begin, rows, table.width, table.header
     )
+    _add_header_quotes(tally["quotes"], sample, separators, table)
     whole = sample.whole and tally["used"] == len(sample.data)
     return Counted(separators, table, tally, columns, whole)
+
+
+def _add_header_quotes(quotes: dict[str, int], sample: Sample, separators: Separators, table: Table) -> None:
+    header = sample.data[table.first_line : table.begin]
+    if separators.quote is None or separators.quote not in header:
+        return
+    found = separators.tally(header, True)["quotes"]
+    stray = found.pop("first_stray")
+    for name, count in found.items():
+        quotes[name] += count
+    if stray >= 0:
+        quotes["first_stray"] = table.first_line + stray
 
 
 def _flaws(counted: Counted) -> int:

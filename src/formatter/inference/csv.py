@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from formatter.errors import SchemaError
+from formatter.errors import FormatError
 from formatter.formats import Csv
 from formatter.inference.columns import TEXT, Column, Found, find_types
 from formatter.inference.counting import Counted, count_table
@@ -156,9 +156,7 @@ def _is_passed_over(skipped: bytes, counted: Counted) -> bool:
     return all(not line.rstrip(b"\r") or (comment is not None and line.startswith(comment)) for line in lines)
 
 
-def _decide_names(
-    dialect: Dialect, table: Table, counted: Counted, found: list[Found], doubts: list[str]
-) -> list[str]:
+def _decide_names(dialect: Dialect, table: Table, counted: Counted, found: list[Found], doubts: list[str]) -> list[str]:
     """The columns' names as the format will know them."""
     names = list(table.names)
     trim = any(f.spaced for f in found) or counted.tally["quotes"]["spaced"]
@@ -254,7 +252,7 @@ def _proven(format: Csv, sample: Sample, counted: Counted, doubts: list[str]) ->
             options["skip_footer"] = 0
         try:
             read(data, replace(format, **options), on_error="collect", threads=1, rejects=rejects)
-        except SchemaError as error:
+        except FormatError as error:  # the header does not name the columns, or the schema cannot be
             doubts.append(str(error))
             return format
         found = rejects[0].select(["column", "code", "message"]).to_pylist()

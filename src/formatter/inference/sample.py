@@ -12,6 +12,7 @@ from typing import Any
 from formatter.sources import Source, inputs
 
 SAMPLE_BYTES = 4 << 20
+SHORT_BYTES = 256  # of an input in which one byte that is no UTF-8 is no exception
 _LONE = re.compile("[\udc80-\udcff]")
 
 
@@ -59,7 +60,7 @@ def decoded(data: bytes, whole: bool) -> Sample:
 
 
 def _utf16(data: bytes, whole: bool, encoding: str, why: str) -> Sample:
-    text = codecs.getincrementaldecoder(encoding)("replace").decode(data, final=whole).removeprefix("\ufeff")
+    text = codecs.getincrementaldecoder(encoding)("replace").decode(data, final=whole)
     return Sample(text.encode("utf-8", "replace"), whole, encoding, why=why)
 
 
@@ -70,14 +71,15 @@ def _not_all_utf8(data: bytes, whole: bool, error: UnicodeDecodeError) -> Sample
     good = sum(not c.isascii() for c in text) - len(bad)
     around = data[max(0, error.start - 10) : error.start + 10]
     found = f"byte {error.start} is no UTF-8 (in {around!r})"
-    if len(bad) > 2 * good and len(bad) > 1:
+    if len(bad) > 2 * good and (len(bad) > 1 or (whole and len(data) <= SHORT_BYTES)):
         controls = any(c < "\udca0" for c in bad)
         encoding = "cp1252" if controls else "latin-1"
-        why = f"{found}, nor are {len(bad) - 1} more: taken as {encoding}"
+        more = f", nor are {len(bad) - 1} more" if len(bad) > 1 else ""
+        why = f"{found}{more}: taken as {encoding}"
         return Sample(data, whole, encoding, charset=encoding, why=why, doubts=[why])
     letters = all(c >= "\udca0" for c in bad)
     errors = "latin-1" if letters else "replace"
-    meant = "read as latin-1" if letters else "replaced"
+    meant = "taken as latin-1" if letters else "replaced"
     more = f" and {len(bad) - 1} more bytes" if len(bad) > 1 else ""
     why = f"{found}{more}, though the rest is: values with bad bytes are {meant}"
     return Sample(data, whole, "utf-8", errors, why=why, doubts=[why])
