@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from formatter.errors import FormatError
+from formatter.errors import FormatError, SchemaError
 from formatter.formats import Csv
 from formatter.inference.columns import TEXT, Column, Found, find_types
 from formatter.inference.counting import Counted, count_table
@@ -252,7 +252,7 @@ def _proven(format: Csv, sample: Sample, counted: Counted, doubts: list[str]) ->
             options["skip_footer"] = 0
         try:
             read(data, replace(format, **options), on_error="collect", threads=1, rejects=rejects)
-        except FormatError as error:  # the header does not name the columns, or the schema cannot be
+        except (FormatError, SchemaError) as error:  # the header does not name the columns, or the schema cannot be
             doubts.append(str(error))
             return format
         found = rejects[0].select(["column", "code", "message"]).to_pylist()
