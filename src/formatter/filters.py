@@ -54,6 +54,17 @@ def columns_of(filters: list[list[Clause]]) -> list[str]:
     return list(dict.fromkeys(clause[0] for conjunction in filters for clause in conjunction))
 
 
+def filters_text(filters: list[list[Clause]]) -> str:
+    """As plans and streams show them, behind a space; nothing where nothing is filtered."""
+
+    def clause(name: str, operator: str, value: Any) -> str:
+        return f"{name} {operator}" if operator.startswith("is_") else f"{name} {operator} {value!r}"
+
+    if not filters:
+        return ""
+    return " " + " or ".join(" and ".join(clause(*each) for each in conjunction) for conjunction in filters)
+
+
 def described(
     filters: list[list[Clause]], columns: list[dict[str, Any]], schema: pa.Schema
 ) -> list[list[dict[str, Any]]]:

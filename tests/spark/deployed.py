@@ -22,7 +22,7 @@ from pyspark.sql import SparkSession  # noqa: E402
 
 import formatter as fm  # noqa: E402
 import spark_udfs as su  # noqa: E402
-from spark_udfs.jvm_survey import quote_survey  # noqa: E402
+from spark_udfs.jvm.quote_survey import quote_survey  # noqa: E402
 
 FORMAT = fm.Csv(pa.schema([("id", pa.int64()), ("text", pa.string())]))
 

@@ -88,7 +88,7 @@ def test_filters_drop_exactly_what_spark_would(known, csv, where, pushing):
 def test_filters_it_is_told_of_drop_rows_in_the_reader():
     from pyspark.sql.datasource import EqualNullSafe, EqualTo, GreaterThan, In, IsNotNull, Not, StringContains
 
-    from spark_udfs.data_source import clause_of
+    from spark_udfs.pushdown.predicates import clause_of
 
     fields = {
         "id": pa.field("id", pa.int64()),

@@ -12,8 +12,8 @@ from pyspark.sql import functions as F
 
 import formatter as fm
 import spark_udfs as su
-from spark_udfs import direct_rows, session_jvm
-from spark_udfs.spark_types import SparkColumns
+from spark_udfs.jvm import direct_rows, session_jvm
+from spark_udfs.types.spark_types import SparkColumns
 
 ROWS = 300
 MOMENT = datetime.datetime(2024, 2, 29, 23, 59, 59, 123456)

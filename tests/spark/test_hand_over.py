@@ -10,7 +10,7 @@ import pytest
 
 import formatter as fm
 import spark_udfs as su
-from spark_udfs.hand_over import BATCHES_AHEAD, ROWS_PER_BATCH, handed_over
+from spark_udfs.tasks.hand_over import BATCHES_AHEAD, ROWS_PER_BATCH, handed_over
 
 SCHEMA = pa.schema([("id", pa.int64())])
 

@@ -9,7 +9,7 @@ import pytest
 
 import formatter as fm
 import spark_udfs as su
-from spark_udfs.date_patterns import strptime_of
+from spark_udfs.options.date_patterns import strptime_of
 
 CSV = "a INT, b STRING, c DOUBLE, _corrupt_record STRING"
 PLAIN = "a INT, b STRING, c DOUBLE"

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 import formatter as fm
-from spark_udfs.origin_state import OriginState, Policies
-from spark_udfs.parse_stream import _waiting
+from spark_udfs.streams.origin_state import OriginState, Policies
+from spark_udfs.streams.parse_stream import _waiting
 
 FORMAT = fm.Csv(pa.schema([("id", pa.int64()), ("text", pa.string())]))
 CONTENT = b"".join(b'%d,"line %d\nmore"\n' % (n, n) for n in range(30))

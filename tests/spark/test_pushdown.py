@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 import formatter as fm
 import spark_udfs as su
-from spark_udfs.pushdown import SWITCH, PushdownWarning, pushdown_note
+from spark_udfs.pushdown.enabling import SWITCH, PushdownWarning, pushdown_note
 
 SCHEMA = pa.schema(
     [
@@ -202,7 +202,7 @@ def test_each_side_of_a_join_or_union_is_narrowed_by_itself(frames, query, colum
 def test_only_the_values_that_are_needed_are_decoded(frames, pushing):
     """By the kernel's own counters: the task that the plan carries is run here, on one batch."""
     from formatter.values import RecordParser
-    from spark_udfs import narrowing
+    from spark_udfs.pushdown import narrowing
 
     payloads = pa.array([json.dumps(record(n)) for n in range(100)])
     task = su.records.RecordTask(
@@ -387,7 +387,7 @@ def test_a_session_without_a_jvm_gets_one_warning_and_full_parses():
 
 
 def test_a_rule_that_does_not_compile_leaves_the_session_as_it_was(pushing, frames, monkeypatch):
-    from spark_udfs import pushdown
+    from spark_udfs.pushdown import enabling
 
     su.disable_pushdown(pushing)
 
@@ -395,7 +395,7 @@ def test_a_rule_that_does_not_compile_leaves_the_session_as_it_was(pushing, fram
         raise RuntimeError("no such class")
 
     with monkeypatch.context() as patched:
-        patched.setattr(pushdown, "_compiled_rule", broken)
+        patched.setattr(enabling, "_compiled_rule", broken)
         with pytest.warns(PushdownWarning, match=r"does not fit Spark .*no such class"):
             assert su.enable_pushdown(pushing) is False
     assert pushdown_note(QUERIES["select"](frames["json"])) == []

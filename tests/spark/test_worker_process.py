@@ -7,7 +7,7 @@ import sys
 
 SETTLED = """
 import gc
-from spark_udfs.worker_process import settle
+from spark_udfs.tasks.worker_process import settle
 before = gc.get_freeze_count()
 settle()
 frozen = gc.get_freeze_count()

@@ -1,0 +1,129 @@
+"""Partition folders (`day=2024-01-31/`) as columns.
+
+In: files with the raw texts of their k=v folders. Out: one Arrow field a key, with the narrowest type all texts are of, or
+the type asked for, and one value a file; and which files filters on these columns leave. Knows nothing of contents.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import operator
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+import formatter as fm
+from spark_udfs.files.file_listing import FoundFile
+
+INTEGER = re.compile(r"[+-]?[0-9]{1,38}")
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+TIME = re.compile(DAY.pattern + r"([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?")
+
+COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "in": lambda value, several: value in several,
+    "not in": lambda value, several: value not in several,
+}
+
+
+@dataclass(frozen=True)
+class Partitioning:
+    """`values[i]`: those of file i, in the order of the schema's fields."""
+
+    schema: pa.Schema
+    values: tuple[tuple[Any, ...], ...]
+
+
+def partitioning_of(files: Sequence[FoundFile], types: pa.Schema | None = None) -> Partitioning:
+    keys = [tuple(key for key, _ in file.partition) for file in files]
+    if not files:
+        return Partitioning(pa.schema([]), ())
+    for file, names in zip(files, keys, strict=True):
+        if names != keys[0]:
+            raise fm.SchemaError(
+                f"spark: partition folders differ: {files[0].path!r} has ({', '.join(keys[0])}), {file.path!r} has "
+                f"({', '.join(names)}); read them apart, or give base_path= or partitions=None"
+            )
+    if types is not None and (unknown := set(types.names) - set(keys[0])):
+        raise fm.SchemaError(f"spark: partitions= names {min(unknown)!r}; the folders have ({', '.join(keys[0])})")
+    columns, fields = [], []
+    for position, name in enumerate(keys[0]):
+        texts = [file.partition[position][1] for file in files]
+        type_ = types.field(name).type if types is not None and name in types.names else _inferred(texts)
+        fields.append(pa.field(name, type_))
+        columns.append(_parsed(texts, type_, name))
+    return Partitioning(pa.schema(fields), tuple(zip(*columns, strict=True)) if columns else ((),) * len(files))
+
+
+def _inferred(texts: Sequence[str | None]) -> pa.DataType:
+    present = [text for text in texts if text is not None]
+    if not present:
+        return pa.string()
+    if all(INTEGER.fullmatch(text) for text in present):
+        numbers = [int(text) for text in present]
+        for bits, type_ in ((31, pa.int32()), (63, pa.int64())):
+            if all(-(1 << bits) <= number < 1 << bits for number in numbers):
+                return type_
+        return pa.decimal128(max(len(str(abs(number))) for number in numbers), 0)
+    for pattern, type_ in ((NUMBER, pa.float64()), (DAY, pa.date32()), (TIME, pa.timestamp("us"))):
+        if all(pattern.fullmatch(text) for text in present) and _parses(present, type_):
+            return type_
+    return pa.string()
+
+
+def _parses(texts: Sequence[str], type_: pa.DataType) -> bool:
+    try:
+        _parsed(texts, type_, "")
+    except fm.SchemaError:
+        return False
+    return True
+
+
+def _parsed(texts: Sequence[str | None], type_: pa.DataType, name: str) -> list[Any]:
+    try:
+        if pa.types.is_timestamp(type_):
+            naive = [None if text is None else dt.datetime.fromisoformat(text) for text in texts]
+            return pa.array(naive, pa.timestamp("us")).cast(type_).to_pylist()  # type: ignore[no-any-return]
+        if pa.types.is_integer(type_):
+            texts = [text if text is None or not INTEGER.fullmatch(text) else str(int(text)) for text in texts]
+        return pa.array(texts, pa.string()).cast(type_).to_pylist()  # type: ignore[no-any-return]
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
+        raise fm.SchemaError(
+            f"spark: partition column {name!r}: {error}; declare it a string in partitions="
+        ) from error
+
+
+def filters_left(
+    clauses: Sequence[Sequence[Any]], names: Sequence[str], values: Sequence[Any]
+) -> list[list[Any]] | None:
+    """What an OR of ANDs still asks of the contents of a file with these partition values; None: no row can pass."""
+    if not clauses:
+        return []
+    known = dict(zip(names, values, strict=True))
+    left = []
+    for all_of in clauses:
+        if all(_holds(clause, known[clause[0]]) for clause in all_of if clause[0] in known):
+            rest = [clause for clause in all_of if clause[0] not in known]
+            if not rest:
+                return []
+            left.append(rest)
+    return left or None
+
+
+def _holds(clause: Any, value: Any) -> bool:
+    """As for parsed columns: a null fails every comparison, is in a list that names None and not in every other."""
+    compare = clause[1]
+    if compare in ("is_null", "is_not_null"):
+        return bool((value is None) == (compare == "is_null"))
+    if value is None and compare not in ("in", "not in"):
+        return False
+    return bool(COMPARE[compare](value, clause[2]))

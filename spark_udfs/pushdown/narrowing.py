@@ -1,0 +1,188 @@
+"""A task that yields many columns becomes one that yields a few: what a pushed projection and predicates mean here.
+
+In: one of our tasks, and positions of its output columns with predicates as pushdown_rule.java offers them. Out: a task
+that yields exactly those columns, and no rows that the predicates it takes (predicates.py) drop. A mode in which every error
+counts parses everything still.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import types
+
+from formatter.filters import normalized
+from spark_udfs.chunks.parse_task import ParseTask
+from spark_udfs.files.partitions import filters_left
+from spark_udfs.files.read_task import ReadTask, Unit
+from spark_udfs.pushdown.predicates import Clauses, Tree, both, taken
+from spark_udfs.records.record_task import RecordTask
+from spark_udfs.stitch.stitch_global import GlobalParse
+
+Narrowed = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+
+def narrowed(command: bytes, request: bytes) -> tuple[Callable[..., Any], Any]:
+    """Called by the command that the rule writes, while a Python worker unpickles it: the function to run instead."""
+    from pyspark.serializers import CPickleSerializer
+
+    unpickle: Callable[[bytes], Any] = CPickleSerializer().loads
+    loaded = unpickle(command)
+    task, return_type = loaded if isinstance(loaded, tuple) else unpickle(loaded.value)  # a long one is a broadcast
+    asked = json.loads(request)
+    nested = {int(at): fields for at, fields in asked["nested"].items()}
+    return narrowed_task(task, asked["columns"], nested, asked["filters"]), return_type
+
+
+def narrowed_task(
+    task: Any, columns: Sequence[int], nested: dict[int, Sequence[int]], filters: Sequence[Tree]
+) -> Narrowed:
+    if isinstance(task, RecordTask):
+        return _narrowed_records(task, columns, nested, filters)
+    if isinstance(task, ParseTask):
+        return _narrowed_chunks(task, columns, nested, filters)
+    if isinstance(task, GlobalParse):
+        parse, emitted = _chunk_task(task.task, columns, filters)
+        return _emitting(task.narrowed(parse), emitted, nested, columns)
+    if isinstance(task, ReadTask):
+        return _narrowed_read(task, columns, nested, filters)
+    raise TypeError(f"spark: a task of type {type(task).__name__} cannot be narrowed; set su.disable_pushdown(spark)")
+
+
+def _narrowed_records(
+    task: RecordTask, columns: Sequence[int], nested: dict[int, Sequence[int]], filters: Sequence[Tree]
+) -> Narrowed:
+    fields = {
+        at: task.format.schema.field(output.name) for at, output in enumerate(task.outputs) if output.kind == "parsed"
+    }
+    structs = {at: chosen for at, chosen in nested.items() if task.outputs[at].kind == "struct"}
+    narrow = task.narrowed(columns, structs, both(task.filters, taken(filters, fields)))
+    others = {at: chosen for at, chosen in nested.items() if at not in structs}
+    return _emitting(narrow, range(len(columns)), others, columns)
+
+
+def _narrowed_chunks(
+    task: ParseTask, columns: Sequence[int], nested: dict[int, Sequence[int]], filters: Sequence[Tree]
+) -> Narrowed:
+    parse, emitted = _chunk_task(task, columns, filters)
+    return _emitting(parse, emitted, nested, columns)
+
+
+def _chunk_task(task: ParseTask, columns: Sequence[int], filters: Sequence[Tree]) -> tuple[ParseTask, Sequence[int]]:
+    """A task that decodes no more than it must, and where in its output the wanted columns stand."""
+    names = task.schema.names
+    parsed_count = len(names) - len(task.keep)
+    fields = {at: task.format.schema.field(names[at]) for at in range(parsed_count)}
+    narrow = copy(task)
+    narrow.filters = both(task.filters, taken(filters, fields))
+    if task.on_error == "skip":  # a record is dropped for an error in any of its columns, wanted or not
+        return narrow, columns
+    decoded = [at for at in columns if at < parsed_count] or [_cheapest(fields)]
+    kept = [at for at in columns if at >= parsed_count]
+    positions = [*decoded, *kept]
+    narrow.restrict([names[at] for at in decoded], [names[at] for at in kept])
+    return narrow, [positions.index(at) for at in columns]
+
+
+def _narrowed_read(
+    task: ReadTask, columns: Sequence[int], nested: dict[int, Sequence[int]], filters: Sequence[Tree]
+) -> Narrowed:
+    names, reading = task.names, task.reading
+    folders = [field for field in task.folders if _is_plain_folder(field.type)]
+    known = {field.name: field for field in (*task.parsed_schema, *folders)}
+    fields = {at: known[name] for at, name in enumerate(names) if name in known}
+    clauses = taken(filters, fields)
+    wanted = [names[at] for at in columns]
+    every_error_counts = reading.on_error in ("skip", "collect") or (
+        reading.on_error == "permissive" and reading.corrupt in wanted
+    )
+    if every_error_counts:
+        return _emitting(NarrowedRead(task, names, clauses), columns, nested, columns)
+    decoded = wanted or [*(field.name for field in folders if field.name in names), names[_cheapest(fields)]][:1]
+    return _emitting(NarrowedRead(task, decoded, clauses), range(len(wanted)), nested, columns)
+
+
+def _is_plain_folder(type_: pa.DataType) -> bool:
+    return bool(types.is_signed_integer(type_) or types.is_string(type_) or types.is_date32(type_))
+
+
+class NarrowedRead(ReadTask):
+    """Reads fewer columns, and of fewer files where the filters say enough of the folders."""
+
+    def __init__(self, task: ReadTask, names: Sequence[str], clauses: Clauses) -> None:
+        super().__init__(task.reading, names, task.folders, task.filters, task.storage, task.groups, task.reports)
+        self._clauses = clauses
+        self._numbers: dict[tuple[Any, int], int | None] = {}
+
+    def _units(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Unit]:
+        for unit in super()._units(batches):
+            if not self._clauses:
+                yield unit
+            elif (number := self._number(unit)) is not None:
+                yield replace(unit, filters=number)
+
+    def _number(self, unit: Unit) -> int | None:
+        """Of the filters of a unit, those that hold of its folders left out; None where one of them does not."""
+        key = (unit.partition, unit.filters)
+        if key not in self._numbers:
+            left = filters_left(normalized(self._clauses), self.folders.names, unit.partition)
+            self._numbers[key] = None if left is None else len(self.filters)
+            if left is not None:
+                self.filters.append(normalized(both(self.filters[unit.filters], left)))
+        return self._numbers[key]
+
+
+def _cheapest(fields: dict[int, pa.Field]) -> int:
+    """The column to decode where only the number of rows is wanted."""
+
+    def cost(at: int) -> tuple[int, int]:
+        type_ = fields[at].type
+        return (type_.bit_width if types.is_primitive(type_) else 1_000), at
+
+    return min(fields, key=cost)
+
+
+def _emitting(task: Any, emitted: Sequence[int], nested: dict[int, Sequence[int]], columns: Sequence[int]) -> Narrowed:
+    struct_fields = {place: nested[at] for place, at in enumerate(columns) if at in nested}
+    return Emitting(task, tuple(emitted), struct_fields)
+
+
+class Emitting:
+    """What another task yields, less some columns and some fields of its structs."""
+
+    def __init__(self, task: Any, emitted: tuple[int, ...], struct_fields: dict[int, Sequence[int]]) -> None:
+        self.task = task
+        self.emitted = emitted
+        self.struct_fields = struct_fields
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in self.task(batches):
+            if not self.struct_fields and self.emitted == tuple(range(batch.num_columns)):
+                yield batch
+            elif self.emitted:
+                yield self._batch(batch)
+            else:  # only how many rows there are
+                yield pa.RecordBatch.from_struct_array(pa.Array.from_buffers(pa.struct([]), batch.num_rows, [None]))
+
+    def _batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        arrays, fields = [], []
+        for place, at in enumerate(self.emitted):
+            column, field = batch.column(at), batch.schema.field(at)
+            if place in self.struct_fields:
+                column = fields_of(column, self.struct_fields[place])
+            arrays.append(column)
+            fields.append(field.with_type(column.type))
+        return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
+
+
+def fields_of(column: pa.StructArray, chosen: Sequence[int]) -> pa.StructArray:
+    """The same structs with fewer fields."""
+    fields = [column.type.field(i) for i in chosen]
+    mask = column.is_null() if column.null_count else None
+    # field() follows the offset of a slice, but not the structs that are null: a mask says those again
+    return pa.StructArray.from_arrays([column.field(i) for i in chosen], fields=fields, mask=mask)

@@ -1,0 +1,117 @@
+"""Record mode: one payload is one record, as from_json and from_csv read them.
+
+In: rows with a payload column, any other columns beside it. Out: one row per payload: its fields, the kept columns as
+they were, and what was wrong with it. Plans only; what runs in a task is record_task.py's. Refuses to know chunks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import types as spark
+from pyspark.sql.functions import col
+
+import formatter as fm
+from spark_udfs.jvm.direct_rows import attach_if_configured
+from spark_udfs.records.record_task import ROW_KEPT, RecordOnError, RecordTask
+
+# Types that come back from Arrow as they went; a column of any other stays in the JVM.
+TRAVELS = (
+    *(spark.BooleanType, spark.ByteType, spark.ShortType, spark.IntegerType, spark.LongType),
+    *(spark.FloatType, spark.DoubleType, spark.DecimalType, spark.BinaryType),
+    *(spark.DateType, spark.TimestampType, spark.TimestampNTZType),
+)
+
+
+def travels(type_: spark.DataType) -> bool:
+    """Whether values of a type cross to a Python worker and back unchanged."""
+    if isinstance(type_, spark.StructType):
+        names = [field.name for field in type_]
+        return len(set(names)) == len(names) and all(travels(field.dataType) for field in type_)
+    if isinstance(type_, spark.ArrayType):
+        return travels(type_.elementType)
+    if isinstance(type_, spark.MapType):
+        return travels(type_.keyType) and travels(type_.valueType)
+    return type(type_) in TRAVELS or type_ == spark.StringType()
+
+
+def all_travel(fields: Sequence[spark.StructField]) -> bool:
+    """Whether columns can go along to Python. mapInArrow looks them up by name, so names must be plain and differ."""
+    names = [field.name.lower() for field in fields]
+    plain = all("." not in name and "`" not in name for name in names)
+    return plain and len(set(names)) == len(names) and all(travels(field.dataType) for field in fields)
+
+
+def parse_records(
+    df: DataFrame,
+    format: Any,
+    *,
+    columns: Sequence[str] | None = None,
+    filters: Any = None,
+    payload: str = "payload",
+    on_error: RecordOnError = "null",
+    keep: Sequence[str] = (),
+    error: str | None = "error",
+) -> DataFrame:
+    """What su.parse(unit="record") does: the parsed columns, the kept ones, then (on_error "null" or "collect") the error.
+
+    A null or blank payload gives null fields and no error.
+    """
+    attach_if_configured(df.sparkSession)
+    require_payload(df, payload, keep)
+    kept = [df.schema[name] for name in keep]
+    task = RecordTask(
+        format, payload, keep=spark.StructType(kept), columns=columns, filters=filters, on_error=on_error, error=error
+    )
+    if all_travel([df.schema[payload], *(field for field in kept if field.name != payload)]):
+        return payload_first(df, payload, keep).mapInArrow(task, task.schema)
+    return _beside(df, task, [quoted(name) for name in keep])
+
+
+def payload_first(df: DataFrame, payload: str, others: Sequence[str]) -> DataFrame:
+    """So that pushdown_rule.java can tell what is parsed from what only rides along."""
+    return df.select(*(quoted(name) for name in dict.fromkeys([payload, *others])))
+
+
+def _beside(df: DataFrame, task: RecordTask, kept: list[Column]) -> DataFrame:
+    """Only the payload goes to Python: for kept columns that would not come back as they are."""
+    scalar = task.as_scalar()
+    hidden = unused_name(df)
+    rows = df.select(*kept, scalar.column(quoted(task.payload)).alias(hidden))
+    if task.drops_rows:
+        rows = rows.where(quoted(hidden).getField(ROW_KEPT))
+    parsed, error = task.columns, () if task.error is None else (task.error,)
+    return rows.select(*(field_of(hidden, name) for name in parsed), *kept, *(field_of(hidden, name) for name in error))
+
+
+def field_of(struct: str, name: str) -> Column:
+    return quoted(struct).getField(name).alias(name)
+
+
+def unused_name(df: DataFrame) -> str:
+    name = "parsed_record"
+    while name in df.columns:
+        name += "_"
+    return name
+
+
+def quoted(name: str) -> Column:
+    """The column of exactly this name, dots and all."""
+    return col("`" + name.replace("`", "``") + "`")
+
+
+def require_payload(df: DataFrame, payload: str, keep: Sequence[str]) -> None:
+    if isinstance(keep, str):
+        raise fm.OptionError(f"spark: keep is a list of names, found the string {keep!r}")
+    for option, name in [("payload", payload), *(("keep", name) for name in keep)]:
+        if name not in df.columns:
+            has = ", ".join(df.columns)
+            raise fm.SchemaError(f"spark: no column {name!r} among ({has}); name yours with {option}=")
+    type_ = df.schema[payload].dataType
+    if not isinstance(type_, (spark.StringType, spark.BinaryType)):
+        found = type_.simpleString()
+        raise fm.SchemaError(
+            f"spark: column {payload!r} holds records: expected a string or binary, found {found}; cast it first"
+        )

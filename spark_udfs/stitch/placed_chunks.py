@@ -1,0 +1,309 @@
+"""What is known of chunks apart becomes, for each of them, all it needs to be parsed alone.
+
+In: a table of surveys (chunk_survey.py), one row a chunk, of any number of origins in any order. Out: for each chunk the state
+and the byte it begins at, and the bytes of the record that is open there; or which chunks have to be looked at again, as
+they began in another state than was likely. Knows no payloads and no Spark; says which chunks are missing or came twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+import formatter as fm
+from formatter import _core, diagnostics
+from formatter.formats import as_bytes
+from formatter.plans import make_plan
+from spark_udfs.chunks.chunk_rows import ChunkColumns
+from spark_udfs.stitch.chunk_survey import HEAD_BYTES, HEAD_CHUNKS, NO_END, fixed_width, has_header, record_end_of
+
+CARRY_LIMIT = 1 << 30  # bytes of open records: they are on the driver and with every worker
+CARRIED = -1  # engine/chunk_reader.hpp: PlacedChunk::carried
+
+Origin = int | str
+
+
+@dataclass
+class ChunkPlan:
+    """Rows are chunks, by origin and sequence. A chunk is parsed where `wanted`: where a record ends, and at the end."""
+
+    first_rows: dict[Origin, int] = field(default_factory=dict)
+    counts: dict[Origin, int] = field(default_factory=dict)
+    headers: dict[Origin, bytes] = field(default_factory=dict)  # where columns are in another order than the schema's
+    sizes: Any = None
+    states: Any = None
+    byte_offsets: Any = None
+    begins: Any = None
+    wanted: Any = None
+    carry_begins: Any = None  # in `tails`
+    carry_sizes: Any = None
+    ends_stream: Any = None
+    stream_starts: Any = None  # whether the first record here is the origin's first
+    tails: bytes | memoryview | pa.Buffer = b""
+    error: Exception | None = None  # why these chunks cannot be parsed
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"tails": bytes(self.tails)}
+
+    @property
+    def nbytes(self) -> int:
+        """About what travels."""
+        return len(self.tails) + (0 if self.sizes is None else 52 * len(self.sizes)) + 64 * len(self.counts)
+
+    def places(self, origins: pa.Array, sequences: pa.Array, sizes: Any) -> tuple[Any, list[bytes | None]]:
+        """The row of each of these chunks, and its header; or the distinct header alone, if it is the same for all."""
+        encoded = origins.dictionary_encode()
+        known: list[Origin] = encoded.dictionary.to_pylist()
+        codes, numbers = encoded.indices.to_numpy(), sequences.cast(pa.int64()).to_numpy()
+        counts = np.array([self.counts.get(origin, 0) for origin in known])[codes]
+        rows = np.array([self.first_rows.get(origin, 0) for origin in known])[codes] + numbers - 1
+        strange = (numbers < 1) | (numbers > counts)
+        strange |= np.where(strange, 0, self.sizes[np.where(strange, 0, rows)]) != np.where(strange, 0, sizes)
+        if strange.any():
+            row = int(np.flatnonzero(strange)[0])
+            raise _other_chunk(known[codes[row]], int(numbers[row]), int(sizes[row]))
+        if not self.headers:
+            return rows, [None]
+        headers = [self.headers.get(origin) for origin in known]
+        return rows, [headers[code] for code in codes] if len(set(headers)) > 1 else headers[:1]
+
+
+@dataclass
+class Again:
+    """Chunks to look at once more: origin, sequence, the state they do begin in, their row in the table of surveys."""
+
+    chunks: pa.Table
+
+
+def plan_chunks(surveyed: pa.Table, format: Any, names: ChunkColumns) -> ChunkPlan | Again:
+    """The plan of all chunks of a table of surveys; what is wrong with them is in it."""
+    try:
+        return _Planning(surveyed, format, names).plan()
+    except fm.FormatError as error:
+        return ChunkPlan(error=error)
+
+
+class _Planning:
+    def __init__(self, surveyed: pa.Table, format: Any, names: ChunkColumns) -> None:
+        for column, name in zip(("origin", "sequence", "size"), names.names, strict=True):
+            if surveyed.column(column).null_count:
+                raise fm.FormatError(
+                    f"spark: column {name!r}: that of a chunk is null; filter such rows out first",
+                    code="missing_required", column=name, expected="a value", found="null",
+                )  # fmt: skip
+        self.format = format
+        origins = surveyed.column("origin").combine_chunks().dictionary_encode()
+        origins = origins.combine_chunks() if isinstance(origins, pa.ChunkedArray) else origins
+        codes = origins.indices.to_numpy()
+        order = np.lexsort((surveyed.column("sequence").to_numpy(), codes))
+        self.order = order
+        self.table = surveyed.take(pa.array(order)).combine_chunks()
+        self.origins: list[Origin] = origins.dictionary.to_pylist()
+        self.codes = codes[order]
+        self.sequences = self._numbers("sequence")
+        self.sizes = self._numbers("size")
+        self.starts = np.flatnonzero(np.diff(self.codes, prepend=-1))  # row of each origin's first chunk
+        self.counts = np.diff(self.starts, append=len(self.codes))
+
+    def _numbers(self, name: str) -> Any:
+        return self.table.column(name).to_numpy()
+
+    def _whole(self, name: str) -> pa.Array:
+        column = self.table.column(name)
+        return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays([*column.chunks, column.slice(0, 0)])
+
+    def _since_start(self, running: Any) -> Any:
+        """Sums over all rows as sums since the origin's first row; `running` excludes the row itself."""
+        return running - np.repeat(running[self.starts], self.counts)
+
+    def plan(self) -> ChunkPlan | Again:
+        if len(self.codes) == 0:
+            return ChunkPlan()
+        self._check_numbering()
+        if width := fixed_width(self.format):
+            states, last_ends, as_assumed = self._run_fixed(width)
+        else:
+            states, last_ends, as_assumed = self._run()
+        last_rows = self.starts + self.counts - 1
+        as_assumed[last_rows] = True  # their tails stay in them
+        if not as_assumed.all():
+            asked = self.table.select(["origin", "sequence"])
+            asked = asked.append_column("state", pa.array(states)).append_column("row", pa.array(self.order))
+            return Again(asked.filter(pa.array(~as_assumed)))
+        wanted = last_ends != NO_END
+        wanted[last_rows] = True
+        tails = self._whole("tail")
+        carry_begins, carry_sizes, stream_starts = self._carries(tails, wanted)
+        byte_offsets = self._since_start(np.cumsum(self.sizes) - self.sizes)
+        begins = np.full(len(self.codes), CARRIED)
+        plan = ChunkPlan(
+            sizes=self.sizes, states=states, byte_offsets=byte_offsets, begins=begins, wanted=wanted,
+            ends_stream=np.isin(np.arange(len(wanted)), last_rows), stream_starts=stream_starts,
+            carry_begins=carry_begins, carry_sizes=carry_sizes, tails=_data_of(tails),
+        )  # fmt: skip
+        for start, count in zip(self.starts.tolist(), self.counts.tolist(), strict=True):
+            origin = self.origins[self.codes[start]]
+            plan.first_rows[origin], plan.counts[origin] = start, count
+            if has_header(self.format):
+                self._place_header(plan, origin, slice(start, start + count))
+        return plan
+
+    def _check_numbering(self) -> None:
+        expected = np.arange(len(self.codes)) - np.repeat(self.starts, self.counts) + 1
+        wrong = np.flatnonzero(self.sequences != expected)
+        if wrong.size == 0:
+            return
+        row = int(wrong[0])
+        origin, number = self.origins[self.codes[row]], int(self.sequences[row])
+        before = int(expected[row]) - 1
+        if number < 1:
+            text = f"sequence: expected a whole number from 1, found {number}"
+        elif number == before:
+            text = f"sequence {number}: this chunk came twice; drop duplicates of (origin, sequence) first"
+        else:
+            missing = f"{before + 1}" if number == before + 2 else f"{before + 1} to {number - 1}"
+            number = before + 1
+            text = f"chunks {missing} never came; a record may be in them: bring them, or drop the origin"
+        raise fm.SequenceError(f"origin {origin!r}: {text}", origin=origin, sequence=number)
+
+    def _run(self) -> tuple[Any, Any, Any]:
+        """(state at each chunk's start, its last record end, whether that is the one its tail begins at)"""
+        count, courses = len(self.codes), self._whole("courses")
+        if courses.null_count:  # there is but one state
+            tail_sizes = np.diff(_offsets(self._whole("tail")))
+            last_ends = np.where(tail_sizes == self.sizes, NO_END, self.sizes - tail_sizes)
+            return np.zeros(count, np.int64), last_ends, np.ones(count, bool)
+        bounds = _offsets(courses) // 8
+        known = np.frombuffer(courses.buffers()[-1], _core.COURSE_TYPE)[bounds[0] : bounds[-1]]
+        bounds = bounds - bounds[0]
+        if (np.diff(bounds) == 2).all() and set(known["start"][:2].tolist()) == {0, 1}:  # quote parity: sums
+            odd = known["end"][::2].astype(np.int64)
+            states = self._since_start(np.cumsum(odd) - odd) & 1
+            taken = bounds[:-1] + states
+        else:
+            states, taken = self._followed(known, bounds)
+        last_ends = known["last_end"].astype(np.int64)
+        return states, last_ends[taken], last_ends[taken] == last_ends[bounds[:-1] + self._numbers("assumed")]
+
+    def _run_fixed(self, width: int) -> tuple[Any, Any, Any]:
+        """The same where records end at multiples of their width. Cuts the tails to what is behind the last of them."""
+        count = len(self.codes)
+        ends = self._since_start(np.cumsum(self.sizes) - self.sizes) + self.sizes
+        ended = ends // width > (ends - self.sizes) // width
+        last_ends = np.where(ended, self.sizes - ends % width, NO_END)
+        kept = np.where(ended, ends % width, self.sizes)
+        tails = self._whole("tail")
+        offsets = _offsets(tails)
+        data = np.frombuffer(_data_of(tails), np.uint8)
+        piece_ends = offsets[1:] - offsets[0]
+        runs = np.cumsum(kept)
+        picked = np.arange(int(runs[-1])) + np.repeat(piece_ends - runs, kept)
+        bounds = np.concatenate([[0], runs])
+        buffers = [None, pa.py_buffer(bounds), pa.py_buffer(np.ascontiguousarray(data[picked]))]
+        cut = pa.Array.from_buffers(pa.large_binary(), count, buffers)
+        self.table = self.table.set_column(self.table.schema.get_field_index("tail"), "tail", cut)
+        return np.zeros(count, np.int64), last_ends, np.ones(count, bool)
+
+    def _followed(self, known: Any, bounds: Any) -> tuple[Any, Any]:
+        first_state = _core.first_chunk_state(make_plan(self.format).native)
+        states, taken = np.empty(len(self.codes), np.int64), np.empty(len(self.codes), np.int64)
+        starts, ends, firsts, state = known["start"].tolist(), known["end"].tolist(), set(self.starts.tolist()), 0
+        for row, (a, b) in enumerate(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)):
+            state = first_state if row in firsts else state
+            states[row] = state
+            taken[row] = at = starts.index(state, a, b)
+            state = ends[at]
+        return states, taken
+
+    def _carries(self, tails: pa.Array, wanted: Any) -> tuple[Any, Any, Any]:
+        """For each chunk: where the tails from the wanted one before it on begin, neighbours in memory already, and their size;
+        and whether no wanted one is before it."""
+        offsets = _offsets(tails)
+        if (total := int(offsets[-1] - offsets[0])) > CARRY_LIMIT:
+            raise fm.FormatError(
+                f"spark: records are so much longer than the chunks they are in that {total} bytes of them would travel apart "
+                f"(at most {CARRY_LIMIT}); use stitch='origin'",
+                code="record_too_long",
+            )  # fmt: skip
+        rows = np.arange(len(self.codes))
+        before = np.maximum.accumulate(np.where(wanted, rows, -1))  # the last wanted row up to each
+        before = np.concatenate([[-1], before[:-1]])
+        starts = np.repeat(self.starts, self.counts)
+        first = np.maximum(before, starts)
+        return offsets[first] - offsets[0], offsets[:-1] - offsets[first], before < starts
+
+    def _place_header(self, plan: ChunkPlan, origin: Origin, rows: slice) -> None:
+        """Records begin behind the header; what is before it is none."""
+        header_end, header = self._header(origin, rows)
+        begins = plan.byte_offsets[rows]
+        ends = begins + plan.sizes[rows]
+        plan.begins[rows] = np.where(begins < header_end, header_end - begins, CARRIED)
+        plan.wanted[rows] &= ends > header_end
+        plan.stream_starts[rows] = False
+        if header is not None:
+            plan.headers[origin] = header
+
+    def _header(self, origin: Origin, rows: slice) -> tuple[int, bytes | None]:
+        """Where the records begin, and the header, if its columns are in another order than the schema's."""
+        text, whole = b"", True
+        plan = make_plan(self.format).native
+        heads = self.table.column("head").slice(rows.start, rows.stop - rows.start)
+        for head, size in zip(heads, self.sizes[rows].tolist(), strict=True):
+            piece = head.as_py() or b""
+            text += piece
+            whole = len(piece) == size
+            if (found := plan.read_header(text)) is not None or not whole:
+                break
+        else:
+            found = plan.read_header(text + record_end_of(self.format))
+            if found is None:  # nothing but blank lines
+                return len(text), None
+        if found is None:
+            raise fm.FormatError(
+                f"spark: origin {origin!r}: the header does not end within {HEAD_BYTES >> 10} KiB and {HEAD_CHUNKS} "
+                "chunks; use stitch='origin'",
+                code="header", origin=origin,
+            )  # fmt: skip
+        _, size, missing = found
+        if missing:
+            raise diagnostics.missing_in_header(self.format, missing)
+        return size, None if self._is_own_order(text[:size]) else text[:size]
+
+    def _is_own_order(self, header: bytes) -> bool:
+        """Whether the header's columns are the schema's, so that it need not be read again where chunks are parsed."""
+        own = as_bytes(self.format.delimiter, "delimiter").join(name.encode() for name in self.format.schema.names)
+        return header.rstrip(b"\r\n").removesuffix(record_end_of(self.format)) == own
+
+
+def _other_chunk(origin: Origin, sequence: int, size: int) -> fm.SequenceError:
+    return fm.SequenceError(
+        f"origin {origin!r}: sequence {sequence}: this chunk of {size} bytes was not among the chunks when su.parse looked them "
+        "over; the DataFrame gives others each time: cache it or write it to a table first, or use stitch='origin'",
+        origin=origin, sequence=sequence,
+    )  # fmt: skip
+
+
+def looked_again(surveyed: pa.Table, asked: pa.Table, looks: pa.Table) -> pa.Table:
+    """Surveys in which the second looks stand for the first ones."""
+    keys = zip(asked.column("origin").to_pylist(), asked.column("sequence").to_pylist(), strict=True)
+    row_of = dict(zip(keys, asked.column("row").to_pylist(), strict=True))
+    found = zip(looks.column("origin").to_pylist(), looks.column("sequence").to_pylist(), strict=True)
+    taken = np.arange(surveyed.num_rows)
+    for at, key in enumerate(found):
+        taken[row_of[key]] = surveyed.num_rows + at
+    both = pa.concat_tables([surveyed, looks]).take(pa.array(taken))
+    return both.set_column(both.schema.get_field_index("head"), "head", surveyed.column("head"))
+
+
+def _offsets(values: pa.Array) -> Any:
+    wide = pa.types.is_large_binary(values.type)
+    every = np.frombuffer(values.buffers()[1], np.int64 if wide else np.int32)
+    return every[values.offset :][: len(values) + 1].astype(np.int64)
+
+
+def _data_of(values: pa.Array) -> bytes | pa.Buffer:
+    offsets, data = _offsets(values), values.buffers()[2]
+    return b"" if data is None else data.slice(int(offsets[0]), int(offsets[-1] - offsets[0]))

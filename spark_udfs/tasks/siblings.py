@@ -1,0 +1,51 @@
+"""Second plans over the same input: the rejects of a DataFrame, and its counts.
+
+In: a DataFrame that su.read or su.parse made. Out: DataFrames beside it. Each costs one more parse of the input, but no rows
+travel; since parsing the same bytes finds the same, they are exact. Knows nothing of how tasks parse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pyspark.sql import DataFrame
+
+import formatter as fm
+from spark_udfs.tasks.metrics import METRICS_ROWS
+from spark_udfs.tasks.rejects import REJECTS_ROWS
+
+ATTRIBUTE = "_formatter_sibling"
+
+
+def with_siblings(source: DataFrame, task: Any) -> DataFrame:
+    """source.mapInArrow(task), remembering both. A task has `schema`, `rejects` and `measured`."""
+    return remember(source.mapInArrow(task, task.schema), source, task)
+
+
+def remember(df: DataFrame, source: DataFrame | Callable[[], DataFrame], task: Any) -> DataFrame:
+    """df, with the plan whose rejects and counts are its own, or what makes it when it is asked for."""
+    object.__setattr__(df, ATTRIBUTE, (source, task))
+    return df
+
+
+def rejects(df: DataFrame) -> DataFrame:
+    """The records that su.read or su.parse left out of df, or made null in, and why: one row each, with position and bytes."""
+    source, task = _sibling(df, "rejects")
+    return source.mapInArrow(task.rejects, REJECTS_ROWS)
+
+
+def measure(df: DataFrame) -> DataFrame:
+    """What reading df costs and finds, one row a task, by reading it once more. Works on Spark Connect too."""
+    source, task = _sibling(df, "measure")
+    return source.mapInArrow(task.measured, METRICS_ROWS)
+
+
+def _sibling(df: DataFrame, what: str) -> tuple[DataFrame, Any]:
+    found = df.__dict__.get(ATTRIBUTE)
+    if found is None:
+        raise fm.OptionError(
+            f"spark: su.{what} takes the DataFrame that su.read or su.parse returned, before any select on it"
+        )
+    source, task = found
+    return (source() if callable(source) else source), task
