@@ -7,7 +7,7 @@ nothing of formats.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,7 +53,8 @@ class ChunkColumns:
     def rows(self, batch: pa.RecordBatch) -> Iterator[tuple[int | str, int, pa.Buffer]]:
         """Chunks of a batch, in its order. Payloads are views: they live as long as the batch."""
         origins, sequences, payloads = self.checked(batch)
-        yield from zip(origins.to_pylist(), sequences.to_pylist(), map(_view_payload, payloads), strict=True)
+        views = (payload.as_buffer() for payload in payloads)
+        yield from zip(origins.to_pylist(), sequences.to_pylist(), views, strict=True)
 
     def runs(self, batch: pa.RecordBatch) -> Iterator[tuple[int | str, int, Any, pa.Array]]:
         """(origin, first row, sequences, payloads) of each run of neighbouring chunks of one origin."""
@@ -72,39 +73,37 @@ class ChunkColumns:
         for name, column in zip(self.names, (origins, sequences, payloads), strict=True):
             if column.null_count:
                 row = column.is_null().index(pa.scalar(True)).as_py()
-                raise fm.FormatError(
-                    f"spark: column {name!r}: row {row} of a batch of chunks is null; filter such rows out first",
-                    code="missing_required",
-                    column=name,
-                    expected="a value",
-                    found="null",
-                )
+                raise null_chunk(name, f"row {row} of a batch of chunks")
         return origins, sequences, payloads
 
 
-def _view_payload(value: Any) -> pa.Buffer:
-    return value.as_buffer()
+def null_chunk(column: str, which: str) -> fm.FormatError:
+    return fm.FormatError(
+        f"spark: column {column!r}: {which} is null; filter such rows out first",
+        code="missing_required", column=column, expected="a value", found="null",
+    )  # fmt: skip
 
 
-class RidingColumns:
-    """Columns kept beside the parsed ones. A record may span chunks, so each must be one value for a whole origin."""
+class KeptColumns:
+    """The columns of keep= for records that may span chunks: each must be one value for a whole origin."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self.names = names
         self._values: dict[int | str, list[pa.Scalar]] = {}
 
-    def learn(self, key: int | str, batch: pa.RecordBatch, row: int) -> None:
-        values = [batch.column(name)[row] for name in self.names]
-        known = self._values.setdefault(key, values)
-        for name, before, now in zip(self.names, known, values, strict=True):
-            if before != now and (before.is_valid or now.is_valid):
-                raise fm.SchemaError(
-                    f"spark: column {name!r} in keep= changes within origin {key!r} (from {before} to {now}); a record "
-                    "may span chunks, so keep only columns that are constant for an origin, or stitch='none'"
-                )
+    def learn(self, origin: int | str, batch: pa.RecordBatch, rows: Iterable[int]) -> None:
+        for row in rows if self.names else ():
+            values = [batch.column(name)[row] for name in self.names]
+            known = self._values.setdefault(origin, values)
+            for name, before, now in zip(self.names, known, values, strict=True):
+                if before != now and (before.is_valid or now.is_valid):
+                    raise fm.SchemaError(
+                        f"spark: column {name!r} in keep= changes within origin {origin!r} (from {before} to {now}); a "
+                        "record may span chunks, so keep only columns that are constant for an origin, or stitch='none'"
+                    )
 
-    def forget(self, key: int | str) -> None:
-        self._values.pop(key, None)
+    def forget(self, origin: int | str) -> None:
+        self._values.pop(origin, None)
 
-    def arrays(self, key: int | str, row_count: int) -> list[pa.Array]:
-        return [pa.repeat(value, row_count) for value in self._values[key]] if self.names else []
+    def arrays(self, origin: int | str, row_count: int) -> list[pa.Array]:
+        return [pa.repeat(value, row_count) for value in self._values[origin]] if self.names else []

@@ -10,7 +10,7 @@ from __future__ import annotations
 import fnmatch
 import os
 import posixpath
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -19,12 +19,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 import formatter as fm
-from formatter import filters as filter_clauses
+from formatter.filters import Clause, columns_of, normalized
 from formatter.formats import Csv
 from formatter.splits import Part, SplitReader, begins_anywhere, can_be_split
 from spark_udfs.files.file_listing import FoundFile, Paths, Storage, codec_of, list_files
 from spark_udfs.files.partitions import Partitioning, filters_left, partitioning_of
-from spark_udfs.files.read_task import ReadTask, Unit
+from spark_udfs.files.read_task import FilePart, ReadTask
 from spark_udfs.files.split_starts import GRID_BYTES, split_starts
 from spark_udfs.jvm.direct_rows import attach_if_configured
 from spark_udfs.options.reading import Reading, reading_of, require_utc
@@ -32,11 +32,13 @@ from spark_udfs.tasks.metrics import Reports, reports_of
 from spark_udfs.tasks.siblings import with_siblings
 from spark_udfs.types.arrow_schema import arrow_schema
 
-LARGEST_SPLIT_BYTES = (
-    256 << 20
-)  # a task costs as much as parsing 100 MB; more than this would be lost with one that fails
+# A task costs as much as parsing 100 MB; more than this would be lost with one that fails.
+LARGEST_SPLIT_BYTES = 256 << 20
 FILE_COST_BYTES = 256 << 10  # to open a file takes as long as to read this much of it
-HEADER_BYTES = 64 << 10
+HEADER_BYTES = 64 << 10  # a header is looked for in these first, then in more
+CORES_UNKNOWN = 2
+
+Clauses = list[list[Clause]]
 
 
 def read(
@@ -107,16 +109,19 @@ def read_task(
         partitioning = partitioning_of(files, types)
     else:
         partitioning = _partitioning(files, partitions)
-    plan = _Plan(reading, columns, filters, partitioning)
+    names, clauses = _asked(reading, columns, filters, partitioning.schema.names)
     kept = [
         (file, values, left)
         for file, values in zip(files, partitioning.values, strict=True)
-        if (left := filters_left(plan.clauses, partitioning.schema.names, values)) is not None
+        if (left := filters_left(clauses, partitioning.schema.names, values)) is not None
     ]
     size = _split_bytes(spark, sum(file.size for file, _, _ in kept), split_bytes)
-    units = _units(spark, kept, reading.format, storage, size, plan)
-    groups = _grouped(units, size)
-    return ReadTask(reading, plan.names, partitioning.schema, plan.filters_of_units, storage, groups, reports)
+    distinct: list[Clauses] = []
+    for _, _, left in kept:
+        if left not in distinct:
+            distinct.append(left)
+    groups = _grouped(_parts(spark, kept, distinct, reading.format, storage, size), size)
+    return ReadTask(reading, names, partitioning.schema, distinct, storage, groups, reports)
 
 
 def _shown(path: Paths) -> str:
@@ -124,32 +129,24 @@ def _shown(path: Paths) -> str:
     return f"{os.fspath(several[0])}{', ...' if several[1:] else ''}"
 
 
-class _Plan:
-    """What is asked for: `names` of columns in order, and filters as an OR of ANDs."""
-
-    def __init__(
-        self, reading: Reading, columns: Sequence[str] | None, filters: Any, partitioning: Partitioning
-    ) -> None:
-        data, folders = reading.names, partitioning.schema.names
-        if both := set(data) & set(folders):
-            raise fm.SchemaError(
-                f"spark: {min(both)!r} is a column of the format and a partition folder; rename it in the format's schema, or "
-                "read without partitions (partitions=None)"
-            )
-        if isinstance(columns, str):
-            raise fm.OptionError(f"spark: columns is a list of names, found the string {columns!r}")
-        everything = [*data, *folders]
-        self.names = tuple(everything if columns is None else columns)
-        self.clauses = filter_clauses.normalized(filters)
-        for name in (*self.names, *filter_clauses.columns_of(self.clauses)):
-            if name not in everything:
-                raise fm.SchemaError(f"spark: no column {name!r} among ({', '.join(everything)})")
-        self.filters_of_units: list[list[list[Any]]] = []
-
-    def filter_number(self, left: list[list[Any]]) -> int:
-        if left not in self.filters_of_units:
-            self.filters_of_units.append(left)
-        return self.filters_of_units.index(left)
+def _asked(
+    reading: Reading, columns: Sequence[str] | None, filters: Any, folders: list[str]
+) -> tuple[list[str], Clauses]:
+    """Names of columns in order, and filters as an OR of ANDs."""
+    if both := set(reading.names) & set(folders):
+        raise fm.SchemaError(
+            f"spark: {min(both)!r} is a column of the format and a partition folder; rename it in the format's schema, or "
+            "read without partitions (partitions=None)"
+        )
+    if isinstance(columns, str):
+        raise fm.OptionError(f"spark: columns is a list of names, found the string {columns!r}")
+    everything = [*reading.names, *folders]
+    names = everything if columns is None else list(columns)
+    clauses = normalized(filters)
+    for name in (*names, *columns_of(clauses)):
+        if name not in everything:
+            raise fm.SchemaError(f"spark: no column {name!r} among ({', '.join(everything)})")
+    return names, clauses
 
 
 def _partitioning(files: Sequence[FoundFile], wanted: Any) -> Partitioning:
@@ -180,47 +177,34 @@ def core_count(spark: SparkSession | None) -> int:
     context = getattr(spark, "_jsc", None)
     if context is not None:
         return max(1, int(context.sc().defaultParallelism()))
-    return 2
+    return CORES_UNKNOWN
 
 
-def _units(
+def _parts(
     spark: SparkSession | None,
-    files: Sequence[tuple[FoundFile, tuple[Any, ...], list[list[Any]]]],
+    files: Sequence[tuple[FoundFile, tuple[Any, ...], Clauses]],
+    filters: list[Clauses],
     format: Any,
     storage: Storage,
     split_bytes: int,
-    plan: _Plan,
-) -> list[Unit]:
-    split = {
-        file.path: file
-        for file, _, _ in files
-        if file.size > split_bytes and codec_of(file.path) is None and can_be_split(format)
-    }
-    anywhere = begins_anywhere(format)
-    starts = {} if anywhere or not split else split_starts(spark, list(split.values()), format, storage)
-    headers = {path: _header_of(file, format, storage) for path, file in split.items()}
-    units = []
+) -> Iterator[FilePart]:
+    split = [
+        file for file, _, _ in files if file.size > split_bytes and codec_of(file.path) is None and can_be_split(format)
+    ]
+    headers = {file.path: _header_of(file, format, storage) for file in split}
+    starts = {} if begins_anywhere(format) or not split else split_starts(spark, split, format, storage)
     for file, values, left in files:
-        filters = plan.filter_number(left)
-        if file.path not in split:
-            units.append(Unit(file.path, Part(), file.size, codec_of(file.path), b"", values, filters))
+        number = filters.index(left)
+        if file.path not in headers:
+            yield FilePart(file.path, Part(), file.size, codec_of(file.path), b"", values, number)
             continue
-        header = headers[file.path]
-        for part in _parts(file, split_bytes, starts.get(file.path), len(header)):
-            assert part.end is not None
-            units.append(Unit(file.path, part, part.end - part.begin, None, header, values, filters))
-    return units
-
-
-def _parts(file: FoundFile, split_bytes: int, starts: list[int] | None, header_bytes: int) -> Iterator[Part]:
-    lines = [line for line in range(split_bytes, file.size, split_bytes) if line > header_bytes]
-    if starts is None:
-        cuts = [0, *lines, file.size]
-    else:
-        cuts = [0, *dict.fromkeys(starts[line // GRID_BYTES] for line in lines), file.size]
-    for begin, end in pairwise(cuts):
-        if begin < end:
-            yield Part(begin, end, starts is not None, end == file.size)
+        header, proven = headers[file.path], starts.get(file.path)
+        lines = [line for line in range(split_bytes, file.size, split_bytes) if line > len(header)]
+        cuts = lines if proven is None else dict.fromkeys(proven[line // GRID_BYTES] for line in lines)
+        for begin, end in pairwise([0, *cuts, file.size]):
+            if begin < end:
+                part = Part(begin, end, proven is not None, end == file.size)
+                yield FilePart(file.path, part, end - begin, None, header, values, number)
 
 
 def _header_of(file: FoundFile, format: Any, storage: Storage) -> bytes:
@@ -237,15 +221,15 @@ def _header_of(file: FoundFile, format: Any, storage: Storage) -> bytes:
             size *= 8
 
 
-def _grouped(units: Sequence[Unit], split_bytes: int) -> tuple[tuple[Unit, ...], ...]:
+def _grouped(parts: Iterable[FilePart], split_bytes: int) -> tuple[tuple[FilePart, ...], ...]:
     """One group a task: small files together, in order."""
-    groups: list[list[Unit]] = []
+    groups: list[list[FilePart]] = []
     room = 0
-    for unit in units:
-        cost = unit.size + FILE_COST_BYTES
+    for part in parts:
+        cost = part.size + FILE_COST_BYTES
         if not groups or cost > room:
             groups.append([])
             room = split_bytes + FILE_COST_BYTES
-        groups[-1].append(unit)
+        groups[-1].append(part)
         room -= cost
     return tuple(map(tuple, groups))

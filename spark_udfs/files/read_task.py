@@ -25,17 +25,17 @@ from spark_udfs.files import hadoop_files
 from spark_udfs.files.file_listing import Storage
 from spark_udfs.files.partitions import COMPARE
 from spark_udfs.options.reading import Reading
-from spark_udfs.tasks.metrics import Measure, Reports, metrics_batch
+from spark_udfs.tasks.counted_task import CountedTask
+from spark_udfs.tasks.metrics import Reports
 from spark_udfs.tasks.rejects import rejects_of
-from spark_udfs.tasks.worker_process import settle
 from spark_udfs.types.spark_types import SparkColumns, plain_schema
 
 ROWS_PER_BATCH_LEAST = 4_096  # Spark's Arrow reader is fastest between 4k and 16k rows a batch
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
-    """A part of a file, with what is known of it."""
+class FilePart:
+    """A part of a file, with what is known of it. `filters`: which of the task's."""
 
     path: str
     part: Part
@@ -46,9 +46,7 @@ class Unit:
     filters: int
 
 
-class ReadTask:
-    """Picklable; what is wrong with its options is said when it is made, not in a task."""
-
+class ReadTask(CountedTask):
     __name__ = "formatter.read"  # in plans; pushdown_rule.java knows what is ours by it
 
     def __init__(
@@ -58,131 +56,120 @@ class ReadTask:
         folders: pa.Schema,
         filters: Sequence[list[list[Any]]],
         storage: Storage,
-        groups: Sequence[Sequence[Unit]],
+        groups: Sequence[Sequence[FilePart]],
         reports: Reports | None = None,
     ) -> None:
         self.reading = reading
-        self.names = tuple(names)
+        self.names = list(names)
         self.folders = folders
         self.filters = list(filters)
         self.storage = storage
         self.groups = groups
         self.reports = reports
-        self._format = reading.format_with(plain_schema(reading.format.schema))
-        self._permissive = reading.on_error == "permissive"
-        fields = {field.name: field for field in (*self._format.schema, *folders)}
+        self.task_count = len(groups)
+        self.format = reading.format_with(plain_schema(reading.format.schema))
+        fields = {field.name: field for field in (*self.format.schema, *folders)}
         if reading.corrupt is not None:
             fields[reading.corrupt] = pa.field(reading.corrupt, pa.string())
-        self._parsed = [name for name in self.names if name in self._format.schema.names]
+        self._parsed = [name for name in self.names if name in self.format.schema.names]
         self._columns = SparkColumns.of(pa.schema([fields[name] for name in self.names]))
         self.schema = self._columns.struct
         for wanted in self.filters or [[]]:
-            self._reader(wanted)  # a filter of the wrong type, a column that cannot be parsed: both raise here
+            self.reader(wanted)  # a filter of the wrong type, a column that cannot be parsed: both raise here
 
-    @property
-    def parsed_schema(self) -> pa.Schema:
-        return self._format.schema
-
-    def _reader(self, filters: list[list[Any]]) -> SplitReader:
-        positional = self.reading.header_by_position
-        corrupt = self.reading.corrupt
-        filtered = columns_of(filters)
-        if not self._permissive:
+    def reader(self, filters: list[list[Any]], on_error: str | None = None) -> SplitReader:
+        """For rows as the mode has them; or, with an on_error of one's own, for what is found on the way to them."""
+        corrupt, filtered = self.reading.corrupt, columns_of(filters)
+        columns, filters_there, raw_column = self._parsed, filters or None, None
+        if on_error is None and self.reading.on_error == "permissive":
+            # A record that is bad stays a row, so filters see the rows, not the records.
+            on_error, filters_there = "keep", None
+            columns = list(dict.fromkeys([*columns, *(name for name in filtered if name != corrupt)]))
+            if corrupt is not None and corrupt in (*self.names, *filtered):
+                raw_column = corrupt
+                columns = self.format.schema.names  # whether a record is bad does not depend on what else is asked for
+        elif on_error is None:
             if corrupt in filtered:
                 raise fm.OptionError(f"filters: {corrupt!r} is null in every row unless the mode is PERMISSIVE")
             on_error = "skip" if self.reading.on_error == "collect" else self.reading.on_error
-            return SplitReader(
-                self._format, columns=self._parsed, filters=filters or None, on_error=on_error,
-                header_by_position=positional,
-            )  # fmt: skip
-        # A record that is bad stays a row, so filters see the rows, not the records.
-        needed = list(dict.fromkeys([*self._parsed, *(name for name in filtered if name != corrupt)]))
-        wants_raw = corrupt is not None and (corrupt in self.names or corrupt in filtered)
-        if wants_raw:
-            needed = self._format.schema.names  # whether a record is bad does not depend on what else is asked for
         return SplitReader(
-            self._format, columns=needed, on_error="keep", header_by_position=positional,
-            raw_column=corrupt if wants_raw else None,
-        )  # fmt: skip
-
-    def _rejects_reader(self, filters: list[list[Any]]) -> SplitReader:
-        return SplitReader(
-            self._format, columns=self._parsed, filters=filters or None, on_error="collect",
+            self.format, columns=columns, filters=filters_there, on_error=on_error, raw_column=raw_column,
             header_by_position=self.reading.header_by_position,
         )  # fmt: skip
 
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        settle()
-        readers: dict[int, SplitReader] = {}
-        measure = Measure(self.reports, len(self.groups))
-        waiting: list[pa.RecordBatch] = []
-        waiting_rows = 0
-        for unit in self._units(batches):
-            if unit.filters not in readers:
-                readers[unit.filters] = self._reader(self.filters[unit.filters])
-            for parsed in measure.timed(self._rows(readers[unit.filters], unit)):
-                if not waiting and parsed.num_rows >= ROWS_PER_BATCH_LEAST:
-                    yield parsed
-                    continue
-                waiting.append(parsed)
-                waiting_rows += parsed.num_rows
-                if waiting_rows >= ROWS_PER_BATCH_LEAST:
-                    yield pa.concat_batches(waiting)
-                    waiting, waiting_rows = [], 0
-        if waiting_rows:
-            yield pa.concat_batches(waiting)
-        measure.report(reader.counts for reader in readers.values())
+    def run(self) -> ReadRun:
+        return ReadRun(self)
 
-    def _units(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Unit]:
+    def delivered(self, rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Small batches together; large ones as they are."""
+        waiting: list[pa.RecordBatch] = []
+        for batch in rows:
+            waiting.append(batch)
+            if sum(one.num_rows for one in waiting) >= ROWS_PER_BATCH_LEAST:
+                yield waiting[0] if len(waiting) == 1 else pa.concat_batches(waiting)
+                waiting = []
+        if waiting:
+            yield pa.concat_batches(waiting)
+
+    def rejects(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The records that are no rows, or not whole ones, and why."""
+        run = ReadRun(self, "collect")
+        for part in self.parts(batches):
+            reader = run.reader(part)
+            for _ in run.parsed(reader, part):
+                if len(reader.found) >= ROWS_PER_BATCH_LEAST:
+                    yield from rejects_of(reader.found)
+                    reader.found.clear()
+            yield from rejects_of(reader.found)
+            reader.found.clear()
+
+    def parts(self, batches: Iterable[pa.RecordBatch]) -> Iterator[FilePart]:
+        """Of the groups whose numbers come in."""
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 yield from self.groups[number]
 
-    def rejects(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The records that are no rows, or not whole ones, and why."""
-        readers: dict[int, SplitReader] = {}
-        for unit in self._units(batches):
-            if unit.filters not in readers:
-                readers[unit.filters] = self._rejects_reader(self.filters[unit.filters])
-            reader = readers[unit.filters]
-            with opened(self.storage, unit.path, unit.codec) as stream:
-                for _ in reader.batches(stream, unit.part, origin=unit.path, header=unit.header):
-                    if len(reader.found) >= ROWS_PER_BATCH_LEAST:
-                        yield from rejects_of(reader.found)
-                        reader.found.clear()
-            yield from rejects_of(reader.found)
-            reader.found.clear()
+    def shaped(self, rows: pa.RecordBatch, part: FilePart) -> pa.RecordBatch:
+        """Parsed rows in the columns declared, those of the folders beside them."""
+        if rows.schema.names != self.names:
+            constants = zip(self.folders.names, part.partition, strict=True)
+            beside = {name: pa.scalar(value, self.folders.field(name).type) for name, value in constants}
+            if self.reading.corrupt is not None and self.reading.corrupt not in rows.schema.names:
+                beside[self.reading.corrupt] = pa.scalar(None, pa.string())
+            arrays = [
+                pa.repeat(beside[name], rows.num_rows) if name in beside else rows.column(name) for name in self.names
+            ]
+            rows = pa.RecordBatch.from_arrays(arrays, names=self.names)
+        return self._columns.convert(rows)
 
-    def measured(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """One row of counts for what this task reads."""
-        readers: dict[int, SplitReader] = {}
-        measure = Measure(None, len(self.groups))
-        for unit in self._units(batches):
-            if unit.filters not in readers:
-                readers[unit.filters] = self._reader(self.filters[unit.filters])
-            for _ in measure.timed(self._rows(readers[unit.filters], unit)):
-                pass
-        yield metrics_batch([measure.counted(reader.counts for reader in readers.values())])
 
-    def _rows(self, reader: SplitReader, unit: Unit) -> Iterator[pa.RecordBatch]:
-        beside = {
-            field.name: pa.scalar(value, field.type)
-            for field, value in zip(self.folders, unit.partition, strict=True)
-            if field.name in self.names
-        }
-        if self.reading.corrupt in self.names and not self._permissive:
-            beside[self.reading.corrupt] = pa.scalar(None, pa.string())
-        wanted = filter_expression(self.filters[unit.filters]) if self._permissive else None
-        with opened(self.storage, unit.path, unit.codec) as stream:
-            for batch in reader.batches(stream, unit.part, origin=unit.path, header=unit.header):
+class ReadRun:
+    """The rows of the parts that a task gets, by one reader for each of its filters."""
+
+    def __init__(self, task: ReadTask, on_error: str | None = None) -> None:
+        self._task = task
+        self._on_error = on_error
+        self._readers: dict[int, SplitReader] = {}
+
+    def counts(self) -> Iterator[dict[str, int]]:
+        return (reader.counts for reader in self._readers.values())
+
+    def reader(self, part: FilePart) -> SplitReader:
+        if part.filters not in self._readers:
+            self._readers[part.filters] = self._task.reader(self._task.filters[part.filters], self._on_error)
+        return self._readers[part.filters]
+
+    def parsed(self, reader: SplitReader, part: FilePart) -> Iterator[pa.RecordBatch]:
+        with opened(self._task.storage, part.path, part.codec) as stream:
+            yield from reader.batches(stream, part.part, origin=part.path, header=part.header)
+
+    def rows(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for part in self._task.parts(batches):
+            reader = self.reader(part)
+            kept = filter_expression(self._task.filters[part.filters]) if reader.keeps else None
+            for rows in self.parsed(reader, part):
                 reader.found.clear()
-                if wanted is not None:
-                    batch = batch.filter(wanted)
-                if batch.schema.names != list(self.names):
-                    constants = {name: pa.repeat(value, batch.num_rows) for name, value in beside.items()}
-                    arrays = [constants[name] if name in constants else batch.column(name) for name in self.names]
-                    batch = pa.RecordBatch.from_arrays(arrays, names=list(self.names))
-                yield self._columns.convert(batch)
+                yield self._task.shaped(rows if kept is None else rows.filter(kept), part)
 
 
 def filter_expression(filters: list[list[Any]]) -> pc.Expression | None:

@@ -21,13 +21,17 @@ from pyspark.sql import SparkSession
 from formatter.native_format import Native
 from formatter.splits import SplitScan, SplitSummary, fixed_starts, record_starts
 from spark_udfs.files.file_listing import FoundFile, Storage
+from spark_udfs.files.read_task import opened
+from spark_udfs.types.spark_types import struct_of
 
 GRID_BYTES = 4 << 20  # splits begin at the first record behind a multiple of this
-DRIVER_BYTES_MOST = (
-    64 << 20
-)  # more than this, and not on the machine that runs the tasks: the tasks look for themselves
+# More than this, and not on the machine that runs the tasks: the tasks look for themselves.
+DRIVER_BYTES_MOST = 64 << 20
+BLOCKS_A_TASK = 8
 REMEMBERED_FILES = 512
-SUMMARY_ROWS = "block INT NOT NULL, odd BOOLEAN NOT NULL, outside BIGINT, inside BIGINT"
+SUMMARY_SCHEMA = pa.schema(
+    [("block", pa.int32()), ("odd", pa.bool_()), ("outside", pa.int64()), ("inside", pa.int64())]
+)
 
 _remembered: OrderedDict[tuple[Any, ...], list[int]] = OrderedDict()
 
@@ -95,32 +99,20 @@ class BlockScan:
 
     def summary(self, block: int) -> SplitSummary:
         path, begin, end = self.blocks[block]
-        filesystem, inner = self.storage.resolve(path)
-        if isinstance(filesystem, fs.LocalFileSystem):
-            with open(inner, "rb", buffering=0) as file:
-                return self._scan.summarize(file, begin, end)
-        with filesystem.open_input_file(inner) as file:
+        with opened(self.storage, path, None) as file:
             return self._scan.summarize(file, begin, end)
 
     def by_tasks(self, spark: SparkSession) -> list[SplitSummary]:
-        tasks = spark.range(0, len(self.blocks), 1, max(1, len(self.blocks) // 8))
-        rows = tasks.mapInArrow(self, SUMMARY_ROWS).collect()
+        tasks = spark.range(0, len(self.blocks), 1, max(1, len(self.blocks) // BLOCKS_A_TASK))
+        rows = tasks.mapInArrow(self, struct_of(SUMMARY_SCHEMA)).collect()
         if len(rows) != len(self.blocks):
             raise RuntimeError(f"spark: expected {len(self.blocks)} summaries of blocks, found {len(rows)}")
         return [SplitSummary(row.odd, (row.outside, row.inside)) for row in sorted(rows)]
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        schema = pa.schema(
-            [
-                pa.field("block", pa.int32(), False),
-                pa.field("odd", pa.bool_(), False),
-                *(("outside", pa.int64()), ("inside", pa.int64())),
-            ]
-        )
         for batch in batches:
-            rows = [(block, self.summary(block)) for block in batch.column(0).to_pylist()]
-            records = [
-                {"block": block, "odd": found.odd, "outside": found.first_end[0], "inside": found.first_end[1]}
-                for block, found in rows
-            ]
-            yield pa.RecordBatch.from_pylist(records, schema=schema)
+            blocks = batch.column(0).to_pylist()
+            found = [self.summary(block) for block in blocks]
+            columns = [blocks, [one.odd for one in found], *zip(*(one.first_end for one in found), strict=True)]
+            arrays = [pa.array(column, field.type) for column, field in zip(columns, SUMMARY_SCHEMA, strict=True)]
+            yield pa.RecordBatch.from_arrays(arrays, schema=SUMMARY_SCHEMA)

@@ -1,15 +1,17 @@
 // Comes in: the bytes of a chunk that begins anywhere. Goes out: its courses as engine/chunk_survey.hpp tells them, for quotes
 // whose parity is all, and the bytes behind the last record end as they are from the likelier state. Compiled in the running
-// JVM (jvm_survey.py), so that payloads which are only looked at never leave it.
+// JVM (quote_survey.py), so that payloads which are only looked at never leave it.
 //
-// Little endian: size, likely state (4 bytes each); start, end (2 each), last record end (4) from outside and from inside
-// quotes; the tail. The other state's last record end is not looked for: NOT_SOUGHT, unless there is none.
+// A course, little endian: start, end (2 bytes each), last record end (4); from outside quotes, then from inside. The
+// unlikely state's last record end is not looked for: NOT_SOUGHT, unless there is none.
 package formatter.spark;
 
+import java.util.Arrays;
 import org.apache.spark.sql.Column;
+import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.api.java.UDF1;
 import org.apache.spark.sql.functions;
-import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.Platform;
 
 public class QuoteSurvey implements UDF1 {
@@ -17,7 +19,7 @@ public class QuoteSurvey implements UDF1 {
     static final int BLOCK = 4096;
     static final int EVIDENCE_WINDOW = 64 << 10;
     static final int NO_END = -1, NOT_SOUGHT = -2;
-    static final int TAIL_AT = 24;
+    static final String DDL = "size BIGINT, courses BINARY, assumed BIGINT, tail BINARY";
 
     private final byte delimiter;
     private final byte recordEnd;
@@ -31,7 +33,7 @@ public class QuoteSurvey implements UDF1 {
 
     public static Column surveyed(Column payload, Integer delimiter, Integer recordEnd, Integer quote) {
         UDF1 survey = new QuoteSurvey(delimiter.intValue(), recordEnd.intValue(), quote.intValue());
-        return functions.udf(survey, DataTypes.BinaryType).apply(new Column[] {payload});
+        return functions.udf(survey, StructType.fromDDL(DDL)).apply(new Column[] {payload});
     }
 
     public Object call(Object value) {
@@ -43,16 +45,14 @@ public class QuoteSurvey implements UDF1 {
         int end = lastEnd(data, quoted, likely ^ odd);
         int other = odd == 0 && !any(quoted) && likely == 0 ? NO_END : NOT_SOUGHT;
 
-        int tailBegin = end == NO_END ? 0 : end;
-        byte[] survey = new byte[TAIL_AT + data.length - tailBegin];
-        putInt(survey, 0, data.length);
-        putInt(survey, 4, likely);
+        byte[] courses = new byte[16];
         for (int state = 0; state < 2; state++) {
-            putInt(survey, 8 + 8 * state, state | (state ^ odd) << 16);
-            putInt(survey, 12 + 8 * state, state == likely ? end : other);
+            putInt(courses, 8 * state, state | (state ^ odd) << 16);
+            putInt(courses, 8 * state + 4, state == likely ? end : other);
         }
-        System.arraycopy(data, tailBegin, survey, TAIL_AT, data.length - tailBegin);
-        return survey;
+        byte[] tail = Arrays.copyOfRange(data, end == NO_END ? 0 : end, data.length);
+        return RowFactory.create(
+            new Object[] {Long.valueOf(data.length), courses, Long.valueOf(likely), tail});
     }
 
     // Whether the number of quotes is odd, and which blocks have any. Eight bytes at a time: the high bit of each that is one.

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -19,12 +18,13 @@ from pyarrow import types
 from formatter.filters import normalized
 from spark_udfs.chunks.parse_task import ParseTask
 from spark_udfs.files.partitions import filters_left
-from spark_udfs.files.read_task import ReadTask, Unit
+from spark_udfs.files.read_task import FilePart, ReadTask
 from spark_udfs.pushdown.predicates import Clauses, Tree, both, taken
 from spark_udfs.records.record_task import RecordTask
 from spark_udfs.stitch.stitch_global import GlobalParse
 
-Narrowed = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+Nested = dict[int, Sequence[int]]  # of struct columns, by position: the fields that are read of them
+OTHER_TYPES_BITS = 1_000  # what decoding a value without a width is taken for
 
 
 def narrowed(command: bytes, request: bytes) -> tuple[Callable[..., Any], Any]:
@@ -39,72 +39,61 @@ def narrowed(command: bytes, request: bytes) -> tuple[Callable[..., Any], Any]:
     return narrowed_task(task, asked["columns"], nested, asked["filters"]), return_type
 
 
-def narrowed_task(
-    task: Any, columns: Sequence[int], nested: dict[int, Sequence[int]], filters: Sequence[Tree]
-) -> Narrowed:
+def narrowed_task(task: Any, columns: Sequence[int], nested: Nested, filters: Sequence[Tree]) -> Emitting:
+    narrow: RecordTask | ParseTask | GlobalParse | ReadTask
+    emitted: Sequence[int]
     if isinstance(task, RecordTask):
-        return _narrowed_records(task, columns, nested, filters)
-    if isinstance(task, ParseTask):
-        return _narrowed_chunks(task, columns, nested, filters)
-    if isinstance(task, GlobalParse):
-        parse, emitted = _chunk_task(task.task, columns, filters)
-        return _emitting(task.narrowed(parse), emitted, nested, columns)
-    if isinstance(task, ReadTask):
-        return _narrowed_read(task, columns, nested, filters)
-    raise TypeError(f"spark: a task of type {type(task).__name__} cannot be narrowed; set su.disable_pushdown(spark)")
+        narrow, emitted = _narrowed_records(task, columns, nested, filters), range(len(columns))
+        nested = {at: chosen for at, chosen in nested.items() if task.outputs[at].kind != "struct"}
+    elif isinstance(task, ParseTask):
+        narrow, emitted = _narrowed_chunks(task, columns, filters)
+    elif isinstance(task, GlobalParse):
+        parse, emitted = _narrowed_chunks(task.task, columns, filters)
+        narrow = task.narrowed(parse)
+    elif isinstance(task, ReadTask):
+        narrow, emitted = _narrowed_read(task, columns, filters)
+    else:
+        raise TypeError(
+            f"spark: a task of type {type(task).__name__} cannot be narrowed; set su.disable_pushdown(spark)"
+        )
+    return Emitting(narrow, emitted, {place: nested[at] for place, at in enumerate(columns) if at in nested})
 
 
-def _narrowed_records(
-    task: RecordTask, columns: Sequence[int], nested: dict[int, Sequence[int]], filters: Sequence[Tree]
-) -> Narrowed:
-    fields = {
-        at: task.format.schema.field(output.name) for at, output in enumerate(task.outputs) if output.kind == "parsed"
-    }
+def _narrowed_records(task: RecordTask, columns: Sequence[int], nested: Nested, filters: Sequence[Tree]) -> RecordTask:
+    schema = task.format.schema
+    fields = {at: schema.field(output.name) for at, output in enumerate(task.outputs) if output.kind == "parsed"}
     structs = {at: chosen for at, chosen in nested.items() if task.outputs[at].kind == "struct"}
-    narrow = task.narrowed(columns, structs, both(task.filters, taken(filters, fields)))
-    others = {at: chosen for at, chosen in nested.items() if at not in structs}
-    return _emitting(narrow, range(len(columns)), others, columns)
+    return task.narrowed(columns, structs, both(task.filters, taken(filters, fields)))
 
 
 def _narrowed_chunks(
-    task: ParseTask, columns: Sequence[int], nested: dict[int, Sequence[int]], filters: Sequence[Tree]
-) -> Narrowed:
-    parse, emitted = _chunk_task(task, columns, filters)
-    return _emitting(parse, emitted, nested, columns)
-
-
-def _chunk_task(task: ParseTask, columns: Sequence[int], filters: Sequence[Tree]) -> tuple[ParseTask, Sequence[int]]:
+    task: ParseTask, columns: Sequence[int], filters: Sequence[Tree]
+) -> tuple[ParseTask, Sequence[int]]:
     """A task that decodes no more than it must, and where in its output the wanted columns stand."""
     names = task.schema.names
     parsed_count = len(names) - len(task.keep)
     fields = {at: task.format.schema.field(names[at]) for at in range(parsed_count)}
-    narrow = copy(task)
-    narrow.filters = both(task.filters, taken(filters, fields))
+    wanted = both(task.filters, taken(filters, fields))
     if task.on_error == "skip":  # a record is dropped for an error in any of its columns, wanted or not
-        return narrow, columns
+        return task.narrowed(names[:parsed_count], task.keep, wanted), columns
     decoded = [at for at in columns if at < parsed_count] or [_cheapest(fields)]
     kept = [at for at in columns if at >= parsed_count]
     positions = [*decoded, *kept]
-    narrow.restrict([names[at] for at in decoded], [names[at] for at in kept])
+    narrow = task.narrowed([names[at] for at in decoded], [names[at] for at in kept], wanted)
     return narrow, [positions.index(at) for at in columns]
 
 
-def _narrowed_read(
-    task: ReadTask, columns: Sequence[int], nested: dict[int, Sequence[int]], filters: Sequence[Tree]
-) -> Narrowed:
+def _narrowed_read(task: ReadTask, columns: Sequence[int], filters: Sequence[Tree]) -> tuple[ReadTask, Sequence[int]]:
     names, reading = task.names, task.reading
     folders = [field for field in task.folders if _is_plain_folder(field.type)]
-    known = {field.name: field for field in (*task.parsed_schema, *folders)}
+    known = {field.name: field for field in (*task.format.schema, *folders)}
     fields = {at: known[name] for at, name in enumerate(names) if name in known}
     clauses = taken(filters, fields)
     wanted = [names[at] for at in columns]
-    every_error_counts = reading.on_error in ("skip", "collect") or (
-        reading.on_error == "permissive" and reading.corrupt in wanted
-    )
-    if every_error_counts:
-        return _emitting(NarrowedRead(task, names, clauses), columns, nested, columns)
+    if reading.on_error in ("skip", "collect") or (reading.on_error == "permissive" and reading.corrupt in wanted):
+        return NarrowedRead(task, names, clauses), columns
     decoded = wanted or [*(field.name for field in folders if field.name in names), names[_cheapest(fields)]][:1]
-    return _emitting(NarrowedRead(task, decoded, clauses), range(len(wanted)), nested, columns)
+    return NarrowedRead(task, decoded, clauses), range(len(wanted))
 
 
 def _is_plain_folder(type_: pa.DataType) -> bool:
@@ -119,21 +108,21 @@ class NarrowedRead(ReadTask):
         self._clauses = clauses
         self._numbers: dict[tuple[Any, int], int | None] = {}
 
-    def _units(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Unit]:
-        for unit in super()._units(batches):
+    def parts(self, batches: Iterable[pa.RecordBatch]) -> Iterator[FilePart]:
+        for part in super().parts(batches):
             if not self._clauses:
-                yield unit
-            elif (number := self._number(unit)) is not None:
-                yield replace(unit, filters=number)
+                yield part
+            elif (number := self._number(part)) is not None:
+                yield replace(part, filters=number)
 
-    def _number(self, unit: Unit) -> int | None:
-        """Of the filters of a unit, those that hold of its folders left out; None where one of them does not."""
-        key = (unit.partition, unit.filters)
+    def _number(self, part: FilePart) -> int | None:
+        """Of the filters of a part, those that hold of its folders left out; None where one of them does not."""
+        key = (part.partition, part.filters)
         if key not in self._numbers:
-            left = filters_left(normalized(self._clauses), self.folders.names, unit.partition)
+            left = filters_left(normalized(self._clauses), self.folders.names, part.partition)
             self._numbers[key] = None if left is None else len(self.filters)
             if left is not None:
-                self.filters.append(normalized(both(self.filters[unit.filters], left)))
+                self.filters.append(normalized(both(self.filters[part.filters], left)))
         return self._numbers[key]
 
 
@@ -142,27 +131,22 @@ def _cheapest(fields: dict[int, pa.Field]) -> int:
 
     def cost(at: int) -> tuple[int, int]:
         type_ = fields[at].type
-        return (type_.bit_width if types.is_primitive(type_) else 1_000), at
+        return (type_.bit_width if types.is_primitive(type_) else OTHER_TYPES_BITS), at
 
     return min(fields, key=cost)
-
-
-def _emitting(task: Any, emitted: Sequence[int], nested: dict[int, Sequence[int]], columns: Sequence[int]) -> Narrowed:
-    struct_fields = {place: nested[at] for place, at in enumerate(columns) if at in nested}
-    return Emitting(task, tuple(emitted), struct_fields)
 
 
 class Emitting:
     """What another task yields, less some columns and some fields of its structs."""
 
-    def __init__(self, task: Any, emitted: tuple[int, ...], struct_fields: dict[int, Sequence[int]]) -> None:
+    def __init__(self, task: Any, emitted: Sequence[int], struct_fields: Nested) -> None:
         self.task = task
-        self.emitted = emitted
+        self.emitted = tuple(emitted)
         self.struct_fields = struct_fields
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in self.task(batches):
-            if not self.struct_fields and self.emitted == tuple(range(batch.num_columns)):
+            if self.emitted == tuple(range(batch.num_columns)) and not self.struct_fields:
                 yield batch
             elif self.emitted:
                 yield self._batch(batch)

@@ -19,7 +19,7 @@ from pyspark.sql.types import BooleanType, StructField, StructType
 
 import formatter as fm
 from formatter.values import ParsedRecords, RecordParser
-from spark_udfs.tasks.worker_process import settle
+from spark_udfs.tasks.worker_process import prepare_worker
 from spark_udfs.types.spark_types import SparkColumns, spark_type
 
 RecordOnError = Literal["null", "skip", "raise", "collect"]
@@ -132,7 +132,7 @@ class RecordTask:
         return self._parser(self.decoded)
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        settle()
+        prepare_worker()
         parser = self.parser()
         for batch in batches:
             yield self.parse_batch(batch, parser)[0]
@@ -256,7 +256,7 @@ class ScalarRecords:
             )
 
         def parse_record(payloads: pa.Array) -> pa.Array:
-            settle()
+            prepare_worker()
             return scalar.parse(payloads)
 
         parse_record.__annotations__ = {"payloads": pa.Array, "return": pa.Array}

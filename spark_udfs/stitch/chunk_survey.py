@@ -21,42 +21,31 @@ from formatter import _core
 from formatter.buffers import addresses_of
 from formatter.formats import as_bytes
 from formatter.plans import make_plan
+from formatter.splits import begins_anywhere, record_end_of
 from spark_udfs.chunks.chunk_rows import PREFIX, ChunkColumns
 from spark_udfs.jvm.quote_survey import quote_survey
+from spark_udfs.stitch.binary_arrays import binaries, pieces
 from spark_udfs.types.arrow_schema import arrow_type
+from spark_udfs.types.spark_types import struct_of
 
 NO_END = 0xFFFFFFFF  # engine/chunk_survey.hpp: ChunkCourse::none
-COURSES_AT, TAIL_AT = 8, 24  # in quote_survey.java's bytes
-WIDE = {pa.binary(): pa.large_binary()}
 HEAD_BYTES = 64 << 10  # a header ends within so many bytes ...
 HEAD_CHUNKS = 4_096  # ... and so many chunks of its origin
+SMALLEST_NO_ASCII = 0x80
 
 FIELDS = [
     pa.field("sequence", pa.int64()),
     pa.field("size", pa.int64()),  # null of a payload that is
-    pa.field("courses", pa.binary()),  # null where the state is always the same
+    pa.field("courses", pa.large_binary()),  # null where the state is always the same
     pa.field("assumed", pa.int64()),  # which of them `tail` belongs to
-    pa.field("tail", pa.binary()),
-    pa.field("head", pa.binary()),  # the first bytes, where a header may be
+    pa.field("tail", pa.large_binary()),
+    pa.field("head", pa.large_binary()),  # the first bytes, where a header may be
 ]
-DDL = "sequence BIGINT, size BIGINT, courses BINARY, assumed BIGINT, tail BINARY, head BINARY"
-
-
-def is_stateless(format: Any) -> bool:
-    """Whether a certain single byte ends a record wherever it stands."""
-    if isinstance(format, fm.Json):
-        return True
-    one_byte = all(len(as_bytes(getattr(format, name), name)) == 1 for name in ("delimiter", "record_delimiter"))
-    return one_byte and format.quote is None and format.escape is None and format.comment is None
 
 
 def fixed_width(format: Any) -> int:
     """Of every record, if they have one: then sizes say where records end, and bytes nothing."""
     return format.row_width if isinstance(format, fm.Native) and not format.has_rest else 0
-
-
-def record_end_of(format: Any) -> bytes:
-    return b"\n" if isinstance(format, fm.Json) else as_bytes(format.record_delimiter, "record_delimiter")
 
 
 def has_header(format: Any) -> bool:
@@ -67,44 +56,42 @@ def survey_of(chunks: DataFrame, format: Any, names: ChunkColumns) -> pa.Table:
     """One row a chunk, on the driver. Where the JVM can tell, the bytes never leave it."""
     origin, sequence, payload = (f.col(name) for name in names.names)
     named = [origin.alias("origin"), sequence.cast("bigint").alias("sequence")]
-    size = f.octet_length(payload).cast("bigint").alias("size")
-    head = _head(sequence, payload) if has_header(format) else f.lit(None).cast("binary")
-    if width := fixed_width(format):  # the plan knows how many of these bytes are behind the last record end
+    head = (_head(sequence, payload) if has_header(format) else f.lit(None).cast("binary")).alias("head")
+    tail = None
+    if width := fixed_width(format):  # who places the chunks knows how many of these are behind the last record end
         tail = f.substring(payload, 1 - width, width - 1) if width > 1 else f.lit(b"")
-        return _completed(chunks.select(*named, size, tail.alias("tail"), head.alias("head")).toArrow())
-    if is_stateless(format) and record_end_of(format)[0] < 0x80:
+    elif begins_anywhere(format) and record_end_of(format)[0] < SMALLEST_NO_ASCII:
         # The bytes of a string are not looked at, only searched: those of a payload need not be text.
         tail = f.substring_index(payload.cast("string"), record_end_of(format).decode(), -1).cast("binary")
-        return _completed(chunks.select(*named, size, tail.alias("tail"), head.alias("head")).toArrow())
+    if tail is not None:
+        size = f.octet_length(payload).cast("bigint").alias("size")
+        return _completed(chunks.select(*named, size, tail.alias("tail"), head).toArrow())
     framing = framing_bytes(format)
     if framing is not None and (in_jvm := quote_survey(chunks.sparkSession, *framing)) is not None:
-        found = chunks.select(*named, in_jvm(payload).alias("survey"), head.alias("head")).toArrow()
-        return _completed(_unpacked(found))
+        return _completed(
+            chunks.select(*named, head, in_jvm(payload).alias("s")).select("*", "s.*").drop("s").toArrow()
+        )
     task = SurveyTask(format, names, chunks.schema[names.origin].dataType)
-    return _completed(chunks.select(*names.names).mapInArrow(task, task.ddl).toArrow())
+    return _completed(chunks.select(*names.names).mapInArrow(task, struct_of(task.schema)).toArrow())
 
 
 def second_looks(chunks: DataFrame, asked: pa.Table, format: Any, names: ChunkColumns) -> pa.Table:
     """The same of some chunks (origin, sequence, state), from the state each does begin in."""
-    origin_type = chunks.schema[names.origin].dataType
-    columns = [PREFIX + name for name in ("origin", "sequence", "state")]
-    ddl = f"{columns[0]} {origin_type.simpleString()}, {columns[1]} BIGINT, {columns[2]} BIGINT"
-    some = chunks.sparkSession.createDataFrame(
-        asked.select(["origin", "sequence", "state"]).rename_columns(columns), ddl
-    )
+    wanted = ("origin", "sequence", "state")
+    columns = [PREFIX + name for name in wanted]
+    some = chunks.sparkSession.createDataFrame(asked.select(wanted).rename_columns(columns))
     same = (f.col(names.origin) == f.col(columns[0])) & (f.col(names.sequence).cast("bigint") == f.col(columns[1]))
-    task = SurveyTask(format, names, origin_type, given=columns[2])
-    return _completed(
-        chunks.join(f.broadcast(some), same).select(*names.names, columns[2]).mapInArrow(task, task.ddl).toArrow()
-    )
+    task = SurveyTask(format, names, chunks.schema[names.origin].dataType, given=columns[2])
+    again = chunks.join(f.broadcast(some), same).select(*names.names, columns[2])
+    return _completed(again.mapInArrow(task, struct_of(task.schema)).toArrow())
 
 
 def framing_bytes(format: Any) -> tuple[int, int, int] | None:
     """Delimiter, record end and quote where those say all, a byte each."""
     if isinstance(format, fm.Json) or format.quote is None or format.escape is not None or format.comment is not None:
         return None
-    pieces = [as_bytes(getattr(format, name), name) for name in ("delimiter", "record_delimiter", "quote")]
-    return (pieces[0][0], pieces[1][0], pieces[2][0]) if all(len(piece) == 1 for piece in pieces) else None
+    found = [as_bytes(getattr(format, name), name) for name in ("delimiter", "record_delimiter", "quote")]
+    return (found[0][0], found[1][0], found[2][0]) if all(len(one) == 1 for one in found) else None
 
 
 def _head(sequence: Column, payload: Column) -> Column:
@@ -116,54 +103,10 @@ def _head(sequence: Column, payload: Column) -> Column:
 
 def _completed(found: pa.Table) -> pa.Table:
     """With the columns that this survey did not need, and tails that may be of any size together."""
-    count = found.num_rows
     known = {name: found.column(name) for name in found.schema.names}
-    known.setdefault("courses", pa.nulls(count, pa.binary()))
-    known.setdefault("assumed", pa.array(np.zeros(count, np.int64)))
-    return pa.table(
-        {
-            "origin": known["origin"],
-            **{field.name: known[field.name].cast(WIDE.get(field.type, field.type)) for field in FIELDS},
-        }
-    )
-
-
-def _unpacked(found: pa.Table) -> pa.Table:
-    """quote_survey.java's bytes as columns. Those of a null payload are null: it has no size then."""
-    packed = _one_array(found.column("survey").cast(pa.large_binary()))
-    missing = packed.is_null().to_numpy(zero_copy_only=False)
-    offsets = np.frombuffer(packed.buffers()[1], np.int64)[packed.offset :][: len(packed) + 1]
-    data = np.frombuffer(packed.buffers()[2], np.uint8)[offsets[0] : offsets[-1]]
-    first = (offsets[:-1] - offsets[0])[~missing]
-    fixed = np.zeros((len(packed), TAIL_AT), np.uint8)
-    fixed[~missing] = data[first[:, None] + np.arange(TAIL_AT)]
-    is_tail = np.ones(len(data), bool)
-    is_tail[(first[:, None] + np.arange(TAIL_AT)).ravel()] = False
-    numbers = np.ascontiguousarray(fixed[:, :COURSES_AT]).view(np.uint32).astype(np.int64)
-    sizes = np.diff(offsets) - np.where(missing, 0, TAIL_AT)
-    return pa.table(
-        {
-            "origin": found.column("origin"),
-            "sequence": found.column("sequence"),
-            "size": pa.array(numbers[:, 0], mask=missing),
-            "courses": _binaries(np.full(len(packed), TAIL_AT - COURSES_AT), fixed[:, COURSES_AT:].ravel()),
-            "assumed": pa.array(numbers[:, 1]),
-            "tail": _binaries(sizes, data[is_tail]),
-            "head": found.column("head"),
-        }
-    )
-
-
-def _one_array(column: pa.ChunkedArray) -> pa.Array:
-    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays([pa.array([], column.type), *column.chunks])
-
-
-def _binaries(sizes: Any, data: Any) -> pa.Array:
-    """Values of these sizes, which stand one behind the other."""
-    offsets = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes, out=offsets[1:])
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(np.ascontiguousarray(data))]
-    return pa.Array.from_buffers(pa.large_binary(), len(sizes), buffers)
+    known.setdefault("courses", pa.nulls(found.num_rows, pa.large_binary()))
+    known.setdefault("assumed", pa.array(np.zeros(found.num_rows, np.int64)))
+    return pa.table({"origin": known["origin"], **{field.name: known[field.name].cast(field.type) for field in FIELDS}})
 
 
 class SurveyTask:
@@ -174,7 +117,6 @@ class SurveyTask:
         self.names = names
         self.given = given
         self.schema = pa.schema([pa.field("origin", arrow_type(origin_type)), *FIELDS])
-        self.ddl = f"origin {origin_type.simpleString()}, {DDL}"
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         native = make_plan(self.format).native
@@ -184,8 +126,8 @@ class SurveyTask:
                 continue
             missing = payloads.is_null().to_numpy(zero_copy_only=False)
             payloads = payloads.fill_null(b"") if missing.any() else payloads
-            sizes = np.diff(np.frombuffer(payloads.buffers()[1], np.int32)[payloads.offset :][: len(payloads) + 1])
             addresses, lengths, _, _ = addresses_of(payloads)
+            sizes = lengths.astype(np.int64)
             courses, counts, chosen = _core.survey_chunks(native, addresses, lengths)
             ends = np.cumsum(counts)
             if self.given is not None:
@@ -193,15 +135,14 @@ class SurveyTask:
                 per_chunk = np.split(courses["start"], ends[:-1])
                 chosen = np.array([int(np.flatnonzero(s == v)[0]) for s, v in zip(per_chunk, states, strict=True)])
             last = courses["last_end"][ends - counts + chosen]
-            tail_begins = np.where(last == NO_END, 0, last.astype(np.int64))
             yield pa.RecordBatch.from_arrays(
                 [
                     origins.cast(self.schema.field("origin").type),
                     sequences.cast(pa.int64()),
-                    pa.array(sizes.astype(np.int64), mask=missing),
-                    _pieces(courses.view(np.uint8), (ends - counts) * 8, ends * 8),
+                    pa.array(sizes, mask=missing),
+                    binaries(counts * courses.itemsize, courses.view(np.uint8)),
                     pa.array(chosen.astype(np.int64)),
-                    _pieces_of(payloads, tail_begins, sizes),
+                    pieces(payloads, np.where(last == NO_END, 0, last.astype(np.int64)), sizes),
                     self._heads(sequences, payloads, sizes),
                 ],
                 schema=self.schema,
@@ -209,27 +150,7 @@ class SurveyTask:
 
     def _heads(self, sequences: pa.Array, payloads: pa.Array, sizes: Any) -> pa.Array:
         if not has_header(self.format) or self.given is not None:
-            return pa.nulls(len(payloads), pa.binary())
+            return pa.nulls(len(payloads), pa.large_binary())
         numbers = sequences.cast(pa.int64()).fill_null(0).to_numpy()
         wanted = np.where((numbers >= 1) & (numbers <= HEAD_CHUNKS), HEAD_BYTES // np.maximum(numbers, 1), 0)
-        return _pieces_of(payloads, np.zeros(len(sizes), np.int64), np.minimum(sizes, wanted))
-
-
-def _pieces_of(payloads: pa.Array, begins: Any, ends: Any) -> pa.Array:
-    """Bytes [begin, end) of each payload."""
-    first = np.frombuffer(payloads.buffers()[1], np.int32)[payloads.offset :][: len(payloads)].astype(np.int64)
-    data = payloads.buffers()[2]
-    return _pieces(
-        np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8), first + begins, first + ends
-    )
-
-
-def _pieces(data: Any, begins: Any, ends: Any) -> pa.Array:
-    sizes = ends - begins
-    offsets = np.zeros(len(sizes) + 1, np.int32)
-    np.cumsum(sizes, out=offsets[1:])
-    if np.array_equal(begins[1:], ends[:-1]):
-        joined = data[begins[0] : ends[-1]]
-    else:
-        joined = np.concatenate([data[a:b] for a, b in zip(begins.tolist(), ends.tolist(), strict=True)])
-    return pa.Array.from_buffers(pa.binary(), len(sizes), [None, pa.py_buffer(offsets), pa.py_buffer(joined)])
+        return pieces(payloads, np.zeros(len(sizes), np.int64), np.minimum(sizes, wanted))

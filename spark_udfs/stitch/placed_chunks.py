@@ -1,4 +1,4 @@
-"""What is known of chunks apart becomes, for each of them, all it needs to be parsed alone.
+"""What is known of chunks apart becomes, for each of them, its place: all it needs to be parsed alone.
 
 In: a table of surveys (chunk_survey.py), one row a chunk, of any number of origins in any order. Out: for each chunk the state
 and the byte it begins at, and the bytes of the record that is open there; or which chunks have to be looked at again, as
@@ -17,23 +17,26 @@ import formatter as fm
 from formatter import _core, diagnostics
 from formatter.formats import as_bytes
 from formatter.plans import make_plan
-from spark_udfs.chunks.chunk_rows import ChunkColumns
-from spark_udfs.stitch.chunk_survey import HEAD_BYTES, HEAD_CHUNKS, NO_END, fixed_width, has_header, record_end_of
+from formatter.splits import record_end_of
+from spark_udfs.chunks.chunk_rows import ChunkColumns, null_chunk
+from spark_udfs.stitch.binary_arrays import binaries, bytes_of, offsets_of, one_array
+from spark_udfs.stitch.chunk_survey import HEAD_BYTES, HEAD_CHUNKS, NO_END, fixed_width, has_header
 
 CARRY_LIMIT = 1 << 30  # bytes of open records: they are on the driver and with every worker
 CARRIED = -1  # engine/chunk_reader.hpp: PlacedChunk::carried
+BYTES_A_CHUNK, BYTES_AN_ORIGIN = 52, 64  # about, of what travels beside the tails
 
 Origin = int | str
 
 
 @dataclass
-class ChunkPlan:
+class PlacedChunks:
     """Rows are chunks, by origin and sequence. A chunk is parsed where `wanted`: where a record ends, and at the end."""
 
     first_rows: dict[Origin, int] = field(default_factory=dict)
     counts: dict[Origin, int] = field(default_factory=dict)
     headers: dict[Origin, bytes] = field(default_factory=dict)  # where columns are in another order than the schema's
-    sizes: Any = None
+    sizes: Any = field(default_factory=lambda: np.empty(0, np.int64))
     states: Any = None
     byte_offsets: Any = None
     begins: Any = None
@@ -42,16 +45,13 @@ class ChunkPlan:
     carry_sizes: Any = None
     ends_stream: Any = None
     stream_starts: Any = None  # whether the first record here is the origin's first
-    tails: bytes | memoryview | pa.Buffer = b""
+    tails: pa.Buffer = field(default_factory=lambda: pa.py_buffer(b""))
     error: Exception | None = None  # why these chunks cannot be parsed
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"tails": bytes(self.tails)}
 
     @property
     def nbytes(self) -> int:
         """About what travels."""
-        return len(self.tails) + (0 if self.sizes is None else 52 * len(self.sizes)) + 64 * len(self.counts)
+        return int(self.tails.size) + BYTES_A_CHUNK * len(self.sizes) + BYTES_AN_ORIGIN * len(self.counts)
 
     def places(self, origins: pa.Array, sequences: pa.Array, sizes: Any) -> tuple[Any, list[bytes | None]]:
         """The row of each of these chunks, and its header; or the distinct header alone, if it is the same for all."""
@@ -61,7 +61,8 @@ class ChunkPlan:
         counts = np.array([self.counts.get(origin, 0) for origin in known])[codes]
         rows = np.array([self.first_rows.get(origin, 0) for origin in known])[codes] + numbers - 1
         strange = (numbers < 1) | (numbers > counts)
-        strange |= np.where(strange, 0, self.sizes[np.where(strange, 0, rows)]) != np.where(strange, 0, sizes)
+        if not strange.any():
+            strange = self.sizes[rows] != sizes
         if strange.any():
             row = int(np.flatnonzero(strange)[0])
             raise _other_chunk(known[codes[row]], int(numbers[row]), int(sizes[row]))
@@ -78,25 +79,21 @@ class Again:
     chunks: pa.Table
 
 
-def plan_chunks(surveyed: pa.Table, format: Any, names: ChunkColumns) -> ChunkPlan | Again:
-    """The plan of all chunks of a table of surveys; what is wrong with them is in it."""
+def placed(surveyed: pa.Table, format: Any, names: ChunkColumns) -> PlacedChunks | Again:
+    """The places of all chunks of a table of surveys; what is wrong with the chunks is in it."""
     try:
-        return _Planning(surveyed, format, names).plan()
+        return _Placing(surveyed, format, names).placed()
     except fm.FormatError as error:
-        return ChunkPlan(error=error)
+        return PlacedChunks(error=error)
 
 
-class _Planning:
+class _Placing:
     def __init__(self, surveyed: pa.Table, format: Any, names: ChunkColumns) -> None:
         for column, name in zip(("origin", "sequence", "size"), names.names, strict=True):
             if surveyed.column(column).null_count:
-                raise fm.FormatError(
-                    f"spark: column {name!r}: that of a chunk is null; filter such rows out first",
-                    code="missing_required", column=name, expected="a value", found="null",
-                )  # fmt: skip
+                raise null_chunk(name, "that of a chunk")
         self.format = format
-        origins = surveyed.column("origin").combine_chunks().dictionary_encode()
-        origins = origins.combine_chunks() if isinstance(origins, pa.ChunkedArray) else origins
+        origins = one_array(surveyed.column("origin")).dictionary_encode()
         codes = origins.indices.to_numpy()
         order = np.lexsort((surveyed.column("sequence").to_numpy(), codes))
         self.order = order
@@ -111,17 +108,13 @@ class _Planning:
     def _numbers(self, name: str) -> Any:
         return self.table.column(name).to_numpy()
 
-    def _whole(self, name: str) -> pa.Array:
-        column = self.table.column(name)
-        return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays([*column.chunks, column.slice(0, 0)])
-
     def _since_start(self, running: Any) -> Any:
         """Sums over all rows as sums since the origin's first row; `running` excludes the row itself."""
         return running - np.repeat(running[self.starts], self.counts)
 
-    def plan(self) -> ChunkPlan | Again:
+    def placed(self) -> PlacedChunks | Again:
         if len(self.codes) == 0:
-            return ChunkPlan()
+            return PlacedChunks()
         self._check_numbering()
         if width := fixed_width(self.format):
             states, last_ends, as_assumed = self._run_fixed(width)
@@ -135,21 +128,21 @@ class _Planning:
             return Again(asked.filter(pa.array(~as_assumed)))
         wanted = last_ends != NO_END
         wanted[last_rows] = True
-        tails = self._whole("tail")
+        tails = one_array(self.table.column("tail"))
         carry_begins, carry_sizes, stream_starts = self._carries(tails, wanted)
         byte_offsets = self._since_start(np.cumsum(self.sizes) - self.sizes)
         begins = np.full(len(self.codes), CARRIED)
-        plan = ChunkPlan(
+        chunks = PlacedChunks(
             sizes=self.sizes, states=states, byte_offsets=byte_offsets, begins=begins, wanted=wanted,
             ends_stream=np.isin(np.arange(len(wanted)), last_rows), stream_starts=stream_starts,
-            carry_begins=carry_begins, carry_sizes=carry_sizes, tails=_data_of(tails),
+            carry_begins=carry_begins, carry_sizes=carry_sizes, tails=bytes_of(tails),
         )  # fmt: skip
         for start, count in zip(self.starts.tolist(), self.counts.tolist(), strict=True):
             origin = self.origins[self.codes[start]]
-            plan.first_rows[origin], plan.counts[origin] = start, count
+            chunks.first_rows[origin], chunks.counts[origin] = start, count
             if has_header(self.format):
-                self._place_header(plan, origin, slice(start, start + count))
-        return plan
+                self._place_header(chunks, origin, slice(start, start + count))
+        return chunks
 
     def _check_numbering(self) -> None:
         expected = np.arange(len(self.codes)) - np.repeat(self.starts, self.counts) + 1
@@ -171,12 +164,12 @@ class _Planning:
 
     def _run(self) -> tuple[Any, Any, Any]:
         """(state at each chunk's start, its last record end, whether that is the one its tail begins at)"""
-        count, courses = len(self.codes), self._whole("courses")
+        count, courses = len(self.codes), one_array(self.table.column("courses"))
         if courses.null_count:  # there is but one state
-            tail_sizes = np.diff(_offsets(self._whole("tail")))
+            tail_sizes = np.diff(offsets_of(one_array(self.table.column("tail"))))
             last_ends = np.where(tail_sizes == self.sizes, NO_END, self.sizes - tail_sizes)
             return np.zeros(count, np.int64), last_ends, np.ones(count, bool)
-        bounds = _offsets(courses) // 8
+        bounds = offsets_of(courses) // 8
         known = np.frombuffer(courses.buffers()[-1], _core.COURSE_TYPE)[bounds[0] : bounds[-1]]
         bounds = bounds - bounds[0]
         if (np.diff(bounds) == 2).all() and set(known["start"][:2].tolist()) == {0, 1}:  # quote parity: sums
@@ -195,15 +188,13 @@ class _Planning:
         ended = ends // width > (ends - self.sizes) // width
         last_ends = np.where(ended, self.sizes - ends % width, NO_END)
         kept = np.where(ended, ends % width, self.sizes)
-        tails = self._whole("tail")
-        offsets = _offsets(tails)
-        data = np.frombuffer(_data_of(tails), np.uint8)
+        tails = one_array(self.table.column("tail"))
+        offsets = offsets_of(tails)
+        data = np.frombuffer(bytes_of(tails), np.uint8)
         piece_ends = offsets[1:] - offsets[0]
         runs = np.cumsum(kept)
         picked = np.arange(int(runs[-1])) + np.repeat(piece_ends - runs, kept)
-        bounds = np.concatenate([[0], runs])
-        buffers = [None, pa.py_buffer(bounds), pa.py_buffer(np.ascontiguousarray(data[picked]))]
-        cut = pa.Array.from_buffers(pa.large_binary(), count, buffers)
+        cut = binaries(kept, data[picked])
         self.table = self.table.set_column(self.table.schema.get_field_index("tail"), "tail", cut)
         return np.zeros(count, np.int64), last_ends, np.ones(count, bool)
 
@@ -221,7 +212,7 @@ class _Planning:
     def _carries(self, tails: pa.Array, wanted: Any) -> tuple[Any, Any, Any]:
         """For each chunk: where the tails from the wanted one before it on begin, neighbours in memory already, and their size;
         and whether no wanted one is before it."""
-        offsets = _offsets(tails)
+        offsets = offsets_of(tails)
         if (total := int(offsets[-1] - offsets[0])) > CARRY_LIMIT:
             raise fm.FormatError(
                 f"spark: records are so much longer than the chunks they are in that {total} bytes of them would travel apart "
@@ -235,30 +226,30 @@ class _Planning:
         first = np.maximum(before, starts)
         return offsets[first] - offsets[0], offsets[:-1] - offsets[first], before < starts
 
-    def _place_header(self, plan: ChunkPlan, origin: Origin, rows: slice) -> None:
+    def _place_header(self, chunks: PlacedChunks, origin: Origin, rows: slice) -> None:
         """Records begin behind the header; what is before it is none."""
         header_end, header = self._header(origin, rows)
-        begins = plan.byte_offsets[rows]
-        ends = begins + plan.sizes[rows]
-        plan.begins[rows] = np.where(begins < header_end, header_end - begins, CARRIED)
-        plan.wanted[rows] &= ends > header_end
-        plan.stream_starts[rows] = False
+        begins = chunks.byte_offsets[rows]
+        ends = begins + chunks.sizes[rows]
+        chunks.begins[rows] = np.where(begins < header_end, header_end - begins, CARRIED)
+        chunks.wanted[rows] &= ends > header_end
+        chunks.stream_starts[rows] = False
         if header is not None:
-            plan.headers[origin] = header
+            chunks.headers[origin] = header
 
     def _header(self, origin: Origin, rows: slice) -> tuple[int, bytes | None]:
         """Where the records begin, and the header, if its columns are in another order than the schema's."""
         text, whole = b"", True
-        plan = make_plan(self.format).native
+        native = make_plan(self.format).native
         heads = self.table.column("head").slice(rows.start, rows.stop - rows.start)
         for head, size in zip(heads, self.sizes[rows].tolist(), strict=True):
             piece = head.as_py() or b""
             text += piece
             whole = len(piece) == size
-            if (found := plan.read_header(text)) is not None or not whole:
+            if (found := native.read_header(text)) is not None or not whole:
                 break
         else:
-            found = plan.read_header(text + record_end_of(self.format))
+            found = native.read_header(text + record_end_of(self.format))
             if found is None:  # nothing but blank lines
                 return len(text), None
         if found is None:
@@ -296,14 +287,3 @@ def looked_again(surveyed: pa.Table, asked: pa.Table, looks: pa.Table) -> pa.Tab
         taken[row_of[key]] = surveyed.num_rows + at
     both = pa.concat_tables([surveyed, looks]).take(pa.array(taken))
     return both.set_column(both.schema.get_field_index("head"), "head", surveyed.column("head"))
-
-
-def _offsets(values: pa.Array) -> Any:
-    wide = pa.types.is_large_binary(values.type)
-    every = np.frombuffer(values.buffers()[1], np.int64 if wide else np.int32)
-    return every[values.offset :][: len(values) + 1].astype(np.int64)
-
-
-def _data_of(values: pa.Array) -> bytes | pa.Buffer:
-    offsets, data = _offsets(values), values.buffers()[2]
-    return b"" if data is None else data.slice(int(offsets[0]), int(offsets[-1] - offsets[0]))

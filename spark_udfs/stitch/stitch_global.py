@@ -8,7 +8,8 @@ shuffle. The chunks have to be the same both times; those that are not are error
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -21,15 +22,15 @@ from formatter import _core, diagnostics
 from formatter.buffers import addresses_of
 from formatter.plans import DecodePlan, make_plan
 from spark_udfs.chunks.parse_task import ParseTask
+from spark_udfs.jvm.session_jvm import has_jvm
 from spark_udfs.stitch.chunk_survey import fixed_width, has_header, second_looks, survey_of
-from spark_udfs.stitch.placed_chunks import Again, ChunkPlan, looked_again, plan_chunks
+from spark_udfs.stitch.placed_chunks import Again, PlacedChunks, looked_again, placed
 from spark_udfs.stitch.unmoved import unmoved
-from spark_udfs.tasks.hand_over import handed_over
-from spark_udfs.tasks.metrics import Measure
+from spark_udfs.tasks.counted_task import CountedTask
 
 MAX_ROWS = 65_536
 MAX_BATCH_BYTES = 16 << 20
-BROADCAST_BYTES = 1 << 20  # larger plans are sent once an executor, not once a task
+BROADCAST_BYTES = 1 << 20  # what is larger is sent once an executor, not once a task
 
 
 def stitch_globally(chunks: DataFrame, task: ParseTask) -> DataFrame:
@@ -40,26 +41,25 @@ def stitch_globally(chunks: DataFrame, task: ParseTask) -> DataFrame:
             "spark: stitch='global' looks at all chunks before it parses one, and a stream has no last; use su.parse_stream"
         )
     bare = chunks if chunks.columns == list(task.names.names) else chunks.select(*task.names.names)
-    plan = _plan_of(unmoved(bare), task)
-    return chunks.mapInArrow(GlobalParse(task, _sent(chunks, plan)), task.schema)
+    return chunks.mapInArrow(GlobalParse(task, _sent(chunks, _placed(unmoved(bare), task))), task.schema)
 
 
-def _plan_of(chunks: DataFrame, task: ParseTask) -> ChunkPlan:
+def _placed(chunks: DataFrame, task: ParseTask) -> PlacedChunks:
     surveyed = survey_of(chunks, task.format, task.names)
-    plan = plan_chunks(surveyed, task.format, task.names)
-    if isinstance(plan, Again):  # rare: nothing near its start told that a chunk begins inside quotes
-        looks = second_looks(chunks, plan.chunks, task.format, task.names)
-        plan = plan_chunks(looked_again(surveyed, plan.chunks, looks), task.format, task.names)
-    if isinstance(plan, Again):
+    found = placed(surveyed, task.format, task.names)
+    if isinstance(found, Again):  # rare: nothing near its start told that a chunk begins inside quotes
+        looks = second_looks(chunks, found.chunks, task.format, task.names)
+        found = placed(looked_again(surveyed, found.chunks, looks), task.format, task.names)
+    if isinstance(found, Again):
         raise fm.OptionError("spark: stitch='global' got other chunks at its second look; cache the DataFrame first")
-    return plan
+    return found
 
 
-def _sent(chunks: DataFrame, plan: ChunkPlan) -> Any:
-    """The plan as it travels with a task: itself, or a broadcast of it."""
-    if plan.nbytes < BROADCAST_BYTES or not hasattr(chunks.sparkSession, "_jsparkSession"):
-        return plan
-    return chunks.sparkSession.sparkContext.broadcast(plan)
+def _sent(chunks: DataFrame, found: PlacedChunks) -> Any:
+    """As they travel with a task: themselves, or a broadcast of them."""
+    if found.nbytes < BROADCAST_BYTES or not has_jvm(chunks.sparkSession):
+        return found
+    return chunks.sparkSession.sparkContext.broadcast(found)
 
 
 def _require_delimited(format: Any) -> None:
@@ -77,119 +77,97 @@ def _require_delimited(format: Any) -> None:
     )
 
 
-class GlobalParse:
+class GlobalParse(CountedTask):
     """For mapInArrow over chunks. Every batch of chunks becomes batches of records by itself."""
 
     __name__ = "formatter.parse"  # in plans; pushdown_rule.java knows what is ours by it
 
-    def __init__(self, task: ParseTask, plan: Any) -> None:
+    def __init__(self, task: ParseTask, sent: Any) -> None:
         self.task = task
-        self.sent = plan
-
-    @property
-    def plan(self) -> ChunkPlan:
-        return self.sent if isinstance(self.sent, ChunkPlan) else self.sent.value
+        self.sent = sent
+        self.reports = task.reports
 
     def narrowed(self, task: ParseTask) -> GlobalParse:
         return GlobalParse(task, self.sent)
 
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        if self.plan.error is not None:
-            raise self.plan.error
-        run = _Run(self.task, self.plan)
-        measure = Measure(self.task.reports)
-        yield from handed_over(measure.timed(run.rows(batches)), self.task.schema_of_output)
-        measure.report([run.counts])
+    def run(self) -> GlobalRun:
+        chunks = self.sent if isinstance(self.sent, PlacedChunks) else self.sent.value
+        if chunks.error is not None:
+            raise chunks.error
+        return GlobalRun(self.task, chunks)
+
+    def delivered(self, rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return self.task.delivered(rows)
 
 
-class _Run:
-    """One run of a task: the chunks it got, and what they gave."""
+class GlobalRun:
+    """The records of the chunks that a task gets, and what they gave."""
 
-    def __init__(self, task: ParseTask, plan: ChunkPlan) -> None:
-        self.task = task
-        self.plan = plan
-        self.counts: dict[str, int] = {}
-        self._readers: dict[bytes | None, _Reader] = {}
+    def __init__(self, task: ParseTask, chunks: PlacedChunks) -> None:
+        self._task = task
+        self._chunks = chunks
+        self._counts: Counter[str] = Counter()
+        self._readers: dict[bytes | None, tuple[DecodePlan, Any]] = {}  # by header
+
+    def counts(self) -> Iterable[Mapping[str, int]]:
+        return [self._counts]
 
     def rows(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            origins, sequences, payloads = self.task.names.checked(batch)
+            origins, sequences, payloads = self._task.names.checked(batch)
             if len(payloads) == 0:
                 continue
             addresses, sizes, _, _ = addresses_of(payloads)
-            places, headers = self.plan.places(origins, sequences, sizes.astype(np.int64))
-            self._count({"bytes": int(sizes.sum())})
-            wanted = self.plan.wanted[places]
+            places, headers = self._chunks.places(origins, sequences, sizes.astype(np.int64))
+            self._counts["bytes"] += int(sizes.sum())
+            wanted = self._chunks.wanted[places]
             for header in dict.fromkeys(headers):
                 mine = np.array([each == header for each in headers])[wanted] if len(headers) > 1 else slice(None)
                 rows = np.flatnonzero(wanted)[mine]
-                if header not in self._readers:
-                    self._readers[header] = _Reader(self.task, self.plan, header)
-                yield from self._readers[header].read(
-                    batch, rows, addresses[rows], sizes[rows], places[rows], self._count
-                )
+                yield from self._read(batch, header, rows, addresses[rows], sizes[rows], places[rows])
 
-    def _count(self, counts: dict[str, int]) -> None:
-        for name, count in counts.items():
-            self.counts[name] = self.counts.get(name, 0) + count
+    def _reader(self, header: bytes | None) -> tuple[DecodePlan, Any]:
+        if header not in self._readers:
+            task = self._task
+            plain = replace(task.format, header=False) if header is None and has_header(task.format) else task.format
+            plan = make_plan(plain, columns=task.columns, filters_wanted=task.filters, on_error=task.on_error)
+            native = plan.native if header is None else plan.native.read_header(header)[0]
+            reader = _core.ChunkReader(
+                native, max_rows=MAX_ROWS, max_batch_bytes=MAX_BATCH_BYTES, count_rows=bool(task.keep)
+            )
+            self._readers[header] = plan, reader
+        return self._readers[header]
 
-
-class _Reader:
-    def __init__(self, task: ParseTask, plan: ChunkPlan, header: bytes | None) -> None:
-        self.task = task
-        self.chunks = plan
-        self.tails = pa.py_buffer(plan.tails)
-        plain = replace(task.format, header=False) if header is None and has_header(task.format) else task.format
-        self.plan: DecodePlan = make_plan(
-            plain, columns=task.columns, filters_wanted=task.filters, on_error=task.on_error
-        )
-        native = self.plan.native if header is None else self.plan.native.read_header(header)[0]
-        self.native = _core.ChunkReader(
-            native, max_rows=MAX_ROWS, max_batch_bytes=MAX_BATCH_BYTES, count_rows=bool(task.keep)
-        )
-
-    def read(
-        self, batch: pa.RecordBatch, rows: Any, addresses: Any, sizes: Any, places: Any, count: Callable[..., None]
+    def _read(
+        self, batch: pa.RecordBatch, header: bytes | None, rows: Any, addresses: Any, sizes: Any, places: Any
     ) -> Iterator[pa.RecordBatch]:
-        """The records of some rows of a batch, which have these places in the plan."""
-        chunks = self.chunks
-        carries = (chunks.carry_begins[places] + self.tails.address).astype(np.uint64)
-        arrays, errors, rows_through, counts = self.native.read(
+        """The records of some rows of a batch, which have these places among all chunks."""
+        chunks, task = self._chunks, self._task
+        plan, reader = self._reader(header)
+        carries = (chunks.carry_begins[places] + chunks.tails.address).astype(np.uint64)
+        arrays, errors, rows_through, counts = reader.read(
             addresses, sizes, carries, chunks.carry_sizes[places].astype(np.uint64), chunks.states[places],
             chunks.begins[places], chunks.ends_stream[places].astype(np.int64),
             chunks.stream_starts[places].astype(np.int64), np.arange(len(rows)), chunks.byte_offsets[places],
         )  # fmt: skip
-        count(counts)
+        self._counts.update(counts)
         for error in sorted(errors, key=lambda error: (error[2], error[3])):
-            if self.task.on_error == "raise" or diagnostics.always_raised(error[0]):
-                raise self._described(error, batch, int(rows[error[2]]))
-        riding = _Riding(batch, self.task.keep, rows, rows_through)
+            if task.on_error == "raise" or diagnostics.always_raised(error[0]):
+                raise self._described(error, plan, batch, int(rows[error[2]]))
+        row_of = np.repeat(rows, np.diff(rows_through, prepend=0)) if task.keep else rows  # the chunk a record ends in
+        taken = 0
         for array in arrays:
-            for part in self.task.parts(self.plan.batch(array)):
-                yield self.task.beside(part, riding.take(part.num_rows))
+            for part in task.parts(plan.batch(array)):
+                ends_in = pa.array(row_of[taken : taken + part.num_rows])
+                taken += part.num_rows
+                yield task.beside(part, [batch.column(name).take(ends_in) for name in task.keep])
 
-    def _described(self, error: Any, batch: pa.RecordBatch, row: int) -> fm.FormatError:
+    def _described(self, error: Any, plan: DecodePlan, batch: pa.RecordBatch, row: int) -> fm.FormatError:
         """Bytes are counted in the origin; records only in the chunk, since no task sees those before it."""
-        origin, sequence = (batch.column(name)[row].as_py() for name in self.task.names.names[:2])
-        found = diagnostics.describe(error, self.task.format, self.plan.native.column_names, origin=origin)
+        origin, sequence = (batch.column(name)[row].as_py() for name in self._task.names.names[:2])
+        found = diagnostics.describe(error, self._task.format, plan.native.column_names, origin=origin)
         text = str(found).replace(f"record {found.record}", f"record {found.record} of chunk {sequence}", 1)
         return fm.FormatError(
             f"origin {origin!r}: {text}", code=found.code, origin=origin, sequence=sequence,
             byte_offset=found.byte_offset, column=found.column, expected=found.expected, found=found.found,
         )  # fmt: skip
-
-
-class _Riding:
-    """Columns that go beside the records: each has those of the chunk it ends in."""
-
-    def __init__(self, batch: pa.RecordBatch, names: tuple[str, ...], rows: Any, rows_through: list[int]) -> None:
-        self.columns = [batch.column(name) for name in names]
-        self.row_of = np.repeat(rows, np.diff(rows_through, prepend=0)) if names else None
-        self.taken = 0
-
-    def take(self, count: int) -> list[pa.Array]:
-        if self.row_of is None:
-            return []
-        rows = pa.array(self.row_of[self.taken : self.taken + count])
-        self.taken += count
-        return [column.take(rows) for column in self.columns]

@@ -18,11 +18,11 @@ from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 from pyspark.sql.types import BooleanType, IntegralType
 
 import formatter as fm
-from spark_udfs.chunks.chunk_rows import PREFIX, ChunkColumns
+from spark_udfs.chunks.chunk_rows import PREFIX, ChunkColumns, KeptColumns, null_chunk
 from spark_udfs.chunks.parse_task import OnError, ParseTask
 from spark_udfs.streams.origin_state import OriginState, Policies
 
-STATE_DDL = "about STRING, checkpoint BINARY, riding BINARY"
+STATE_DDL = "about STRING, checkpoint BINARY, kept BINARY"
 MESSAGE_DDL = "rows BINARY"
 DURATION_MS = {"millisecond": 1, "second": 1_000, "minute": 60_000, "hour": 3_600_000, "day": 86_400_000}
 
@@ -69,7 +69,7 @@ def parse_stream(
     messages = chunks.groupBy(f"{PREFIX}origin").applyInPandasWithState(
         stitch, MESSAGE_DDL, STATE_DDL, "append", timeout
     )
-    return messages.mapInArrow(ReadMessages(task.schema_of_output), task.schema)
+    return messages.mapInArrow(ReadMessages(task.arrow_output), task.schema)
 
 
 def _waiting(missing_after: int | str | None) -> tuple[int | float | None, bool]:
@@ -111,7 +111,7 @@ class StitchBatches:
         self.policies = policies
         self.by_time = by_time
 
-    def __call__(self, key: tuple[Any, ...], frames: Iterable[Any], state: GroupState) -> Iterator[Any]:
+    def __call__(self, key: tuple[Any, ...], tables: Iterable[Any], state: GroupState) -> Iterator[Any]:
         import pandas  # Spark has made it for us by now; importing this package need not
 
         task = self.task
@@ -121,63 +121,44 @@ class StitchBatches:
             "on_error": task.on_error,
             "on_duplicate": "ignore",
         }
-        key_value = key[0] if isinstance(key[0], str) else int(key[0])
-        origin = OriginState(key_value, task.format, options, self.policies)
-        riding: bytes | None = None
+        name = key[0] if isinstance(key[0], str) else int(key[0])
+        origin, kept = OriginState(name, task.format, options, self.policies), KeptColumns(task.keep)
         if state.exists:
-            about, checkpoint, riding = state.get
+            about, checkpoint, kept_row = state.get
             origin.restore(about, checkpoint)
+            if kept_row is not None:
+                kept.learn(name, pa.ipc.open_stream(kept_row).read_next_batch(), (0,))
         batches: list[fm.Batch] = []
         if not state.hasTimedOut:
             sequences, payloads, last_sequence = [], [], None
-            for frame in frames:
-                self._require_values(frame)
-                sequences += frame[PREFIX + "sequence"].tolist()
-                payloads += frame[PREFIX + "payload"].tolist()
-                announced = frame[PREFIX + "last_sequence"].dropna()
+            for table in tables:
+                self._require_values(table)
+                sequences += table[PREFIX + "sequence"].tolist()
+                payloads += table[PREFIX + "payload"].tolist()
+                announced = table[PREFIX + "last_sequence"].dropna()
                 last_sequence = int(announced.iloc[0]) if len(announced) else last_sequence
-                riding = self._riding(frame, riding, key_value)
+                rows = pa.RecordBatch.from_pandas(table[list(task.keep)], task.kept_schema, preserve_index=False)
+                kept.learn(name, rows, range(len(table)))
             batches = origin.take(sequences, payloads, last_sequence)
         now = float(state.getCurrentProcessingTimeMs()) if self.by_time else float(origin.progress.turns)
         batches += origin.settle(now)
-        messages = list(self._messages(batches, riding))
-        state.update((*origin.save(), riding))
+        parts = (part for batch in batches for part in task.parts(batch.data))
+        messages = [_message(task.beside(part, kept.arrays(name, part.num_rows))) for part in parts]
+        one_row = (
+            [_message(pa.RecordBatch.from_arrays(kept.arrays(name, 1), schema=task.kept_schema))]
+            if task.keep
+            else [None]
+        )
+        state.update((*origin.save(), *one_row))
         if self.by_time and origin.waits:
             state.setTimeoutDuration(int(self.policies.missing_after or 0))
         if messages:
             yield pandas.DataFrame({"rows": messages})
 
-    def _require_values(self, frame: Any) -> None:
+    def _require_values(self, table: Any) -> None:
         for name, option in (("sequence", self.task.names.sequence), ("payload", self.task.names.payload)):
-            if frame[PREFIX + name].isna().any():
-                raise fm.FormatError(
-                    f"spark: column {option!r}: a chunk has none; filter such rows out first",
-                    code="missing_required", column=option, expected="a value", found="null",
-                )  # fmt: skip
-
-    def _riding(self, frame: Any, known: bytes | None, origin: int | str) -> bytes | None:
-        """The kept columns as one row, which must stay the same."""
-        if not self.task.keep:
-            return None
-        rows = pa.RecordBatch.from_pandas(
-            frame[list(self.task.keep)], schema=self.task.riding_schema, preserve_index=False
-        )
-        first = rows.slice(0, 1) if known is None else pa.ipc.open_stream(known).read_next_batch()
-        for name in self.task.keep:
-            for value in rows.column(name).unique().to_pylist():
-                if value != first.column(name)[0].as_py():
-                    raise fm.SchemaError(
-                        f"spark: column {name!r} in keep= changes within origin {origin!r}; keep only columns that are "
-                        "constant for an origin"
-                    )
-        return _message([first]) if known is None else known
-
-    def _messages(self, batches: list[fm.Batch], riding: bytes | None) -> Iterator[bytes]:
-        row = None if riding is None else pa.ipc.open_stream(riding).read_next_batch()
-        for batch in batches:
-            for part in self.task.parts(batch.data):
-                beside = [] if row is None else [pa.repeat(column[0], part.num_rows) for column in row.columns]
-                yield _message([self.task.beside(part, beside)])
+            if table[PREFIX + name].isna().any():
+                raise null_chunk(option, "that of a chunk")
 
 
 class ReadMessages:
@@ -193,9 +174,8 @@ class ReadMessages:
                     yield pa.RecordBatch.from_arrays(rows.columns, schema=self.schema)
 
 
-def _message(batches: list[pa.RecordBatch]) -> bytes:
+def _message(batch: pa.RecordBatch) -> bytes:
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batches[0].schema) as writer:
-        for batch in batches:
-            writer.write_batch(batch)
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
     return bytes(sink.getvalue().to_pybytes())

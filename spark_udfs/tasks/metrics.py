@@ -17,6 +17,7 @@ from pyspark import AccumulatorParam, TaskContext
 from pyspark.sql import DataFrame, SparkSession
 
 import formatter as fm
+from spark_udfs.types.spark_types import struct_of
 
 log = logging.getLogger("spark_udfs")
 
@@ -26,10 +27,6 @@ METRICS_SCHEMA = pa.schema(
         *((name, pa.int64()) for name in ("bytes", "records", "rows", "filtered", "rejects", "nulled", "spanning")),
         *(("kernel", pa.string()), ("seconds", pa.float64())),
     ]
-)
-METRICS_ROWS = (
-    "plan STRING, stage BIGINT, task BIGINT, attempt BIGINT, bytes BIGINT, records BIGINT, rows BIGINT, filtered BIGINT, "
-    "rejects BIGINT, nulled BIGINT, spanning BIGINT, kernel STRING, seconds DOUBLE"
 )
 REPORTS_KEPT = 100_000  # tasks; the oldest are forgotten
 
@@ -165,4 +162,6 @@ def metrics(spark: SparkSession) -> DataFrame:
         raise fm.OptionError(
             "spark: tasks cannot report to a Spark Connect client; su.measure(df) reads once more and counts"
         )
-    return spark.createDataFrame(pa.Table.from_batches([metrics_batch(accumulator.value.values())]), METRICS_ROWS)
+    return spark.createDataFrame(
+        pa.Table.from_batches([metrics_batch(accumulator.value.values())]), struct_of(METRICS_SCHEMA)
+    )

@@ -11,22 +11,9 @@ import pyarrow as pa
 
 import formatter as fm
 
-REJECTS_SCHEMA = pa.schema(
-    [
-        ("origin", pa.string()),
-        ("sequence", pa.int64()),
-        ("byte_offset", pa.int64()),
-        ("record", pa.int64()),
-        ("column", pa.string()),
-        ("code", pa.string()),
-        ("message", pa.string()),
-        ("raw", pa.binary()),
-    ]
-)
-REJECTS_ROWS = (
-    "origin STRING, sequence BIGINT, byte_offset BIGINT, record BIGINT, column STRING, code STRING, message STRING, "
-    "raw BINARY"
-)
+PLACE = (("origin", pa.string()), ("sequence", pa.int64()), ("byte_offset", pa.int64()), ("record", pa.int64()))
+REASON = (("column", pa.string()), ("code", pa.string()), ("message", pa.string()), ("raw", pa.binary()))
+REJECTS_SCHEMA = pa.schema([*PLACE, *REASON])
 
 
 def rejects_of(found: Sequence[tuple[fm.FormatError, bytes]]) -> Iterator[pa.RecordBatch]:

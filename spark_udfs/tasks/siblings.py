@@ -12,8 +12,9 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 import formatter as fm
-from spark_udfs.tasks.metrics import METRICS_ROWS
-from spark_udfs.tasks.rejects import REJECTS_ROWS
+from spark_udfs.tasks.metrics import METRICS_SCHEMA
+from spark_udfs.tasks.rejects import REJECTS_SCHEMA
+from spark_udfs.types.spark_types import struct_of
 
 ATTRIBUTE = "_formatter_sibling"
 
@@ -32,13 +33,13 @@ def remember(df: DataFrame, source: DataFrame | Callable[[], DataFrame], task: A
 def rejects(df: DataFrame) -> DataFrame:
     """The records that su.read or su.parse left out of df, or made null in, and why: one row each, with position and bytes."""
     source, task = _sibling(df, "rejects")
-    return source.mapInArrow(task.rejects, REJECTS_ROWS)
+    return source.mapInArrow(task.rejects, struct_of(REJECTS_SCHEMA))
 
 
 def measure(df: DataFrame) -> DataFrame:
     """What reading df costs and finds, one row a task, by reading it once more. Works on Spark Connect too."""
     source, task = _sibling(df, "measure")
-    return source.mapInArrow(task.measured, METRICS_ROWS)
+    return source.mapInArrow(task.measured, struct_of(METRICS_SCHEMA))
 
 
 def _sibling(df: DataFrame, what: str) -> tuple[DataFrame, Any]:

@@ -20,7 +20,7 @@ M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 _settled = False
 
 
-def settle() -> None:
+def prepare_worker() -> None:
     """Idempotent; for tasks to call before they begin."""
     global _settled
     if _settled:
