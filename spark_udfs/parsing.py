@@ -16,8 +16,8 @@ import formatter as fm
 from spark_udfs.chunks.chunk_rows import ChunkColumns
 from spark_udfs.chunks.parse_task import Arrival, OnError, ParseTask
 from spark_udfs.jvm.direct_rows import attach_if_configured
-from spark_udfs.records.parse_records import parse_records
-from spark_udfs.records.record_task import RecordOnError
+from spark_udfs.records.parse_records import kept_fields, with_records
+from spark_udfs.records.record_task import RecordOnError, RecordTask
 from spark_udfs.stitch.stitch_global import stitch_globally
 from spark_udfs.tasks.metrics import reports_of
 from spark_udfs.tasks.siblings import remember, with_siblings
@@ -50,24 +50,19 @@ def parse(
     on_error: "raise" unless said otherwise, or "collect" (then su.rejects(df) has the rejected records); for records
     "null", where the column `error` says what was wrong.
     """
+    attach_if_configured(df.sparkSession)
     if unit == "record":
         if stitch != "auto":
             raise fm.OptionError(
                 f"spark: stitch={stitch!r} is for chunks; with unit='record' nothing is to be stitched"
             )
-        return parse_records(
-            df,
-            format,
-            columns=columns,
-            filters=filters,
-            payload=payload,
-            on_error=on_error or "null",
-            keep=keep,
-            error=error,
-        )
+        records = RecordTask(
+            format, payload, keep=kept_fields(df, payload, keep), columns=columns, filters=filters,
+            on_error=on_error or "null", error=error,
+        )  # fmt: skip
+        return with_records(df, records)
     if unit != "chunk":
         raise fm.OptionError(f"spark: unit is 'chunk' or 'record', found {unit!r}")
-    attach_if_configured(df.sparkSession)
     # Rejects are another plan's to find (siblings.py); this one leaves them out.
     on_error = "skip" if on_error == "collect" else on_error or "raise"
     if stitch not in get_args(Stitch):

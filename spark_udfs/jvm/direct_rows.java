@@ -29,6 +29,7 @@ import org.apache.spark.sql.execution.metric.SQLMetrics;
 import org.apache.spark.sql.execution.python.ArrowPythonRunner;
 import org.apache.spark.sql.execution.python.MapInArrowExec;
 import org.apache.spark.sql.types.*;
+import org.slf4j.LoggerFactory;
 import scala.Option;
 import scala.Tuple2;
 import scala.collection.immutable.Seq;
@@ -54,6 +55,20 @@ public class FormatterDirectRows extends SparkStrategy {
                     task));
         }
         return seq(planned);
+    }
+
+    // Why no task could run its code here; null where each can.
+    public String unfit() {
+        try {
+            CodeGenerator.compile(code(task, seq(new ArrayList())));
+            return null;
+        } catch (Throwable unknownHere) {
+            return unknownHere.toString();
+        }
+    }
+
+    static CodeAndComment code(String task, scala.collection.Seq output) {
+        return new CodeAndComment(new RowSource(output).text(task), CollectionConverters.asScala(new HashMap()));
     }
 
     static Seq seq(List values) { return CollectionConverters.asScala(values).toSeq(); }
@@ -90,11 +105,11 @@ public class FormatterDirectRows extends SparkStrategy {
 
         public RDD doExecute() {
             PythonUDF udf = (PythonUDF) func();
-            CodeAndComment code = new CodeAndComment(
-                new RowSource(output()).text(task), CollectionConverters.asScala(new HashMap()));
+            CodeAndComment code = code(task, output());
             try {
                 CodeGenerator.compile(code);
             } catch (Throwable unknownHere) {
+                LoggerFactory.getLogger("spark_udfs").warn("rows come by Spark's own operator: " + unknownHere);
                 return super.doExecute();
             }
             ArrayList functions = new ArrayList(), calls = new ArrayList();

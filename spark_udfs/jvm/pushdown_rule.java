@@ -200,6 +200,12 @@ public class FormatterPushdown extends Rule {
                 kept.add(type);
                 names.add(name);
             }
+            if (attributes.isEmpty()) {  // only how many rows there are: older versions of Spark lose it without a column
+                StructField rows = new StructField("rows", BooleanType$.MODULE$, true, Metadata.empty());
+                kept.add(rows);
+                attributes.add(new AttributeReference(rows.name(), rows.dataType(), true, rows.metadata(),
+                    NamedExpression$.MODULE$.newExprId(), seq(new ArrayList())));
+            }
             StringBuilder offered = new StringBuilder();
             for (int i = 0; i < predicates.size(); i++) offered.append(i == 0 ? "" : ",").append(predicates.get(i));
             String request =

@@ -1,14 +1,17 @@
 """Java of ours in the JVM of a live session. In: a session, sources of this package. Out: classes compiled there by Janino, the
 compiler that Spark itself generates code with, and instances of them in the session's lists of rules or strategies.
-Refuses to know what they do, and whether the session can have them: whatever the JVM says is raised.
+Refuses to know what they do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
+
+LONGEST_REASON = 300
 
 
 def has_jvm(spark: Any) -> bool:
@@ -39,39 +42,78 @@ def instance(spark: Any, compiler: Any, class_name: str, arguments: Sequence[str
     return compiler.getClassLoader().loadClass(class_name).getConstructor(types).newInstance(values)
 
 
+def told_by(spark: Any, ours: Any, method: str) -> Any:
+    """What a method without arguments gives. Py4J finds methods by a class's name, and ours may have been compiled twice."""
+    jvm, gateway = spark._jvm, spark.sparkContext._gateway
+    no_types, nothing = gateway.new_array(jvm.java.lang.Class, 0), gateway.new_array(jvm.java.lang.Object, 0)
+    return ours.getClass().getMethod(method, no_types).invoke(ours, nothing)
+
+
 def reason_of(error: Exception) -> str:
     """In a line; the JVM's own go on for pages."""
-    return f"{type(error).__name__}: {str(error).splitlines()[0][:300] if str(error) else 'no message'}"
+    said = str(getattr(error, "java_exception", error) or "no message")
+    return f"{type(error).__name__}: {said.splitlines()[0][:LONGEST_REASON]}"
 
 
 @dataclass(frozen=True)
-class Extensions:
-    """One of the lists of `spark.experimental`, and our class in it."""
+class Extension:
+    """A rule or a strategy of ours in one of the lists of `spark.experimental`. `switch`: what its Java looks at in a session;
+    `sources`: that of its class, then those its constructor takes."""
 
     list_name: str
     class_name: str
+    sources: tuple[str, ...]
+    switch: str
+    warning: type[UserWarning]
+    otherwise: str  # what happens without it
 
-    def all(self, spark: Any) -> list[Any]:
+    def enable(self, spark: Any, unfit: Callable[[Any], str | None]) -> bool:
+        """Attached, or a warning that says why not. `unfit` tells of the attached one why it does not do what it is for."""
+        if not has_jvm(spark):
+            return self._refused("a Spark Connect client has no way to what plans its queries")
+        try:
+            if not self.attached(spark):
+                arguments = [source(name) for name in self.sources[1:]]
+                ours = instance(spark, compiled(spark, self.sources[0]), self.class_name, arguments)
+                self._set(spark, [*self._all(spark), ours])
+            spark.conf.set(self.switch, "true")
+            reason = unfit(spark)
+        except Exception as error:  # a JVM, a Spark or a compiler that we do not know: any may fail in its own way
+            reason = reason_of(error)
+        if reason is None:
+            return True
+        try:
+            self.disable(spark)
+        except Exception as error:
+            reason += f" (and it could not be removed: {type(error).__name__})"
+        return self._refused(f"it does not fit Spark {spark.version} ({reason})")
+
+    def disable(self, spark: Any) -> None:
+        if has_jvm(spark):
+            spark.conf.set(self.switch, "false")
+            self._set(spark, [found for found in self._all(spark) if not self._is_ours(found)])
+
+    def attached(self, spark: Any) -> list[Any]:
+        return [found for found in self._all(spark) if self._is_ours(found)]
+
+    def _refused(self, reason: str) -> bool:
+        warnings.warn(f"{self.otherwise}: {reason}", self.warning, stacklevel=4)
+        return False
+
+    def _all(self, spark: Any) -> list[Any]:
         converters = spark._jvm.scala.jdk.javaapi.CollectionConverters
         return list(converters.asJava(getattr(spark._jsparkSession.experimental(), self.list_name)()))
-
-    def has_ours(self, spark: Any) -> bool:
-        return any(map(self._is_ours, self.all(spark)))
-
-    def add(self, spark: Any, ours: Any) -> None:
-        self._set(spark, [*self.all(spark), ours])
-
-    def remove_ours(self, spark: Any) -> None:
-        self._set(spark, [found for found in self.all(spark) if not self._is_ours(found)])
 
     def _is_ours(self, found: Any) -> bool:
         return bool(found.getClass().getName() == self.class_name)
 
     def _set(self, spark: Any, wanted: list[Any]) -> None:
-        jvm = spark._jvm
-        array = jvm.java.util.ArrayList()
-        for one in wanted:
-            array.add(one)
-        sequence = jvm.scala.jdk.javaapi.CollectionConverters.asScala(array).toSeq()
         setter = f"{self.list_name}_$eq"  # how Scala spells an assignment
-        getattr(spark._jsparkSession.experimental(), setter)(sequence)
+        getattr(spark._jsparkSession.experimental(), setter)(scala_seq(spark, wanted))
+
+
+def scala_seq(spark: Any, values: Sequence[Any]) -> Any:
+    array = spark._jvm.java.util.ArrayList()
+    for value in values:
+        array.add(value)
+    return spark._jvm.scala.jdk.javaapi.CollectionConverters.asScala(array).toSeq()

@@ -146,12 +146,12 @@ class Emitting:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in self.task(batches):
-            if self.emitted == tuple(range(batch.num_columns)) and not self.struct_fields:
-                yield batch
-            elif self.emitted:
+            if not self.emitted:  # only how many rows there are, in the column that the rule has put there
+                yield pa.RecordBatch.from_arrays([pa.nulls(batch.num_rows, pa.bool_())], names=["rows"])
+            elif self.struct_fields or self.emitted != tuple(range(batch.num_columns)):
                 yield self._batch(batch)
-            else:  # only how many rows there are
-                yield pa.RecordBatch.from_struct_array(pa.Array.from_buffers(pa.struct([]), batch.num_rows, [None]))
+            else:
+                yield batch
 
     def _batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         arrays, fields = [], []

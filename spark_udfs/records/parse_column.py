@@ -14,8 +14,8 @@ from pyspark.sql import types as spark
 
 import formatter as fm
 from spark_udfs.jvm.direct_rows import attach_if_configured
-from spark_udfs.records.parse_records import all_travel, field_of, payload_first, quoted, require_payload, unused_name
-from spark_udfs.records.record_task import ROW_KEPT, RecordOnError, RecordTask
+from spark_udfs.records.parse_records import all_travel, beside, field_of, kept_fields, payload_first
+from spark_udfs.records.record_task import RecordOnError, RecordTask
 
 
 def parse_column(
@@ -33,25 +33,16 @@ def parse_column(
     error: with on_error "null" or "collect", the name of one more column that says what was wrong.
     """
     attach_if_configured(df.sparkSession)
-    require_payload(df, column, ())
+    kept_fields(df, column)
     for option, name in (("into", into), ("error", error)):
         if name is not None and name.lower() in (taken.lower() for taken in df.columns):
             raise fm.SchemaError(f"spark: there is a column {name!r} already; give another name in {option}=")
     together = all_travel(df.schema.fields)
+    keep = df.schema if together else spark.StructType([])
     task = RecordTask(
-        format,
-        column,
-        keep=df.schema if together else spark.StructType([]),
-        columns=columns,
-        filters=None,
-        on_error=on_error,
-        error=error,
-        into=into,
+        format, column, keep=keep, columns=columns, filters=None, on_error=on_error, error=error, into=into
     )
     if together:
-        return payload_first(df, column, df.columns).mapInArrow(task, task.schema)
-    hidden = unused_name(df)
-    rows = df.select("*", task.as_scalar().column(quoted(column)).alias(hidden))
-    if task.drops_rows:
-        rows = rows.where(quoted(hidden).getField(ROW_KEPT))
+        return payload_first(df, list(dict.fromkeys([column, *df.columns]))).mapInArrow(task, task.schema)
+    rows, hidden = beside(df, task, ["*"])
     return rows.select("*", *(field_of(hidden, output.name) for output in task.outputs)).drop(hidden)

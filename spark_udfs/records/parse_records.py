@@ -7,15 +7,13 @@ they were, and what was wrong with it. Plans only; what runs in a task is record
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import types as spark
 from pyspark.sql.functions import col
 
 import formatter as fm
-from spark_udfs.jvm.direct_rows import attach_if_configured
-from spark_udfs.records.record_task import ROW_KEPT, RecordOnError, RecordTask
+from spark_udfs.records.record_task import ROW_KEPT, RecordTask, ScalarRecords
 
 # Types that come back from Arrow as they went; a column of any other stays in the JVM.
 TRAVELS = (
@@ -44,46 +42,31 @@ def all_travel(fields: Sequence[spark.StructField]) -> bool:
     return plain and len(set(names)) == len(names) and all(travels(field.dataType) for field in fields)
 
 
-def parse_records(
-    df: DataFrame,
-    format: Any,
-    *,
-    columns: Sequence[str] | None = None,
-    filters: Any = None,
-    payload: str = "payload",
-    on_error: RecordOnError = "null",
-    keep: Sequence[str] = (),
-    error: str | None = "error",
-) -> DataFrame:
-    """What su.parse(unit="record") does: the parsed columns, the kept ones, then (on_error "null" or "collect") the error.
+def with_records(df: DataFrame, task: RecordTask) -> DataFrame:
+    """What su.parse(unit="record") gives: the parsed columns, the kept ones, then (on_error "null" or "collect") the error.
 
     A null or blank payload gives null fields and no error.
     """
-    attach_if_configured(df.sparkSession)
-    require_payload(df, payload, keep)
-    kept = [df.schema[name] for name in keep]
-    task = RecordTask(
-        format, payload, keep=spark.StructType(kept), columns=columns, filters=filters, on_error=on_error, error=error
+    kept = [output.name for output in task.outputs if output.kind == "kept"]
+    names = list(dict.fromkeys([task.payload, *kept]))
+    if all_travel([df.schema[name] for name in names]):
+        return payload_first(df, names).mapInArrow(task, task.schema)
+    rows, hidden = beside(df, task, [quoted(name) for name in kept])
+    return rows.select(
+        *(quoted(one.name) if one.kind == "kept" else field_of(hidden, one.name) for one in task.outputs)
     )
-    if all_travel([df.schema[payload], *(field for field in kept if field.name != payload)]):
-        return payload_first(df, payload, keep).mapInArrow(task, task.schema)
-    return _beside(df, task, [quoted(name) for name in keep])
 
 
-def payload_first(df: DataFrame, payload: str, others: Sequence[str]) -> DataFrame:
+def payload_first(df: DataFrame, names: Sequence[str]) -> DataFrame:
     """So that pushdown_rule.java can tell what is parsed from what only rides along."""
-    return df.select(*(quoted(name) for name in dict.fromkeys([payload, *others])))
+    return df.select(*map(quoted, names))
 
 
-def _beside(df: DataFrame, task: RecordTask, kept: list[Column]) -> DataFrame:
-    """Only the payload goes to Python: for kept columns that would not come back as they are."""
-    scalar = task.as_scalar()
+def beside(df: DataFrame, task: RecordTask, kept: Sequence[Column | str]) -> tuple[DataFrame, str]:
+    """Columns that would not come back from Python as they are, a struct of what is parsed beside them, and its name."""
     hidden = unused_name(df)
-    rows = df.select(*kept, scalar.column(quoted(task.payload)).alias(hidden))
-    if task.drops_rows:
-        rows = rows.where(quoted(hidden).getField(ROW_KEPT))
-    parsed, error = task.columns, () if task.error is None else (task.error,)
-    return rows.select(*(field_of(hidden, name) for name in parsed), *kept, *(field_of(hidden, name) for name in error))
+    rows = df.select(*kept, ScalarRecords(task).column(quoted(task.payload)).alias(hidden))
+    return rows.where(quoted(hidden).getField(ROW_KEPT)) if task.drops_rows else rows, hidden
 
 
 def field_of(struct: str, name: str) -> Column:
@@ -102,7 +85,8 @@ def quoted(name: str) -> Column:
     return col("`" + name.replace("`", "``") + "`")
 
 
-def require_payload(df: DataFrame, payload: str, keep: Sequence[str]) -> None:
+def kept_fields(df: DataFrame, payload: str, keep: Sequence[str] = ()) -> spark.StructType:
+    """The fields of `keep`; an error unless df has records under `payload`."""
     if isinstance(keep, str):
         raise fm.OptionError(f"spark: keep is a list of names, found the string {keep!r}")
     for option, name in [("payload", payload), *(("keep", name) for name in keep)]:
@@ -115,3 +99,4 @@ def require_payload(df: DataFrame, payload: str, keep: Sequence[str]) -> None:
         raise fm.SchemaError(
             f"spark: column {payload!r} holds records: expected a string or binary, found {found}; cast it first"
         )
+    return spark.StructType([df.schema[name] for name in keep])

@@ -20,17 +20,12 @@ from pyspark.sql.types import BooleanType, StructField, StructType
 import formatter as fm
 from formatter.values import ParsedRecords, RecordParser
 from spark_udfs.tasks.worker_process import prepare_worker
-from spark_udfs.types.spark_types import SparkColumns, spark_type
+from spark_udfs.types.spark_types import accepted_field, converted, spark_type, struct_of
 
 RecordOnError = Literal["null", "skip", "raise", "collect"]
 
-ERROR_FIELDS = [
-    pa.field("code", pa.string()),
-    pa.field("message", pa.string()),
-    pa.field("column", pa.string()),
-    pa.field("byte_offset", pa.int64()),
-]
-RAW_FIELD = pa.field("raw", pa.binary())
+ERROR_FIELDS = [("code", pa.string()), ("message", pa.string()), ("column", pa.string()), ("byte_offset", pa.int64())]
+RAW_FIELD = ("raw", pa.binary())
 ROW_KEPT = "row_kept"
 
 
@@ -57,10 +52,10 @@ class RecordTask:
         payload: str,
         *,
         keep: StructType,
-        columns: Sequence[str] | None,
-        filters: Any,
-        on_error: RecordOnError,
-        error: str | None,
+        columns: Sequence[str] | None = None,
+        filters: Any = None,
+        on_error: RecordOnError = "null",
+        error: str | None = None,
         into: str | None = None,
     ) -> None:
         if on_error not in get_args(RecordOnError):
@@ -80,8 +75,10 @@ class RecordTask:
             )
         self.columns = tuple(format.schema.names if columns is None else columns)
         self._parser(self.columns)  # an unknown column, a filter of the wrong type, a bad option: all raise here
-        parsed = pa.schema([_nullable(format.schema.field(name)) for name in self.columns])
-        self._parsed = {name: SparkColumns.of(pa.schema([parsed.field(name)])) for name in self.columns}
+        # A payload may be null, so every column may be.
+        nullable = (format.schema.field(name).with_nullable(True) for name in self.columns)
+        self._fields = {field.name: accepted_field(field, field.name) for field in nullable}
+        self._spark = {field.name: field for field in struct_of(pa.schema(self._fields.values()))}
         self._error_type = pa.struct([*ERROR_FIELDS, *([RAW_FIELD] if on_error == "collect" else [])])
         kept = [Output("kept", field.name) for field in keep]
         error_output = [] if self.error is None else [Output("error", self.error)]
@@ -105,18 +102,14 @@ class RecordTask:
         if output.kind == "kept":
             return self._keep[output.name]
         if output.kind == "parsed":
-            return self._parsed[output.name].struct.fields[0]
+            return self._spark[output.name]
         if output.kind == "error":
             return StructField(output.name, spark_type(self._error_type))
-        return StructField(output.name, StructType([self._parsed[name].struct.fields[0] for name in output.fields]))
+        return StructField(output.name, StructType([self._spark[name] for name in output.fields]))
 
     def _parser(self, columns: Sequence[str]) -> RecordParser:
         on_error = "raise" if self.on_error == "raise" else "null"
         return RecordParser(self.format, columns=columns, filters=self.filters, on_error=on_error)
-
-    def as_scalar(self) -> ScalarRecords:
-        """The same as a function of the payload alone, for columns that cannot travel."""
-        return ScalarRecords(self)
 
     @property
     def decoded(self) -> tuple[str, ...]:
@@ -140,46 +133,38 @@ class RecordTask:
     def parse_batch(self, batch: pa.RecordBatch, parser: RecordParser) -> tuple[pa.RecordBatch, pa.Array | None]:
         """What leaves for a batch, and the rows it stands for (None: all)."""
         records = parser.parse(batch.column(self.payload))
-        count, rows = records.value_count, records.kept
+        rows = records.kept
         parsed = dict(zip(records.data.schema.names, records.data.columns, strict=True))
         absent = records.absent
         if self.on_error == "skip" and records.details:
             passing, rows = _without_rejected(records)
             parsed = {name: column.take(passing) for name, column in parsed.items()}
             absent = None if absent is None else absent.take(passing)
-        leaving = count if rows is None else len(rows)
         columns: list[pa.Array] = []
-        fields: list[pa.Field] = []
         for output in self.outputs:
             if output.kind == "kept":
                 column = batch.column(output.name)
-                fields.append(batch.schema.field(output.name))
                 columns.append(column if rows is None else column.take(rows))
-                continue
-            if output.kind == "parsed":
-                columns.append(self._converted(output.name, parsed))
+            elif output.kind == "parsed":
+                columns.append(converted(parsed[output.name], self._fields[output.name]))
             elif output.kind == "error":
                 columns.append(self._errors(batch, records, rows))
-            else:
-                columns.append(self._struct(output, parsed, absent))
-            fields.append(pa.field(output.name, columns[-1].type))
+            else:  # null where there is no record, as from_json says it
+                fields = [self._fields[name] for name in output.fields]
+                values = [converted(parsed[field.name], field) for field in fields]
+                columns.append(pa.StructArray.from_arrays(values, fields=fields, mask=absent))
         if not columns:  # only how many rows there are
-            return pa.RecordBatch.from_struct_array(_empty_structs(leaving)), rows
-        return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields)), rows
+            count = records.value_count if rows is None else len(rows)
+            return pa.RecordBatch.from_struct_array(pa.Array.from_buffers(pa.struct([]), count, [None])), rows
+        return pa.RecordBatch.from_arrays(columns, schema=self._schema_of(batch, columns)), rows
 
-    def _converted(self, name: str, parsed: dict[str, pa.Array]) -> pa.Array:
-        column = parsed[name]
-        accepted = self._parsed[name].arrow
-        if column.type == accepted.field(0).type:
-            return column
-        batch = pa.RecordBatch.from_arrays([column], names=[name])
-        return self._parsed[name].convert(batch).column(0)
-
-    def _struct(self, output: Output, parsed: dict[str, pa.Array], absent: pa.Array | None) -> pa.Array:
-        """Null where there is no record, as from_json says it."""
-        arrays = [self._converted(name, parsed) for name in output.fields]
-        fields = [self._parsed[name].arrow.field(0) for name in output.fields]
-        return pa.StructArray.from_arrays(arrays, fields=fields, mask=absent)
+    def _schema_of(self, batch: pa.RecordBatch, columns: list[pa.Array]) -> pa.Schema:
+        names = [output.name for output in self.outputs]
+        kept = {output.name for output in self.outputs if output.kind == "kept"}
+        return pa.schema(
+            batch.schema.field(name) if name in kept else pa.field(name, column.type)
+            for name, column in zip(names, columns, strict=True)
+        )
 
     def _errors(self, batch: pa.RecordBatch, records: ParsedRecords, rows: pa.Array | None) -> pa.Array:
         if not records.details:
@@ -192,8 +177,9 @@ class RecordTask:
             if found[at] is not None:
                 continue
             message = str(error).replace(f"value {at}, ", "", 1)  # which row of a batch it was means nothing outside
-            values = (error.code, message, error.column, error.byte_offset)
-            said: dict[str, Any] = dict(zip((field.name for field in ERROR_FIELDS), values, strict=True))
+            said: dict[str, Any] = {
+                "code": error.code, "message": message, "column": error.column, "byte_offset": error.byte_offset
+            }  # fmt: skip
             if self.on_error == "collect":
                 raw = payloads[at].as_py()
                 said["raw"] = raw.encode() if isinstance(raw, str) else raw
@@ -226,24 +212,17 @@ class ScalarRecords:
             fields = [*fields, StructField(ROW_KEPT, BooleanType())]
         self.type = StructType(fields)
 
-    @property
-    def names(self) -> list[str]:
-        return [output.name for output in self._task.outputs]
-
     def parse(self, payloads: pa.Array) -> pa.Array:
         task = self._task
         batch = pa.RecordBatch.from_arrays([payloads], names=[task.payload])
         parsed, rows = task.parse_batch(batch, task.parser())
         if not task.drops_rows:
             return parsed.to_struct_array()
-        kept = np.zeros(len(payloads), bool)
-        places = np.full(len(payloads), -1, np.int64)
-        chosen = slice(None) if rows is None else rows.to_numpy()
-        kept[chosen] = True
-        places[chosen] = np.arange(parsed.num_rows)
-        taken = pa.array(places, mask=~kept)
-        arrays = [column.take(taken) for column in parsed.columns]
-        return pa.StructArray.from_arrays([*arrays, pa.array(kept)], names=[*parsed.schema.names, ROW_KEPT])
+        places = np.full(len(payloads), -1)  # of each payload, its row
+        places[slice(None) if rows is None else rows.to_numpy()] = np.arange(parsed.num_rows)
+        taken = parsed.take(pa.array(places, mask=places < 0))
+        kept = pa.array(places >= 0)
+        return pa.StructArray.from_arrays([*taken.columns, kept], names=[*parsed.schema.names, ROW_KEPT])
 
     def column(self, payload: Column) -> Column:
         from pyspark.sql import functions
@@ -264,11 +243,6 @@ class ScalarRecords:
         return parsed
 
 
-def _nullable(field: pa.Field) -> pa.Field:
-    """A payload may be null, so every column may be."""
-    return field.with_nullable(True)
-
-
 def _require_distinct(names: Iterable[str]) -> None:
     seen: set[str] = set()
     for name in names:
@@ -283,7 +257,3 @@ def _without_rejected(records: ParsedRecords) -> tuple[pa.Array, pa.Array]:
     values = range(records.value_count) if records.kept is None else records.kept.to_pylist()
     good = [(row, value) for row, value in enumerate(values) if value not in bad]
     return pa.array([row for row, _ in good], pa.int64()), pa.array([value for _, value in good], pa.int64())
-
-
-def _empty_structs(count: int) -> pa.Array:
-    return pa.Array.from_buffers(pa.struct([]), count, [None])

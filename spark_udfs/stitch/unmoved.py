@@ -11,11 +11,13 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
+from spark_udfs.jvm.session_jvm import has_jvm, scala_seq
+
 MOVES = ("Repartition", "RepartitionByExpression", "RebalancePartitions", "Sort")
 
 
 def unmoved(df: DataFrame) -> DataFrame:
-    if not hasattr(df, "_jdf"):
+    if not has_jvm(df.sparkSession):
         return df
     try:
         return _unmoved(df)
@@ -36,13 +38,10 @@ def _unmoved(df: DataFrame) -> DataFrame:
         if kind == "Project" and not _is_deterministic(project):  # its values may depend on where rows are
             path, node = path[:at], project
             break
-    jvm = spark._jvm
     for kind, project in reversed(path):
         if kind == "Project":
-            children = jvm.java.util.ArrayList()
-            children.add(node)
-            node = project.withNewChildren(jvm.scala.jdk.javaapi.CollectionConverters.asScala(children).toSeq())
-    return DataFrame(jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, node), spark)
+            node = project.withNewChildren(scala_seq(spark, [node]))
+    return DataFrame(spark._jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, node), spark)
 
 
 def _is_deterministic(project: Any) -> bool:

@@ -137,11 +137,12 @@ class SparkColumns:
         if batch.schema.names != self.arrow.names:
             declared, found = ", ".join(self.arrow.names), ", ".join(batch.schema.names)
             raise fm.SchemaError(f"spark: a batch has columns ({found}), declared were ({declared}); order counts")
-        columns = [_converted(column, field) for column, field in zip(batch.columns, self.arrow, strict=True)]
+        columns = [converted(column, field) for column, field in zip(batch.columns, self.arrow, strict=True)]
         return pa.RecordBatch.from_arrays(columns, schema=self.arrow)
 
 
-def _converted(column: pa.Array, field: pa.Field) -> pa.Array:
+def converted(column: pa.Array, field: pa.Field) -> pa.Array:
+    """A column as the field was declared; an error where a value does not fit."""
     if column.type == field.type:
         return column
     try:
