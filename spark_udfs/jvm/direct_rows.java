@@ -14,7 +14,6 @@ import java.util.List;
 import org.apache.spark.api.python.ChainedPythonFunctions;
 import org.apache.spark.rdd.RDD;
 import org.apache.spark.sql.catalyst.InternalRow;
-import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.PythonUDF;
 import org.apache.spark.sql.catalyst.expressions.codegen.CodeAndComment;
@@ -60,15 +59,15 @@ public class FormatterDirectRows extends SparkStrategy {
     // Why no task could run its code here; null where each can.
     public String unfit() {
         try {
-            CodeGenerator.compile(code(task, seq(new ArrayList())));
+            CodeGenerator.compile(code(task, new StructField[0]));
             return null;
         } catch (Throwable unknownHere) {
             return unknownHere.toString();
         }
     }
 
-    static CodeAndComment code(String task, scala.collection.Seq output) {
-        return new CodeAndComment(new RowSource(output).text(task), CollectionConverters.asScala(new HashMap()));
+    static CodeAndComment code(String task, StructField[] output) {
+        return new CodeAndComment(new RowSource().text(task, output), CollectionConverters.asScala(new HashMap()));
     }
 
     static Seq seq(List values) { return CollectionConverters.asScala(values).toSeq(); }
@@ -105,7 +104,7 @@ public class FormatterDirectRows extends SparkStrategy {
 
         public RDD doExecute() {
             PythonUDF udf = (PythonUDF) func();
-            CodeAndComment code = code(task, output());
+            CodeAndComment code = code(task, ((StructType) udf.dataType()).fields());
             try {
                 CodeGenerator.compile(code);
             } catch (Throwable unknownHere) {
@@ -140,29 +139,33 @@ public class FormatterDirectRows extends SparkStrategy {
         final StringBuilder fields = new StringBuilder();
         final StringBuilder methods = new StringBuilder();
         final StringBuilder init = new StringBuilder();
-        final List output;
         int count = 0;
         boolean understood = true;
+        String loads, puts;
 
-        RowSource(scala.collection.Seq output) { this.output = CollectionConverters.asJava(output); }
-
-        String text(String task) {
-            StringBuilder loads = new StringBuilder("true"), puts = new StringBuilder();
-            for (int i = 0; i < output.size(); i++) {
-                int at = column(((Attribute) output.get(i)).dataType(), i, "writer");
-                loads.append("\n        && load" + at + "((" + COLUMN + ") column.getChild(" + i + "))");
-                puts.append("      put" + at + "(writer, row);\n");
-            }
-            if (count > MOST_FIELDS || output.isEmpty()) understood = false;
+        String text(String task, StructField[] output) {
+            inner(output, "writer");
+            if (count > MOST_FIELDS) understood = false;
             if (!understood) {
                 fields.setLength(0);
                 methods.setLength(0);
                 init.setLength(0);
-                puts.setLength(0);
-                loads.replace(0, loads.length(), "false");
             }
             return task.replace("/*fields*/", fields).replace("/*methods*/", methods).replace("/*init*/", init)
-                .replace("/*loads*/", loads).replace("/*puts*/", puts).replace("/*count*/", "" + output.size());
+                .replace("/*loads*/", understood ? loads : "false").replace("/*puts*/", understood ? puts : "")
+                .replace("/*count*/", "" + output.length);
+        }
+
+        // Of the columns within a column: `loads` and `puts` become calls that do it for all of them.
+        void inner(StructField[] inner, String writer) {
+            StringBuilder load = new StringBuilder("true"), put = new StringBuilder();
+            for (int i = 0; i < inner.length; i++) {
+                int at = column(inner[i].dataType(), i, writer);
+                load.append("\n        && load" + at + "((" + COLUMN + ") column.getChild(" + i + "))");
+                put.append("      put" + at + "(" + writer + ", row);\n");
+            }
+            loads = load.toString();
+            puts = put.toString();
         }
 
         int column(DataType type, int ordinal, String parent) {
@@ -239,12 +242,7 @@ public class FormatterDirectRows extends SparkStrategy {
             if (inner.length == 0) understood = false;
             fields.append("    private " + WRITER + " writer" + at + ";\n");
             init.append("      writer" + at + " = new " + WRITER + "(" + parent + ", " + inner.length + ");\n");
-            StringBuilder loads = new StringBuilder("true"), puts = new StringBuilder();
-            for (int i = 0; i < inner.length; i++) {
-                int below = column(inner[i].dataType(), i, "writer" + at);
-                loads.append("\n        && load" + below + "((" + COLUMN + ") column.getChild(" + i + "))");
-                puts.append("      put" + below + "(writer" + at + ", row);\n");
-            }
+            inner(inner, "writer" + at);
             load(at, "complex.StructVector",
                 "      if (!(vector instanceof org.apache.arrow.vector.complex.StructVector)) return false;\n"
                 + "      return " + loads + ";\n");

@@ -30,13 +30,7 @@ static final class DirectRows extends org.apache.spark.sql.execution.BufferedRow
         context.partitionId(), context);
     }
 
-    protected void processNext() throws java.io.IOException {
-      while (row == rows) {
-        if (!batches.hasNext()) return;
-        load((org.apache.spark.sql.vectorized.ColumnarBatch) batches.next());
-      }
-      append(made());
-    }
+    protected void processNext() {}  // nothing is put aside: rows are made when they are asked for
 
     public boolean hasNext() throws java.io.IOException {
       while (row == rows) {

@@ -5,12 +5,14 @@
 // depends on the function taking the offer. What is not understood here is left alone.
 package formatter.spark;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
 import java.util.TreeSet;
 import org.apache.spark.api.python.SimplePythonFunction;
 import org.apache.spark.sql.catalyst.expressions.*;
@@ -149,9 +151,8 @@ public class FormatterPushdown extends Rule {
         }
 
         void offer(Expression condition) {
-            String tree = predicate(condition);
-            if (tree == null) return;
-            predicates.add(tree);
+            List tree = predicate(condition);
+            if (tree != null) predicates.add(tree);
         }
 
         boolean narrowsStruct(int at) {
@@ -171,7 +172,8 @@ public class FormatterPushdown extends Rule {
         LogicalPlan apply() {
             StructField[] types = ((StructType) udf.dataType()).fields();
             ArrayList attributes = new ArrayList(), kept = new ArrayList(), names = new ArrayList();
-            StringBuilder columns = new StringBuilder(), nested = new StringBuilder();
+            ArrayList columns = new ArrayList();
+            HashMap nested = new HashMap();
             for (int i = 0; i < wanted.length; i++) {
                 if (!wanted[i]) continue;
                 Attribute attribute = (Attribute) output.get(i);
@@ -181,21 +183,16 @@ public class FormatterPushdown extends Rule {
                     StructField[] all = ((StructType) attribute.dataType()).fields();
                     StructField[] some = new StructField[fields[i].size()];
                     Object[] ordinals = fields[i].toArray();
-                    StringBuilder list = new StringBuilder(), shown = new StringBuilder();
-                    for (int k = 0; k < ordinals.length; k++) {
-                        some[k] = all[((Integer) ordinals[k]).intValue()];
-                        list.append(k == 0 ? "" : ",").append(ordinals[k]);
-                        shown.append(k == 0 ? "" : ", ").append(some[k].name());
-                    }
+                    for (int k = 0; k < ordinals.length; k++) some[k] = all[((Integer) ordinals[k]).intValue()];
                     StructType narrow = new StructType(some);
                     replaced[i] = new AttributeReference(attribute.name(), narrow, attribute.nullable(),
                         attribute.metadata(), attribute.exprId(), attribute.qualifier());
                     attribute = replaced[i];
                     type = new StructField(type.name(), narrow, type.nullable(), type.metadata());
-                    nested.append(nested.length() == 0 ? "" : ",").append("\"" + i + "\":[" + list + "]");
-                    name += "(" + shown + ")";
+                    nested.put(String.valueOf(i), ordinals);
+                    name += "(" + String.join(", ", narrow.fieldNames()) + ")";
                 }
-                columns.append(columns.length() == 0 ? "" : ",").append(i);
+                columns.add(Integer.valueOf(i));
                 attributes.add(attribute);
                 kept.add(type);
                 names.add(name);
@@ -206,17 +203,19 @@ public class FormatterPushdown extends Rule {
                 attributes.add(new AttributeReference(rows.name(), rows.dataType(), true, rows.metadata(),
                     NamedExpression$.MODULE$.newExprId(), seq(new ArrayList())));
             }
-            StringBuilder offered = new StringBuilder();
-            for (int i = 0; i < predicates.size(); i++) offered.append(i == 0 ? "" : ",").append(predicates.get(i));
-            String request =
-                "{\"columns\":[" + columns + "],\"nested\":{" + nested + "},\"filters\":[" + offered + "]}";
-            String note = "[columns: " + join(names, ", ") + (notes.isEmpty() ? "" : "; filters: " + join(notes, " and ")) + "]";
+            HashMap request = new HashMap();
+            request.put("columns", columns);
+            request.put("nested", nested);
+            request.put("filters", predicates);
+            String json = new ObjectMapper().valueToTree(request).toString();
+            String filters = notes.isEmpty() ? "" : "; filters: " + String.join(" and ", notes);
+            String note = "[columns: " + String.join(", ", names) + filters + "]";
             if (note.length() > LONGEST_NOTE) note = note.substring(0, LONGEST_NOTE) + "...]";
 
             StructField[] array = new StructField[kept.size()];
             for (int i = 0; i < array.length; i++) array[i] = (StructField) kept.get(i);
             SimplePythonFunction function = (SimplePythonFunction) udf.func();
-            SimplePythonFunction narrowed = new SimplePythonFunction(command(function.command(), request),
+            SimplePythonFunction narrowed = new SimplePythonFunction(command(function.command(), json),
                 function.envVars(), function.pythonIncludes(), function.pythonExec(), function.pythonVer(),
                 function.broadcastVars(), function.accumulator());
             Seq inputs = inputs();
@@ -240,12 +239,6 @@ public class FormatterPushdown extends Rule {
                 if (leaves) kept.add(inputs.get(i));
             }
             return kept.size() == inputs.size() ? udf.children() : seq(kept);
-        }
-
-        static String join(List texts, String between) {
-            StringBuilder joined = new StringBuilder();
-            for (int i = 0; i < texts.size(); i++) joined.append(i == 0 ? "" : between).append(texts.get(i));
-            return joined.toString();
         }
 
         // The pickled function, wrapped in a call: a pickle that says pushdown.narrowing.narrowed(function, request).
@@ -287,36 +280,35 @@ public class FormatterPushdown extends Rule {
             return expression.mapChildren(this);
         }
 
-        // A condition that is true wherever the given one is, as JSON; null if none is known.
-        String predicate(Expression e) {
+        // A condition that is true wherever the given one is: an operator, and what it is of; null if none is known.
+        List predicate(Expression e) {
             if (e instanceof And) {
-                String left = predicate(((And) e).left()), right = predicate(((And) e).right());
+                List left = predicate(((And) e).left()), right = predicate(((And) e).right());
                 if (left == null) return right;
-                return right == null ? left : "[\"and\"," + left + "," + right + "]";
+                return right == null ? left : list("and", left, right);
             }
             if (e instanceof Or) {
                 int before = notes.size();
-                String left = predicate(((Or) e).left());
-                String right = left == null ? null : predicate(((Or) e).right());
+                List left = predicate(((Or) e).left());
+                List right = left == null ? null : predicate(((Or) e).right());
                 while (notes.size() > before) notes.remove(notes.size() - 1);
                 if (right == null) return null;
                 notes.add(e.sql());
-                return "[\"or\"," + left + "," + right + "]";
+                return list("or", left, right);
             }
-            String test = test(e);
+            List test = test(e);
             if (test != null) notes.add(e.sql());
             return test;
         }
 
-        String test(Expression e) {
+        List test(Expression e) {
             if (e instanceof IsNull) return test(((IsNull) e).child(), "is_null", null);
             if (e instanceof IsNotNull) return test(((IsNotNull) e).child(), "is_not_null", null);
-            if (e instanceof AttributeReference) return test(e, "==", "true");
+            if (e instanceof AttributeReference) return test(e, "==", Boolean.TRUE);
             if (e instanceof Not) {
                 Expression inner = ((Not) e).child();
-                if (inner instanceof AttributeReference) return test(inner, "==", "false");
-                if (inner instanceof EqualTo) return comparison((BinaryComparison) inner, "!=", "!=");
-                return null;
+                if (inner instanceof AttributeReference) return test(inner, "==", Boolean.FALSE);
+                return inner instanceof EqualTo ? comparison((BinaryComparison) inner, "!=", "!=") : null;
             }
             if (e instanceof EqualTo || e instanceof EqualNullSafe) return comparison((BinaryComparison) e, "==", "==");
             if (e instanceof LessThan) return comparison((BinaryComparison) e, "<", ">");
@@ -328,77 +320,62 @@ public class FormatterPushdown extends Rule {
                 List list = CollectionConverters.asJava((scala.collection.Seq) ((In) e).list());
                 for (int i = 0; i < list.size(); i++) {
                     if (!(list.get(i) instanceof Literal)) return null;
-                    Literal literal = (Literal) list.get(i);
-                    if (literal.value() != null) values.add(literal.value());
+                    values.add(((Literal) list.get(i)).value());
                 }
-                return oneOf(((In) e).value(), values);
+                return oneOf(((In) e).value(), values.iterator());
             }
-            if (e instanceof InSet) {
-                ArrayList values = new ArrayList();
-                scala.collection.Iterator each = ((InSet) e).hset().iterator();
-                while (each.hasNext()) {
-                    Object value = each.next();
-                    if (value != null) values.add(value);
-                }
-                return oneOf(((InSet) e).child(), values);
-            }
+            if (e instanceof InSet)
+                return oneOf(((InSet) e).child(), CollectionConverters.asJava(((InSet) e).hset().iterator()));
             return null;
         }
 
-        String comparison(BinaryComparison e, String operator, String mirrored) {
+        List comparison(BinaryComparison e, String operator, String mirrored) {
             Expression left = (Expression) e.left(), right = (Expression) e.right();
             if (left instanceof Literal) return compared(right, mirrored, (Literal) left);
             return right instanceof Literal ? compared(left, operator, (Literal) right) : null;
         }
 
-        String compared(Expression column, String operator, Literal literal) {
+        List compared(Expression column, String operator, Literal literal) {
             if (literal.value() == null || !literal.dataType().equals(column.dataType())) return null;
-            String value = value(column.dataType(), literal.value());
+            Object value = value(column.dataType(), literal.value());
             return value == null ? null : test(column, operator, value);
         }
 
-        String oneOf(Expression column, List values) {
-            StringBuilder list = new StringBuilder("[");
-            for (int i = 0; i < values.size(); i++) {
-                String value = value(column.dataType(), values.get(i));
+        List oneOf(Expression column, Iterator each) {
+            ArrayList values = new ArrayList();
+            while (each.hasNext()) {
+                Object found = each.next();
+                if (found == null) continue;
+                Object value = value(column.dataType(), found);
                 if (value == null) return null;
-                list.append(i == 0 ? "" : ",").append(value);
+                values.add(value);
             }
-            return test(column, "in", list.append("]").toString());
+            return test(column, "in", values);
         }
 
-        String test(Expression column, String operator, String value) {
+        List test(Expression column, String operator, Object value) {
             int at = position(column);
-            if (at < 0) return null;
-            return "[\"" + operator + "\"," + at + (value == null ? "]" : "," + value + "]");
+            return at < 0 ? null : list(operator, Integer.valueOf(at), value);
+        }
+
+        static List list(Object first, Object second, Object third) {
+            return Arrays.asList(third == null ? new Object[] {first, second} : new Object[] {first, second, third});
         }
 
         // Of types whose order and equality are the same here and there; how others compare is not offered.
-        static String value(DataType type, Object value) {
+        static Object value(DataType type, Object value) {
             if (type instanceof BooleanType || type instanceof ByteType || type instanceof ShortType
                 || type instanceof IntegerType || type instanceof LongType || type instanceof DateType
                 || type instanceof TimestampType || type instanceof TimestampNTZType)
-                return value.toString();
+                return value;
             if (type instanceof FloatType || type instanceof DoubleType) {
                 double number = ((Number) value).doubleValue();
-                return Double.isNaN(number) || Double.isInfinite(number) ? null : Double.toString(number);
+                return Double.isNaN(number) || Double.isInfinite(number) ? null : Double.valueOf(number);
             }
-            if (type instanceof DecimalType) return "\"" + ((Decimal) value).toJavaBigDecimal().toPlainString() + "\"";
-            if (type.equals(StringType$.MODULE$)) {
-                String text = ((UTF8String) value).toString();
-                return UTF8String.fromString(text).equals(value) ? quoted(text) : null;  // it may be no UTF-8
-            }
-            return null;
-        }
-
-        static String quoted(String text) {
-            StringBuilder json = new StringBuilder("\"");
-            for (int i = 0; i < text.length(); i++) {
-                char c = text.charAt(i);
-                if (c >= ' ' && c < 127 && c != '"' && c != '\\') json.append(c);
-                else json.append("\\u" + Integer.toHexString(0x10000 | c).substring(1));
-            }
-            return json.append('"').toString();
+            if (type instanceof DecimalType) return ((Decimal) value).toJavaBigDecimal().toPlainString();
+            if (!type.equals(StringType$.MODULE$)) return null;
+            String text = ((UTF8String) value).toString();
+            return UTF8String.fromString(text).equals(value) ? text : null;  // it may be no UTF-8
         }
     }
 }

@@ -12,8 +12,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql.types import StructType
 
-import formatter as fm
-from spark_udfs.options.option_rules import Line
+from spark_udfs.options.option_rules import Line, RefusedOption, proper_name
 from spark_udfs.options.reading import MODES, Reading, format_from_options
 
 ANY_SCHEMA = pa.schema([("column", pa.string())])
@@ -46,12 +45,10 @@ def migrate(
         try:
             reading = format_from_options(kind, known, options)
             break
-        except fm.OptionError as error:
-            name = _option_of(str(error), options)
-            if name is None:
-                raise
-            refusals[name] = str(error).removeprefix("spark: ")
-            del options[name]
+        except RefusedOption as refused:
+            meant = {name for name in options if refused.option in (name, proper_name(name))}
+            refusals |= {name: str(refused).removeprefix("spark: ") for name in meant}
+            options = {name: value for name, value in options.items() if name not in meant}
     lines = [f"spark.read.schema(schema).{kind}(path) with these options is", ""]
     lines += _call(reading, schema is not None)
     lines += ["", "option by option:"]
@@ -62,13 +59,6 @@ def migrate(
     defaults = [f"{line.option} (not given): {line.becomes}" for line in reading.lines if line.given is None]
     lines += ["", "what differs all the same:", *(f"  {text}" for text in (*defaults, *ALWAYS[kind]))]
     return "\n".join(lines)
-
-
-def _option_of(message: str, options: Mapping[str, Any]) -> str | None:
-    """The option a refusal is about: the longest name that stands in it."""
-    names = [name for name in options if f"option {name}=".lower() in message.lower() or f"option {name!r}" in message]
-    names = names or [name for name in options if name.lower() in message.lower()]
-    return max(names, key=len) if names else None
 
 
 def _line(line: Line) -> str:

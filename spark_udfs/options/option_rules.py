@@ -29,32 +29,40 @@ class Line:
 
 @dataclass
 class Draft:
+    """`format`: arguments for fm.Csv or fm.Json. `reading`: what of Reading is not the format's."""
+
     kind: str
     given: dict[str, str]
     schema: pa.Schema = field(default_factory=lambda: pa.schema([]))
     format: dict[str, Any] = field(default_factory=dict)
+    reading: dict[str, Any] = field(default_factory=dict)
     lines: list[Line] = field(default_factory=list)
-    header_by_position: bool = False
-    name_glob: str | None = None
-    use_folders: bool = True
-    searches_folders: bool = False
-
-    def text(self, option: str, otherwise: str) -> str:
-        return self.given.get(option, otherwise)
 
     def flag(self, option: str, otherwise: bool = False) -> bool:
-        value = self.given.get(option)
-        if value is None:
-            return otherwise
-        if value.lower() not in ("true", "false"):
-            raise refused(self.kind, option, value, "it is true or false")
-        return value.lower() == "true"
+        value = self.given.get(option, spelled(otherwise)).lower()
+        if value not in ("true", "false"):
+            raise self.refused(option, "it is true or false")
+        return value == "true"
 
     def note(self, option: str, becomes: str) -> None:
         self.lines.append(Line(option, self.given.get(option), becomes))
 
+    def refused(self, option: str, reason: str) -> RefusedOption:
+        return RefusedOption(option, f"{self.kind} option {option}={self.given[option]!r} is not taken: {reason}")
 
-Rule = Callable[[Draft], None]
+
+class RefusedOption(fm.OptionError):
+    """`option`: the name of the one that is refused."""
+
+    def __init__(self, option: str, why: str) -> None:
+        super().__init__(f"spark: {why}")
+        self.option = option
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RefusedOption, (self.option, str(self).removeprefix("spark: "))
+
+
+Rule = Callable[[Draft, str, str], None]  # the draft, the option's name and its value: asked for options that are given
 
 
 def spelled(value: Any) -> str:
@@ -62,42 +70,30 @@ def spelled(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def refused(kind: str, option: str, value: str, reason: str) -> fm.OptionError:
-    return fm.OptionError(f"spark: {kind} option {option}={value!r} is not taken: {reason}")
-
-
 # ------------------------------------------------------------------------------------------------ kinds of rules
 
 
-def only(option: str, taken: tuple[str, ...], reason: str, becomes: str = "as it is") -> tuple[str, Rule]:
+def only(taken: tuple[str, ...], reason: str) -> Rule:
     """Takes these values (in any case) and refuses the rest."""
 
-    def rule(draft: Draft) -> None:
-        value = draft.given.get(option)
-        if value is None:
-            return
+    def rule(draft: Draft, option: str, value: str) -> None:
         if value.lower() not in taken:
-            raise refused(draft.kind, option, value, reason)
-        draft.note(option, becomes)
+            raise draft.refused(option, reason)
+        draft.note(option, "as it is")
 
-    return option, rule
-
-
-def no_effect(option: str, why: str) -> tuple[str, Rule]:
-    def rule(draft: Draft) -> None:
-        if option in draft.given:
-            draft.note(option, f"no effect: {why}")
-
-    return option, rule
+    return rule
 
 
-def never(option: str, reason: str) -> tuple[str, Rule]:
-    return only(option, (), reason)
+def never(reason: str) -> Rule:
+    return only((), reason)
 
 
-def handled(option: str) -> tuple[str, Rule]:
+def no_effect(why: str) -> Rule:
+    return lambda draft, option, value: draft.note(option, f"no effect: {why}")
+
+
+def handled(draft: Draft, option: str, value: str) -> None:
     """By another rule, or by format_from_options."""
-    return option, lambda draft: None
 
 
 # ------------------------------------------------------------------------------------------------ csv
@@ -108,249 +104,212 @@ def _one_char(draft: Draft, option: str, value: str) -> str | None:
     if text in ("", "\0"):
         return None
     if len(text.encode()) != 1:
-        raise refused(draft.kind, option, value, "it is one character of ASCII")
+        raise draft.refused(option, "it is one character of ASCII")
     return text
 
 
-def _sep(draft: Draft) -> None:
-    value = draft.text("sep", ",")
+def _char(draft: Draft, option: str, value: str) -> None:
+    """Quote and comment are called the same here."""
+    draft.format[option] = _one_char(draft, option, value)
+    draft.note(option, f"{option}={draft.format[option]!r}")
+
+
+def _sep(draft: Draft, option: str, value: str) -> None:
     separator = {"\\t": "\t", "\\u0001": "\x01", "\\\\": "\\"}.get(value, value)
     if separator != ",":
         draft.format["delimiter"] = separator
-    if "sep" in draft.given:
-        draft.note("sep", f"delimiter={separator!r}")
+    draft.note(option, f"delimiter={separator!r}")
 
 
-def _quote(draft: Draft) -> None:
-    if "quote" in draft.given:
-        draft.format["quote"] = _one_char(draft, "quote", draft.given["quote"])
-        draft.note("quote", f"quote={draft.format['quote']!r}")
-
-
-def _escape(draft: Draft) -> None:
-    quote = draft.format.get("quote", '"')
-    if "escape" not in draft.given:
-        draft.note(
-            "escape",
-            "quotes inside quotes are doubled, as RFC 4180 has them and Spark has with escape='\"' (its default is a "
-            "backslash); for data with backslashes give escape='\\\\'",
-        )
-        return
-    escape = _one_char(draft, "escape", draft.given["escape"])
-    if escape is None or escape == quote:
-        draft.note("escape", "quotes inside quotes are doubled")
+def _escape(draft: Draft, option: str, value: str) -> None:
+    escape = _one_char(draft, option, value)
+    if escape is None or escape == draft.format.get("quote", '"'):
+        draft.note(option, "quotes inside quotes are doubled")
         return
     draft.format["escape"] = escape
-    draft.note("escape", f"escape={escape!r}; it makes any next byte literal, in Spark only a quote or itself")
+    draft.note(option, f"escape={escape!r}; it makes any next byte literal, in Spark only a quote or itself")
 
 
-def _header(draft: Draft) -> None:
-    if not draft.flag("header"):
-        if "header" in draft.given:
-            draft.note("header", "header=False")
+def no_escape(draft: Draft) -> None:
+    draft.note(
+        "escape",
+        "quotes inside quotes are doubled, as RFC 4180 has them and Spark has with escape='\"' (its default is a "
+        "backslash); for data with backslashes give escape='\\\\'",
+    )
+
+
+def _header(draft: Draft, option: str, value: str) -> None:
+    if not draft.flag(option):
+        draft.note(option, "header=False")
         return
     draft.format["header"] = True
     if draft.flag("enforceSchema", True):
-        draft.header_by_position = True
+        draft.reading["header_by_position"] = True
         by_name = "enforceSchema=false, or fm.Csv(..., header=True), finds columns by name"
-        draft.note("header", f"the first record of each file is passed over, columns are taken by position; {by_name}")
+        draft.note(option, f"the first record of each file is passed over, columns are taken by position; {by_name}")
         if "enforceSchema" in draft.given:
             draft.note("enforceSchema", "columns are taken by position, the header's names do not count")
     else:
-        draft.note("header", "header=True: columns are found by name")
+        draft.note(option, "header=True: columns are found by name")
         draft.note("enforceSchema", "columns are found by name, in any order; one that lacks is an error")
 
 
-def _nulls(draft: Draft) -> None:
-    token = draft.given.get("nullValue")
-    if token:
-        draft.format["nulls"] = ("", token)
-        draft.note("nullValue", f"nulls={('', token)!r}; in quotes it is text, in Spark null there too")
-    elif token == "":
-        draft.note("nullValue", "nulls=('',)")
+def _nulls(draft: Draft, option: str, value: str) -> None:
+    if value:
+        draft.format["nulls"] = ("", value)
+    aside = "; in quotes it is text, in Spark null there too" if value else ""
+    draft.note(option, f"nulls={draft.format.get('nulls', ('',))!r}{aside}")
 
 
-def _trim(draft: Draft) -> None:
-    leading, trailing = draft.flag("ignoreLeadingWhiteSpace"), draft.flag("ignoreTrailingWhiteSpace")
-    if leading != trailing:
-        given = "ignoreLeadingWhiteSpace" if leading else "ignoreTrailingWhiteSpace"
-        raise refused(draft.kind, given, "true", "both sides are trimmed or none; give the other one too")
-    if leading:
+def _trim(draft: Draft, option: str, value: str) -> None:
+    sides = [draft.flag(f"ignore{side}WhiteSpace") for side in ("Leading", "Trailing")]
+    if sides[0] != sides[1]:
+        given = "ignoreLeadingWhiteSpace" if sides[0] else "ignoreTrailingWhiteSpace"
+        raise draft.refused(given, "both sides are trimmed or none; give the other one too")
+    if sides[0]:
         draft.format["trim"] = True
-    for option in ("ignoreLeadingWhiteSpace", "ignoreTrailingWhiteSpace"):
-        if option in draft.given:
-            draft.note(option, f"trim={leading}")
+    draft.note(option, f"trim={sides[0]}")
 
 
-def _comment(draft: Draft) -> None:
-    if "comment" in draft.given:
-        draft.format["comment"] = _one_char(draft, "comment", draft.given["comment"])
-        draft.note("comment", f"comment={draft.format['comment']!r}")
-
-
-def _csv_line_sep(draft: Draft) -> None:
-    value = draft.given.get("lineSep")
-    if value is None:
-        return
+def _csv_line_sep(draft: Draft, option: str, value: str) -> None:
     ending = {"\\n": "\n", "\\r\\n": "\r\n", "\\r": "\r"}.get(value, value)
     if ending != "\n":
         draft.format["record_delimiter"] = ending
-    draft.note("lineSep", f"record_delimiter={ending!r}")
+    draft.note(option, f"record_delimiter={ending!r}")
 
 
-def _encoding(draft: Draft) -> None:
-    value = draft.given.get("encoding")
-    if value is None:
-        return
+def _multi_line(draft: Draft, option: str, value: str) -> None:
+    draft.note(option, "line breaks in quotes are always data, and files are split all the same")
+
+
+def _max_columns(draft: Draft, option: str, value: str) -> None:
+    if not value.isdigit() or int(value) < len(draft.schema):
+        raise draft.refused(option, f"the schema has {len(draft.schema)} columns")
+    draft.note(option, "no effect: a record has as many columns as the schema")
+
+
+# ------------------------------------------------------------------------------------------------ csv and json
+
+
+def _encoding(draft: Draft, option: str, value: str) -> None:
     try:
         encoding = fm.Csv(pa.schema([("a", pa.string())]), encoding=value).encoding
     except fm.OptionError:
         encoding = None
     if encoding is None or (draft.kind == "json" and encoding != "utf-8"):
         known = "UTF-8, ISO-8859-1 or UTF-16" if draft.kind == "csv" else "UTF-8"
-        raise refused(draft.kind, "encoding", value, f"bytes are {known}; convert the files, or use spark.read")
+        raise draft.refused(option, f"bytes are {known}; convert the files, or use spark.read")
     if encoding != "utf-8":
         draft.format["encoding"] = encoding
-    draft.note("encoding", f"encoding={encoding!r}")
+    draft.note(option, f"encoding={encoding!r}")
 
 
-def _multi_line(draft: Draft) -> None:
-    if "multiLine" in draft.given:
-        draft.note("multiLine", "line breaks in quotes are always data, and files are split all the same")
-
-
-def _times(draft: Draft) -> None:
-    patterns = []
-    for option in ("timestampFormat", "timestampNTZFormat", "dateFormat"):
-        if option not in draft.given:
-            continue
-        pattern = strptime_of(draft.given[option], draft.kind, option)
-        if pattern is None:
-            draft.note(option, "ISO 8601, which is always read")
-        elif draft.kind == "json":
-            raise refused(
-                draft.kind, option, draft.given[option], "times in JSON are ISO 8601; read a string and convert"
-            )
-        else:
-            patterns.append(pattern)
-            draft.note(option, f"timestamp_formats has {pattern!r}; ISO 8601 is read too")
-    if patterns:
-        draft.format["timestamp_formats"] = tuple(dict.fromkeys(patterns))
-
-
-def _time_zone(draft: Draft) -> None:
-    value = draft.given.get("timeZone")
-    if value is None:
+def _times(draft: Draft, option: str, value: str) -> None:
+    try:
+        pattern = strptime_of(value)
+    except ValueError as error:
+        raise draft.refused(option, f"it has {error}") from None
+    if pattern is None:
+        draft.note(option, "ISO 8601, which is always read")
         return
+    if draft.kind == "json":
+        raise draft.refused(option, "times in JSON are ISO 8601; read a string and convert")
+    draft.format["timestamp_formats"] = tuple(dict.fromkeys((*draft.format.get("timestamp_formats", ()), pattern)))
+    draft.note(option, f"timestamp_formats has {pattern!r}; ISO 8601 is read too")
+
+
+def _time_zone(draft: Draft, option: str, value: str) -> None:
     if value.upper() not in UTC_NAMES:
-        raise refused(
-            draft.kind, "timeZone", value, "a time without an offset is read as UTC; read TIMESTAMP_NTZ and convert"
-        )
-    draft.note("timeZone", "as it is: a time without an offset is UTC")
+        raise draft.refused(option, "a time without an offset is read as UTC; read TIMESTAMP_NTZ and convert")
+    draft.reading["zone_open"] = False
+    draft.note(option, "as it is: a time without an offset is UTC")
 
 
-def _max_columns(draft: Draft) -> None:
-    if "maxColumns" in draft.given:
-        if not draft.given["maxColumns"].isdigit() or int(draft.given["maxColumns"]) < len(draft.schema):
-            raise refused(
-                draft.kind, "maxColumns", draft.given["maxColumns"], f"the schema has {len(draft.schema)} columns"
-            )
-        draft.note("maxColumns", "no effect: a record has as many columns as the schema")
+def _glob(draft: Draft, option: str, value: str) -> None:
+    draft.reading["name_glob"] = value
+    draft.note(option, "only files whose names match are read")
 
 
-def _glob(draft: Draft) -> None:
-    if "pathGlobFilter" in draft.given:
-        draft.name_glob = draft.given["pathGlobFilter"]
-        draft.note("pathGlobFilter", "only files whose names match are read")
+def _recursive(draft: Draft, option: str, value: str) -> None:
+    searches = draft.flag(option)
+    draft.reading |= {"searches_folders": searches, "use_folders": not searches}
+    draft.note(option, "as it is: true searches all folders and makes no partition columns")
 
 
-def _recursive(draft: Draft) -> None:
-    if "recursiveFileLookup" in draft.given:
-        draft.searches_folders = draft.flag("recursiveFileLookup")
-        draft.use_folders = not draft.searches_folders
-        draft.note("recursiveFileLookup", "as it is: true searches all folders and makes no partition columns")
-
-
-INFERENCE = "nothing is inferred: the schema is given"
-LIMITS = "there is no such limit to raise or lower; leave it out"
+INFERENCE = no_effect("nothing is inferred: the schema is given")
 WRITING = "it concerns writing"
+BY_TIME = never("files are not chosen by time; give their paths")
 
-COMMON: tuple[tuple[str, Rule], ...] = (
-    handled("mode"),
-    handled("columnNameOfCorruptRecord"),
-    ("encoding", _encoding),
-    ("timestampFormat", _times),
-    handled("timestampNTZFormat"),
-    handled("dateFormat"),
-    ("timeZone", _time_zone),
-    only("locale", ("en-us", "en", "en-gb", ""), "names of months are English; read a string and convert"),
-    only("enableDateTimeParsingFallback", ("false",), "one way to read a time, no second one"),
-    no_effect("inferSchema", INFERENCE),
-    no_effect("samplingRatio", INFERENCE),
-    no_effect("preferDate", INFERENCE),
-    ("pathGlobFilter", _glob),
-    ("recursiveFileLookup", _recursive),
-    only("ignoreCorruptFiles", ("false",), "a file that cannot be read is an error"),
-    only("ignoreMissingFiles", ("false",), "a file that has gone is an error"),
-    never("modifiedBefore", "files are not chosen by time; give their paths"),
-    never("modifiedAfter", "files are not chosen by time; give their paths"),
-    never("compression", f"{WRITING}; how a file is compressed is told by its suffix"),
-)
+COMMON: dict[str, Rule] = {
+    "mode": handled,
+    "columnNameOfCorruptRecord": handled,
+    "encoding": _encoding,
+    "timestampFormat": _times,
+    "timestampNTZFormat": _times,
+    "dateFormat": _times,
+    "timeZone": _time_zone,
+    "locale": only(("en-us", "en", "en-gb", ""), "names of months are English; read a string and convert"),
+    "enableDateTimeParsingFallback": only(("false",), "one way to read a time, no second one"),
+    "inferSchema": INFERENCE,
+    "samplingRatio": INFERENCE,
+    "preferDate": INFERENCE,
+    "pathGlobFilter": _glob,
+    "recursiveFileLookup": _recursive,
+    "ignoreCorruptFiles": only(("false",), "a file that cannot be read is an error"),
+    "ignoreMissingFiles": only(("false",), "a file that has gone is an error"),
+    "modifiedBefore": BY_TIME,
+    "modifiedAfter": BY_TIME,
+    "compression": never(f"{WRITING}; how a file is compressed is told by its suffix"),
+}
 
-CSV_RULES: dict[str, Rule] = dict(
-    (
-        *COMMON,
-        ("sep", _sep),
-        ("quote", _quote),
-        ("escape", _escape),
-        ("header", _header),
-        handled("enforceSchema"),
-        ("nullValue", _nulls),
-        ("ignoreLeadingWhiteSpace", _trim),
-        handled("ignoreTrailingWhiteSpace"),
-        ("comment", _comment),
-        ("lineSep", _csv_line_sep),
-        ("multiLine", _multi_line),
-        ("maxColumns", _max_columns),
-        only("maxCharsPerColumn", ("-1",), LIMITS),
-        no_effect("maxMalformedLogPerPartition", "Spark no longer looks at it either"),
-        only("emptyValue", ("",), "a quoted empty field is the empty text; replace it afterwards"),
-        only("nanValue", ("nan",), "only NaN, in any case, is one; read a string and convert"),
-        only("positiveInf", ("inf", "+inf", "infinity", "+infinity"), "only inf and infinity, in any case, are"),
-        only("negativeInf", ("-inf", "-infinity"), "only -inf and -infinity, in any case, are"),
-        only("charToEscapeQuoteEscaping", ("\\", "", "\\u0000"), "an escape escapes itself"),
-        only("unescapedQuoteHandling", ("raise_error",), "a quote where none belongs makes the record a bad one"),
-        never("quoteAll", WRITING),
-        never("escapeQuotes", WRITING),
-    )
-)
+CSV_RULES: dict[str, Rule] = COMMON | {
+    "sep": _sep,
+    "quote": _char,
+    "escape": _escape,
+    "header": _header,
+    "enforceSchema": handled,
+    "nullValue": _nulls,
+    "ignoreLeadingWhiteSpace": _trim,
+    "ignoreTrailingWhiteSpace": _trim,
+    "comment": _char,
+    "lineSep": _csv_line_sep,
+    "multiLine": _multi_line,
+    "maxColumns": _max_columns,
+    "maxCharsPerColumn": only(("-1",), "there is no such limit to raise or lower; leave it out"),
+    "maxMalformedLogPerPartition": no_effect("Spark no longer looks at it either"),
+    "emptyValue": only(("",), "a quoted empty field is the empty text; replace it afterwards"),
+    "nanValue": only(("nan",), "only NaN, in any case, is one; read a string and convert"),
+    "positiveInf": only(("inf", "+inf", "infinity", "+infinity"), "only inf and infinity, in any case, are"),
+    "negativeInf": only(("-inf", "-infinity"), "only -inf and -infinity, in any case, are"),
+    "charToEscapeQuoteEscaping": only(("\\", "", "\\u0000"), "an escape escapes itself"),
+    "unescapedQuoteHandling": only(("raise_error",), "a quote where none belongs makes the record a bad one"),
+    "quoteAll": never(WRITING),
+    "escapeQuotes": never(WRITING),
+}
+
+NO_JSON = only(("false",), "it is no JSON")
+JSON_RULES: dict[str, Rule] = COMMON | {
+    "lineSep": only(("\n", "\\n"), "a record of JSON is a line; lines end in \\n or \\r\\n"),
+    "multiLine": only(("false",), "a record is one line; write one document a line first, as with `jq -c`"),
+    "primitivesAsString": no_effect(
+        "nothing is inferred: the schema is given; text columns with metadata raw=1 take any value"
+    ),
+    "prefersDecimal": INFERENCE,
+    "dropFieldIfAllNull": INFERENCE,
+    "allowComments": NO_JSON,
+    "allowUnquotedFieldNames": NO_JSON,
+    "allowSingleQuotes": NO_JSON,
+    "allowNumericLeadingZeros": NO_JSON,
+    "allowBackslashEscapingAnyCharacter": NO_JSON,
+    "allowUnquotedControlChars": NO_JSON,
+    "allowNonNumericNumbers": NO_JSON,
+    "ignoreNullFields": never(WRITING),
+}
+
+ALIASES = {"delimiter": "sep", "charset": "encoding"}
+PROPER_NAMES = {name.lower(): name for name in (*CSV_RULES, *JSON_RULES)}
 
 
-def _json_line_sep(draft: Draft) -> None:
-    value = draft.given.get("lineSep")
-    if value is None:
-        return
-    if value not in ("\n", "\\n"):
-        raise refused(draft.kind, "lineSep", value, "a record of JSON is a line; lines end in \\n or \\r\\n")
-    draft.note("lineSep", "as it is")
-
-
-JSON = "it is no JSON"
-JSON_RULES: dict[str, Rule] = dict(
-    (
-        *COMMON,
-        ("lineSep", _json_line_sep),
-        only("multiLine", ("false",), "a record is one line; write one document a line first, as with `jq -c`"),
-        no_effect("primitivesAsString", f"{INFERENCE}; text columns with metadata raw=1 take any value"),
-        no_effect("prefersDecimal", INFERENCE),
-        no_effect("dropFieldIfAllNull", INFERENCE),
-        only("allowComments", ("false",), JSON),
-        only("allowUnquotedFieldNames", ("false",), JSON),
-        only("allowSingleQuotes", ("false",), JSON),
-        only("allowNumericLeadingZeros", ("false",), JSON),
-        only("allowBackslashEscapingAnyCharacter", ("false",), JSON),
-        only("allowUnquotedControlChars", ("false",), JSON),
-        only("allowNonNumericNumbers", ("false",), JSON),
-        never("ignoreNullFields", WRITING),
-    )
-)
+def proper_name(name: str) -> str | None:
+    """Of an option, which Spark takes in any case and some of them by two names."""
+    return PROPER_NAMES.get(ALIASES.get(name.lower(), name.lower()))

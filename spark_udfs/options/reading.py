@@ -16,12 +16,21 @@ import pyarrow as pa
 from pyspark.sql.types import StructType
 
 import formatter as fm
-from spark_udfs.options.option_rules import CSV_RULES, JSON_RULES, UTC_NAMES, Draft, Line, refused, spelled
+from spark_udfs.options.option_rules import (
+    CSV_RULES,
+    JSON_RULES,
+    UTC_NAMES,
+    Draft,
+    Line,
+    RefusedOption,
+    no_escape,
+    proper_name,
+    spelled,
+)
 from spark_udfs.types.arrow_schema import arrow_schema
 
 CORRUPT_RECORD = "_corrupt_record"
 ON_ERROR = ("raise", "null", "skip", "collect")
-ALIASES = {"delimiter": "sep", "charset": "encoding"}
 
 
 def _in_any_case(word: str) -> tuple[str, ...]:
@@ -110,36 +119,25 @@ def format_from_options(kind: str, schema: pa.Schema | StructType | str, options
     rules = {"csv": CSV_RULES, "json": JSON_RULES}.get(kind)
     if rules is None:
         raise fm.OptionError(f"spark: format is one of 'csv', 'json', found {kind!r}")
-    draft = Draft(kind, _given(options, rules))
-    fields = arrow_schema(schema)
-    corrupt = draft.text("columnNameOfCorruptRecord", CORRUPT_RECORD)
-    fields, corrupt_at = _without_corrupt(fields, corrupt, draft)
+    draft = Draft(kind, _given(options, rules), reading={"searches_folders": False, "zone_open": True})
+    fields = _without_corrupt(arrow_schema(schema), draft)
     draft.schema = pa.schema([field.with_nullable(True) for field in fields])  # as Spark takes every file's columns
     _require_no_intervals(draft)
     if kind == "json":
         draft.schema = pa.schema([_as_spark_reads_json(field) for field in draft.schema])
     else:
         draft.format |= {"true_values": TRUES, "false_values": FALSES}
-    for rule in rules.values():
-        rule(draft)
-    mode = draft.text("mode", "PERMISSIVE").upper()
+    for option, rule in rules.items():  # in their order: what escapes depends on what quotes
+        if option in draft.given:
+            rule(draft, option, draft.given[option])
+        elif option == "escape":
+            no_escape(draft)
+    mode = draft.given.get("mode", "PERMISSIVE").upper()
     if mode not in MODES:
-        raise refused(kind, "mode", draft.given["mode"], "it is PERMISSIVE, DROPMALFORMED or FAILFAST")
+        raise draft.refused("mode", "it is PERMISSIVE, DROPMALFORMED or FAILFAST")
     draft.note("mode", f"on_error={MODES[mode]!r}")
-    format = fm.Csv(draft.schema, **draft.format) if kind == "csv" else fm.Json(draft.schema, **draft.format)
-    return Reading(
-        format,
-        MODES[mode],
-        corrupt if corrupt_at is not None else None,
-        corrupt_at or 0,
-        draft.header_by_position,
-        draft.name_glob,
-        draft.use_folders,
-        draft.searches_folders,
-        True,
-        "timeZone" not in draft.given,
-        tuple(draft.lines),
-    )
+    format = (fm.Csv if kind == "csv" else fm.Json)(draft.schema, **draft.format)
+    return Reading(format, MODES[mode], from_options=True, lines=tuple(draft.lines), **draft.reading)
 
 
 def _require_no_intervals(draft: Draft) -> None:
@@ -189,31 +187,30 @@ def _has_zone(type_: pa.DataType) -> bool:
 
 def _given(options: Mapping[str, Any], rules: Mapping[str, Any]) -> dict[str, str]:
     """Options by their proper names, values as Spark spells them. An unknown name is refused: it may be a typing error."""
-    known = {name.lower(): name for name in rules}
-    known |= {alias: name for alias, name in ALIASES.items() if name in rules}
     given: dict[str, str] = {}
     for name, value in options.items():
         if value is None:
             continue
-        proper = known.get(name.lower())
-        if proper is None:
-            raise fm.OptionError(f"spark: no option {name!r}; these are known: {', '.join(sorted(rules))}")
-        if proper in given and given[proper] != spelled(value):
-            raise fm.OptionError(
-                f"spark: option {name!r} is given twice, as {given[proper]!r} and as {spelled(value)!r}"
-            )
+        proper = proper_name(name)
+        if proper is None or proper not in rules:
+            raise RefusedOption(name, f"no option {name!r}; these are known: {', '.join(sorted(rules))}")
+        if given.get(proper, spelled(value)) != spelled(value):
+            raise RefusedOption(name, f"option {name!r} is given twice, as {given[proper]!r} and as {spelled(value)!r}")
         given[proper] = spelled(value)
     return given
 
 
-def _without_corrupt(schema: pa.Schema, corrupt: str, draft: Draft) -> tuple[pa.Schema, int | None]:
+def _without_corrupt(schema: pa.Schema, draft: Draft) -> pa.Schema:
+    option = "columnNameOfCorruptRecord"
+    corrupt = draft.given.get(option, CORRUPT_RECORD)
     position = schema.get_field_index(corrupt)
     if position < 0:
-        if "columnNameOfCorruptRecord" in draft.given:
-            draft.note("columnNameOfCorruptRecord", "no such column in the schema, so none is made, as in Spark")
-        return schema, None
+        if option in draft.given:
+            draft.note(option, "no such column in the schema, so none is made, as in Spark")
+        return schema
     if not pa.types.is_string(schema.field(position).type):
         found = schema.field(position).type
         raise fm.SchemaError(f"spark: the corrupt-record column {corrupt!r} is a string, found {found}")
-    draft.note("columnNameOfCorruptRecord", f"column {corrupt!r} holds the text of records that are bad")
-    return schema.remove(position), position
+    draft.note(option, f"column {corrupt!r} holds the text of records that are bad")
+    draft.reading |= {"corrupt": corrupt, "corrupt_at": position}
+    return schema.remove(position)

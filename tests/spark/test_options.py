@@ -173,7 +173,7 @@ PATTERNS = {
 
 @pytest.mark.parametrize("java", PATTERNS)
 def test_javas_patterns_are_translated(java):
-    assert strptime_of(java, "csv", "dateFormat") == PATTERNS[java]
+    assert strptime_of(java) == PATTERNS[java]
 
 
 def test_a_translated_pattern_reads_what_java_reads(spark, tmp_path):

@@ -145,7 +145,7 @@ def test_folders_that_cannot_match_are_not_read(pushing, folder):
     names = list(task.names)
     narrow = narrowing.narrowed_task(task, [names.index("id")], {}, [["==", names.index("day"), 2]])
     groups = pa.RecordBatch.from_arrays([pa.array(range(len(task.groups)))], names=["id"])
-    units = list(narrow.task._units([groups]))
+    units = list(narrow.task.parts([groups]))
     assert {unit.path.split("day=")[1][0] for unit in units} == {"2"}
     ids = [value for batch in narrow([groups]) for value in batch.column(0).to_pylist()]
     assert sorted(ids) == list(range(ROWS, 2 * ROWS))
