@@ -19,68 +19,60 @@ from formatter.formats import as_bytes
 from formatter.plans import make_plan
 from formatter.splits import record_end_of
 from spark_udfs.chunks.chunk_rows import ChunkColumns, null_chunk
-from spark_udfs.stitch.binary_arrays import binaries, bytes_of, offsets_of, one_array
+from spark_udfs.stitch.binary_arrays import bytes_of, offsets_of, one_array, pieces
 from spark_udfs.stitch.chunk_survey import HEAD_BYTES, HEAD_CHUNKS, NO_END, fixed_width, has_header
 
 CARRY_LIMIT = 1 << 30  # bytes of open records: they are on the driver and with every worker
 CARRIED = -1  # engine/chunk_reader.hpp: PlacedChunk::carried
-BYTES_A_CHUNK, BYTES_AN_ORIGIN = 52, 64  # about, of what travels beside the tails
+BYTES_AN_ORIGIN = 64  # about, of what travels beside its chunks
 
 Origin = int | str
+
+# What a chunk needs to be parsed alone. It is parsed where `wanted`: where a record ends, and at its origin's end. The bytes
+# of the open record begin at `carry_begin` in the tails; `starts_stream`: whether the first record here is the origin's first.
+PLACE = np.dtype(
+    [(name, np.int64) for name in ("size", "state", "byte_offset", "begin", "carry_begin", "carry_size")]
+    + [(name, np.int64) for name in ("ends_stream", "starts_stream")]
+    + [("wanted", np.bool_)]
+)
 
 
 @dataclass
 class PlacedChunks:
-    """Rows are chunks, by origin and sequence. A chunk is parsed where `wanted`: where a record ends, and at the end."""
+    """`places` by origin and sequence; of an origin, its first row among them, its chunks, and its header where columns
+    are in another order than the schema's."""
 
-    first_rows: dict[Origin, int] = field(default_factory=dict)
-    counts: dict[Origin, int] = field(default_factory=dict)
-    headers: dict[Origin, bytes] = field(default_factory=dict)  # where columns are in another order than the schema's
-    sizes: Any = field(default_factory=lambda: np.empty(0, np.int64))
-    states: Any = None
-    byte_offsets: Any = None
-    begins: Any = None
-    wanted: Any = None
-    carry_begins: Any = None  # in `tails`
-    carry_sizes: Any = None
-    ends_stream: Any = None
-    stream_starts: Any = None  # whether the first record here is the origin's first
+    places: Any = field(default_factory=lambda: np.empty(0, PLACE))
+    origins: dict[Origin, tuple[int, int, bytes | None]] = field(default_factory=dict)
     tails: pa.Buffer = field(default_factory=lambda: pa.py_buffer(b""))
     error: Exception | None = None  # why these chunks cannot be parsed
 
     @property
     def nbytes(self) -> int:
         """About what travels."""
-        return int(self.tails.size) + BYTES_A_CHUNK * len(self.sizes) + BYTES_AN_ORIGIN * len(self.counts)
+        return int(self.tails.size + self.places.nbytes) + BYTES_AN_ORIGIN * len(self.origins)
 
-    def places(self, origins: pa.Array, sequences: pa.Array, sizes: Any) -> tuple[Any, list[bytes | None]]:
-        """The row of each of these chunks, and its header; or the distinct header alone, if it is the same for all."""
+    def of(self, origins: pa.Array, sequences: pa.Array, sizes: Any) -> tuple[Any, list[bytes | None]]:
+        """The place of each of these chunks, and its header; or the distinct header alone, if it is the same for all."""
         encoded = origins.dictionary_encode()
         known: list[Origin] = encoded.dictionary.to_pylist()
         codes, numbers = encoded.indices.to_numpy(), sequences.cast(pa.int64()).to_numpy()
-        counts = np.array([self.counts.get(origin, 0) for origin in known])[codes]
-        rows = np.array([self.first_rows.get(origin, 0) for origin in known])[codes] + numbers - 1
+        about = [self.origins.get(origin, (0, 0, None)) for origin in known]
+        first_rows, counts = (np.array([one[at] for one in about], np.int64)[codes] for at in (0, 1))
+        rows = first_rows + numbers - 1
         strange = (numbers < 1) | (numbers > counts)
         if not strange.any():
-            strange = self.sizes[rows] != sizes
+            strange = self.places["size"][rows] != sizes
         if strange.any():
             row = int(np.flatnonzero(strange)[0])
             raise _other_chunk(known[codes[row]], int(numbers[row]), int(sizes[row]))
-        if not self.headers:
-            return rows, [None]
-        headers = [self.headers.get(origin) for origin in known]
-        return rows, [headers[code] for code in codes] if len(set(headers)) > 1 else headers[:1]
+        headers = [header for _, _, header in about]
+        return self.places[rows], [headers[code] for code in codes] if len(set(headers)) > 1 else headers[:1]
 
 
-@dataclass
-class Again:
-    """Chunks to look at once more: origin, sequence, the state they do begin in, their row in the table of surveys."""
-
-    chunks: pa.Table
-
-
-def placed(surveyed: pa.Table, format: Any, names: ChunkColumns) -> PlacedChunks | Again:
-    """The places of all chunks of a table of surveys; what is wrong with the chunks is in it."""
+def placed(surveyed: pa.Table, format: Any, names: ChunkColumns) -> PlacedChunks | pa.Table:
+    """The places of all chunks of a table of surveys, and what is wrong with the chunks; or a table of those to look at once
+    more: origin, sequence, the state they do begin in, their row in the table of surveys."""
     try:
         return _Placing(surveyed, format, names).placed()
     except fm.FormatError as error:
@@ -104,6 +96,7 @@ class _Placing:
         self.sizes = self._numbers("size")
         self.starts = np.flatnonzero(np.diff(self.codes, prepend=-1))  # row of each origin's first chunk
         self.counts = np.diff(self.starts, append=len(self.codes))
+        self.byte_offsets = self._since_start(np.cumsum(self.sizes) - self.sizes)
 
     def _numbers(self, name: str) -> Any:
         return self.table.column(name).to_numpy()
@@ -112,36 +105,32 @@ class _Placing:
         """Sums over all rows as sums since the origin's first row; `running` excludes the row itself."""
         return running - np.repeat(running[self.starts], self.counts)
 
-    def placed(self) -> PlacedChunks | Again:
+    def placed(self) -> PlacedChunks | pa.Table:
         if len(self.codes) == 0:
             return PlacedChunks()
         self._check_numbering()
-        if width := fixed_width(self.format):
-            states, last_ends, as_assumed = self._run_fixed(width)
-        else:
-            states, last_ends, as_assumed = self._run()
+        places = np.zeros(len(self.codes), PLACE)
+        places["size"], places["byte_offset"], places["begin"] = self.sizes, self.byte_offsets, CARRIED
+        width = fixed_width(self.format)
+        places["state"], last_ends, as_assumed = self._run_fixed(width) if width else self._run()
         last_rows = self.starts + self.counts - 1
         as_assumed[last_rows] = True  # their tails stay in them
         if not as_assumed.all():
             asked = self.table.select(["origin", "sequence"])
-            asked = asked.append_column("state", pa.array(states)).append_column("row", pa.array(self.order))
-            return Again(asked.filter(pa.array(~as_assumed)))
-        wanted = last_ends != NO_END
-        wanted[last_rows] = True
+            asked = asked.append_column("state", pa.array(places["state"].copy())).append_column(
+                "row", pa.array(self.order)
+            )
+            return asked.filter(pa.array(~as_assumed))
+        places["wanted"] = last_ends != NO_END
+        places["wanted"][last_rows] = places["ends_stream"][last_rows] = True
         tails = one_array(self.table.column("tail"))
-        carry_begins, carry_sizes, stream_starts = self._carries(tails, wanted)
-        byte_offsets = self._since_start(np.cumsum(self.sizes) - self.sizes)
-        begins = np.full(len(self.codes), CARRIED)
-        chunks = PlacedChunks(
-            sizes=self.sizes, states=states, byte_offsets=byte_offsets, begins=begins, wanted=wanted,
-            ends_stream=np.isin(np.arange(len(wanted)), last_rows), stream_starts=stream_starts,
-            carry_begins=carry_begins, carry_sizes=carry_sizes, tails=bytes_of(tails),
-        )  # fmt: skip
+        self._carry(tails, places)
+        chunks = PlacedChunks(places, tails=bytes_of(tails))
         for start, count in zip(self.starts.tolist(), self.counts.tolist(), strict=True):
-            origin = self.origins[self.codes[start]]
-            chunks.first_rows[origin], chunks.counts[origin] = start, count
+            origin, header = self.origins[self.codes[start]], None
             if has_header(self.format):
-                self._place_header(chunks, origin, slice(start, start + count))
+                header = self._place_header(places[start : start + count], origin, start)
+            chunks.origins[origin] = start, count, header
         return chunks
 
     def _check_numbering(self) -> None:
@@ -169,7 +158,7 @@ class _Placing:
             tail_sizes = np.diff(offsets_of(one_array(self.table.column("tail"))))
             last_ends = np.where(tail_sizes == self.sizes, NO_END, self.sizes - tail_sizes)
             return np.zeros(count, np.int64), last_ends, np.ones(count, bool)
-        bounds = offsets_of(courses) // 8
+        bounds = offsets_of(courses) // _core.COURSE_TYPE.itemsize
         known = np.frombuffer(courses.buffers()[-1], _core.COURSE_TYPE)[bounds[0] : bounds[-1]]
         bounds = bounds - bounds[0]
         if (np.diff(bounds) == 2).all() and set(known["start"][:2].tolist()) == {0, 1}:  # quote parity: sums
@@ -183,20 +172,15 @@ class _Placing:
 
     def _run_fixed(self, width: int) -> tuple[Any, Any, Any]:
         """The same where records end at multiples of their width. Cuts the tails to what is behind the last of them."""
-        count = len(self.codes)
-        ends = self._since_start(np.cumsum(self.sizes) - self.sizes) + self.sizes
-        ended = ends // width > (ends - self.sizes) // width
-        last_ends = np.where(ended, self.sizes - ends % width, NO_END)
+        ends = self.byte_offsets + self.sizes
+        ended = ends // width > self.byte_offsets // width
         kept = np.where(ended, ends % width, self.sizes)
         tails = one_array(self.table.column("tail"))
-        offsets = offsets_of(tails)
-        data = np.frombuffer(bytes_of(tails), np.uint8)
-        piece_ends = offsets[1:] - offsets[0]
-        runs = np.cumsum(kept)
-        picked = np.arange(int(runs[-1])) + np.repeat(piece_ends - runs, kept)
-        cut = binaries(kept, data[picked])
+        lengths = np.diff(offsets_of(tails))
+        cut = pieces(tails, lengths - kept, lengths)
         self.table = self.table.set_column(self.table.schema.get_field_index("tail"), "tail", cut)
-        return np.zeros(count, np.int64), last_ends, np.ones(count, bool)
+        last_ends = np.where(ended, self.sizes - kept, NO_END)
+        return np.zeros(len(ends), np.int64), last_ends, np.ones(len(ends), bool)
 
     def _followed(self, known: Any, bounds: Any) -> tuple[Any, Any]:
         first_state = _core.first_chunk_state(make_plan(self.format).native)
@@ -209,7 +193,7 @@ class _Placing:
             state = ends[at]
         return states, taken
 
-    def _carries(self, tails: pa.Array, wanted: Any) -> tuple[Any, Any, Any]:
+    def _carry(self, tails: pa.Array, places: Any) -> None:
         """For each chunk: where the tails from the wanted one before it on begin, neighbours in memory already, and their size;
         and whether no wanted one is before it."""
         offsets = offsets_of(tails)
@@ -219,23 +203,21 @@ class _Placing:
                 f"(at most {CARRY_LIMIT}); use stitch='origin'",
                 code="record_too_long",
             )  # fmt: skip
-        rows = np.arange(len(self.codes))
-        before = np.maximum.accumulate(np.where(wanted, rows, -1))  # the last wanted row up to each
-        before = np.concatenate([[-1], before[:-1]])
+        before = np.maximum.accumulate(np.where(places["wanted"], np.arange(len(places)), -1))
+        before = np.concatenate([[-1], before[:-1]])  # the last wanted row before each
         starts = np.repeat(self.starts, self.counts)
         first = np.maximum(before, starts)
-        return offsets[first] - offsets[0], offsets[:-1] - offsets[first], before < starts
+        places["carry_begin"], places["carry_size"] = offsets[first] - offsets[0], offsets[:-1] - offsets[first]
+        places["starts_stream"] = before < starts
 
-    def _place_header(self, chunks: PlacedChunks, origin: Origin, rows: slice) -> None:
+    def _place_header(self, places: Any, origin: Origin, start: int) -> bytes | None:
         """Records begin behind the header; what is before it is none."""
-        header_end, header = self._header(origin, rows)
-        begins = chunks.byte_offsets[rows]
-        ends = begins + chunks.sizes[rows]
-        chunks.begins[rows] = np.where(begins < header_end, header_end - begins, CARRIED)
-        chunks.wanted[rows] &= ends > header_end
-        chunks.stream_starts[rows] = False
-        if header is not None:
-            chunks.headers[origin] = header
+        header_end, header = self._header(origin, slice(start, start + len(places)))
+        before_end = header_end - places["byte_offset"]
+        places["begin"] = np.where(before_end > 0, before_end, CARRIED)
+        places["wanted"] &= places["size"] > before_end
+        places["starts_stream"] = False
+        return header
 
     def _header(self, origin: Origin, rows: slice) -> tuple[int, bytes | None]:
         """Where the records begin, and the header, if its columns are in another order than the schema's."""

@@ -24,7 +24,7 @@ from formatter.plans import DecodePlan, make_plan
 from spark_udfs.chunks.parse_task import ParseTask
 from spark_udfs.jvm.session_jvm import has_jvm
 from spark_udfs.stitch.chunk_survey import fixed_width, has_header, second_looks, survey_of
-from spark_udfs.stitch.placed_chunks import Again, PlacedChunks, looked_again, placed
+from spark_udfs.stitch.placed_chunks import PlacedChunks, looked_again, placed
 from spark_udfs.stitch.unmoved import unmoved
 from spark_udfs.tasks.counted_task import CountedTask
 
@@ -47,10 +47,10 @@ def stitch_globally(chunks: DataFrame, task: ParseTask) -> DataFrame:
 def _placed(chunks: DataFrame, task: ParseTask) -> PlacedChunks:
     surveyed = survey_of(chunks, task.format, task.names)
     found = placed(surveyed, task.format, task.names)
-    if isinstance(found, Again):  # rare: nothing near its start told that a chunk begins inside quotes
-        looks = second_looks(chunks, found.chunks, task.format, task.names)
-        found = placed(looked_again(surveyed, found.chunks, looks), task.format, task.names)
-    if isinstance(found, Again):
+    if isinstance(found, pa.Table):  # rare: nothing near its start told that a chunk begins inside quotes
+        looks = second_looks(chunks, found, task.format, task.names)
+        found = placed(looked_again(surveyed, found, looks), task.format, task.names)
+    if isinstance(found, pa.Table):
         raise fm.OptionError("spark: stitch='global' got other chunks at its second look; cache the DataFrame first")
     return found
 
@@ -118,9 +118,9 @@ class GlobalRun:
             if len(payloads) == 0:
                 continue
             addresses, sizes, _, _ = addresses_of(payloads)
-            places, headers = self._chunks.places(origins, sequences, sizes.astype(np.int64))
+            places, headers = self._chunks.of(origins, sequences, sizes.astype(np.int64))
             self._counts["bytes"] += int(sizes.sum())
-            wanted = self._chunks.wanted[places]
+            wanted = places["wanted"]
             for header in dict.fromkeys(headers):
                 mine = np.array([each == header for each in headers])[wanted] if len(headers) > 1 else slice(None)
                 rows = np.flatnonzero(wanted)[mine]
@@ -141,14 +141,15 @@ class GlobalRun:
     def _read(
         self, batch: pa.RecordBatch, header: bytes | None, rows: Any, addresses: Any, sizes: Any, places: Any
     ) -> Iterator[pa.RecordBatch]:
-        """The records of some rows of a batch, which have these places among all chunks."""
-        chunks, task = self._chunks, self._task
+        """The records of some rows of a batch, which have these places."""
+        task = self._task
         plan, reader = self._reader(header)
-        carries = (chunks.carry_begins[places] + chunks.tails.address).astype(np.uint64)
+        carries = (places["carry_begin"] + self._chunks.tails.address).astype(np.uint64)
+        parsed = ("state", "begin", "ends_stream", "starts_stream")
         arrays, errors, rows_through, counts = reader.read(
-            addresses, sizes, carries, chunks.carry_sizes[places].astype(np.uint64), chunks.states[places],
-            chunks.begins[places], chunks.ends_stream[places].astype(np.int64),
-            chunks.stream_starts[places].astype(np.int64), np.arange(len(rows)), chunks.byte_offsets[places],
+            addresses, sizes, carries, places["carry_size"].astype(np.uint64),
+            *(np.ascontiguousarray(places[name]) for name in parsed),
+            np.arange(len(rows)), np.ascontiguousarray(places["byte_offset"]),
         )  # fmt: skip
         self._counts.update(counts)
         for error in sorted(errors, key=lambda error: (error[2], error[3])):
