@@ -114,40 +114,51 @@ def list_files(
     each folder a glob matches).
     """
     several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    found = [file for path in several for file in _files_of(os.fspath(path), storage, base_path, may_be_empty)]
     if not several:
         raise fm.OptionError("spark: no paths are given to read")
-    return found
+    return [file for path in several for file in _files_of(os.fspath(path), storage, base_path, may_be_empty)]
 
 
 def _files_of(path: str, storage: Storage, base_path: Any, may_be_empty: bool) -> list[FoundFile]:
-    if len(alternatives := _alternatives(path)) > 1 and not _exists(path, storage):
-        return _files_of_any(alternatives, path, storage, base_path, may_be_empty)
+    patterns = list(dict.fromkeys(_alternatives(path)))
+    if len(patterns) == 1 or _exists(path, storage):
+        patterns = [path]  # its braces are its own
+    found = [_files_at(pattern, storage, base_path, may_be_empty) for pattern in patterns]
+    if all(files is None for files in found):
+        raise FileNotFoundError(f"spark: no files at {path!r}")
+    return sorted((file for files in found for file in files or ()), key=lambda file: file.path)
+
+
+def _exists(path: str, storage: Storage) -> bool:
+    if "://" in path:
+        return False  # a URI has no braces
+    filesystem, inner = storage.resolve(path)
+    return bool(filesystem.get_file_info(inner).type != fs.FileType.NotFound)
+
+
+def _files_at(path: str, storage: Storage, base_path: Any, may_be_empty: bool) -> list[FoundFile] | None:
+    """Of one file, folder or glob; None where it means nothing."""
     filesystem, inner = storage.resolve(path)
     inner = inner.rstrip("/") or inner[:1]
     base = None if base_path is None else storage.resolve(os.fspath(base_path))[1].rstrip("/")
     prefix = _prefix(path, inner) if storage.filesystem is None and "://" in path else ""
     folder = inner
     exact = filesystem.get_file_info(inner)
+    if exact.type == fs.FileType.File:
+        return [_found(exact, prefix, posixpath.dirname(inner) if base is None else base)]
     is_glob = exact.type == fs.FileType.NotFound and any(character in inner for character in "*?[")
     while is_glob and any(character in folder for character in "*?["):
         folder = posixpath.dirname(folder)
-    if exact.type == fs.FileType.File:
-        root = posixpath.dirname(inner) if base is None else base
-        return [_found(exact, prefix, root)]
-    infos = filesystem.get_file_info(fs.FileSelector(folder, allow_not_found=True, recursive=True))
     depth = len(inner.split("/")) if inner else 0
     files = []
-    for info in infos:
+    for info in filesystem.get_file_info(fs.FileSelector(folder, allow_not_found=True, recursive=True)):
         if info.type != fs.FileType.File or not _is_visible(info.path, folder):
             continue
         if is_glob and not _matches(info.path, inner):
             continue
         asked = "/".join(info.path.split("/")[:depth])
         files.append(_found(info, prefix, asked if base is None else base, asked))
-    if not files and not (may_be_empty and exact.type == fs.FileType.Directory):
-        raise FileNotFoundError(f"spark: no files at {path!r}")
-    return sorted(files, key=lambda file: file.path)
+    return files if files or (may_be_empty and exact.type == fs.FileType.Directory) else None
 
 
 def _alternatives(pattern: str) -> list[str]:
@@ -168,27 +179,6 @@ def _alternatives(pattern: str) -> list[str]:
                 each = (pattern[begin + 1 : end] for begin, end in pairwise(cuts))
                 return [one for text in each for one in _alternatives(pattern[:opened] + text + pattern[at + 1 :])]
     return [pattern]
-
-
-def _exists(path: str, storage: Storage) -> bool:
-    if "://" in path:
-        return False  # a URI has no braces
-    filesystem, inner = storage.resolve(path)
-    return bool(filesystem.get_file_info(inner).type != fs.FileType.NotFound)
-
-
-def _files_of_any(
-    alternatives: list[str], path: str, storage: Storage, base_path: Any, may_be_empty: bool
-) -> list[FoundFile]:
-    found, missing = [], 0
-    for one in dict.fromkeys(alternatives):
-        try:
-            found += _files_of(one, storage, base_path, may_be_empty)
-        except FileNotFoundError:
-            missing += 1
-    if missing == len(set(alternatives)):
-        raise FileNotFoundError(f"spark: no files at {path!r}")
-    return sorted(found, key=lambda file: file.path)
 
 
 def _prefix(path: str, inner: str) -> str:

@@ -105,25 +105,20 @@ class NarrowedRead(ReadTask):
 
     def __init__(self, task: ReadTask, names: Sequence[str], clauses: Clauses) -> None:
         super().__init__(task.reading, names, task.folders, task.filters, task.storage, task.groups, task.reports)
-        self._clauses = clauses
-        self._numbers: dict[tuple[Any, int], int | None] = {}
+        self._clauses = normalized(clauses)
 
     def parts(self, batches: Iterable[pa.RecordBatch]) -> Iterator[FilePart]:
+        numbers: dict[
+            tuple[Any, int], int | None
+        ] = {}  # by folders and filters: those with ours, None where no row can pass
         for part in super().parts(batches):
-            if not self._clauses:
-                yield part
-            elif (number := self._number(part)) is not None:
+            key = (part.partition, part.filters)
+            if key not in numbers:
+                left = filters_left(self._clauses, self.folders.names, part.partition)
+                numbers[key] = None if left is None else len(self.filters)
+                self.filters += [] if left is None else [normalized(both(self.filters[part.filters], left))]
+            if (number := numbers[key]) is not None:
                 yield replace(part, filters=number)
-
-    def _number(self, part: FilePart) -> int | None:
-        """Of the filters of a part, those that hold of its folders left out; None where one of them does not."""
-        key = (part.partition, part.filters)
-        if key not in self._numbers:
-            left = filters_left(normalized(self._clauses), self.folders.names, part.partition)
-            self._numbers[key] = None if left is None else len(self.filters)
-            if left is not None:
-                self.filters.append(normalized(both(self.filters[part.filters], left)))
-        return self._numbers[key]
 
 
 def _cheapest(fields: dict[int, pa.Field]) -> int:

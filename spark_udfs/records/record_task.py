@@ -7,13 +7,14 @@ a task that runs twice gives the same rows twice. Knows nothing of chunks, origi
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import Column
 from pyspark.sql.types import BooleanType, StructField, StructType
 
@@ -34,8 +35,12 @@ class Output:
     """A column that leaves the task: a kept one, a parsed one, a struct of parsed ones, or the error."""
 
     kind: Literal["kept", "parsed", "struct", "error"]
-    name: str
-    fields: tuple[str, ...] = ()
+    field: StructField
+    columns: tuple[str, ...] = ()  # those that are parsed for it
+
+    @property
+    def name(self) -> str:
+        return str(self.field.name)
 
 
 class RecordTask:
@@ -78,16 +83,16 @@ class RecordTask:
         # A payload may be null, so every column may be.
         nullable = (format.schema.field(name).with_nullable(True) for name in self.columns)
         self._fields = {field.name: accepted_field(field, field.name) for field in nullable}
-        self._spark = {field.name: field for field in struct_of(pa.schema(self._fields.values()))}
+        self._spark = struct_of(pa.schema(self._fields.values()))
         self._error_type = pa.struct([*ERROR_FIELDS, *([RAW_FIELD] if on_error == "collect" else [])])
-        kept = [Output("kept", field.name) for field in keep]
-        error_output = [] if self.error is None else [Output("error", self.error)]
-        if into is None:
-            self.outputs = (*(Output("parsed", name) for name in self.columns), *kept, *error_output)
-        else:
-            self.outputs = (*kept, Output("struct", into, self.columns), *error_output)
-        self._keep = {field.name: field for field in keep}
-        _require_distinct(output.name for output in self.outputs)
+        kept = [Output("kept", field) for field in keep]
+        parsed = [Output("parsed", field, (field.name,)) for field in self._spark]
+        errors = [] if self.error is None else [Output("error", StructField(self.error, spark_type(self._error_type)))]
+        struct = [] if into is None else [Output("struct", StructField(into, self._spark), self.columns)]
+        self.outputs = (*kept, *struct, *errors) if struct else (*parsed, *kept, *errors)
+        for name, count in Counter(output.name for output in self.outputs).items():
+            if count > 1:
+                raise fm.SchemaError(f"spark: two columns would be named {name!r}; rename the kept one, or set error=")
         self.decodes_all = self.error is not None or on_error == "skip"
 
     @property
@@ -96,16 +101,7 @@ class RecordTask:
 
     @property
     def schema(self) -> StructType:
-        return StructType([self._spark_field(output) for output in self.outputs])
-
-    def _spark_field(self, output: Output) -> StructField:
-        if output.kind == "kept":
-            return self._keep[output.name]
-        if output.kind == "parsed":
-            return self._spark[output.name]
-        if output.kind == "error":
-            return StructField(output.name, spark_type(self._error_type))
-        return StructField(output.name, StructType([self._spark[name] for name in output.fields]))
+        return StructType([output.field for output in self.outputs])
 
     def _parser(self, columns: Sequence[str]) -> RecordParser:
         on_error = "raise" if self.on_error == "raise" else "null"
@@ -116,9 +112,7 @@ class RecordTask:
         """The columns that are parsed: those that leave, or all where any of their errors counts."""
         if self.decodes_all:
             return self.columns
-        leaving = {output.name for output in self.outputs if output.kind == "parsed"}
-        for output in self.outputs:
-            leaving.update(output.fields)
+        leaving = {name for output in self.outputs for name in output.columns}
         return tuple(name for name in self.columns if name in leaving)
 
     def parser(self) -> RecordParser:
@@ -141,30 +135,26 @@ class RecordTask:
             parsed = {name: column.take(passing) for name, column in parsed.items()}
             absent = None if absent is None else absent.take(passing)
         columns: list[pa.Array] = []
+        fields: list[pa.Field] = []
         for output in self.outputs:
+            values = [converted(parsed[name], self._fields[name]) for name in output.columns]
+            field = None
             if output.kind == "kept":
-                column = batch.column(output.name)
-                columns.append(column if rows is None else column.take(rows))
+                field, column = batch.schema.field(output.name), batch.column(output.name)
+                column = column if rows is None else column.take(rows)
             elif output.kind == "parsed":
-                columns.append(converted(parsed[output.name], self._fields[output.name]))
+                column = values[0]
             elif output.kind == "error":
-                columns.append(self._errors(batch, records, rows))
+                column = self._errors(batch, records, rows)
             else:  # null where there is no record, as from_json says it
-                fields = [self._fields[name] for name in output.fields]
-                values = [converted(parsed[field.name], field) for field in fields]
-                columns.append(pa.StructArray.from_arrays(values, fields=fields, mask=absent))
+                inner = [self._fields[name] for name in output.columns]
+                column = pa.StructArray.from_arrays(values, fields=inner, mask=absent)
+            columns.append(column)
+            fields.append(field or pa.field(output.name, column.type))
         if not columns:  # only how many rows there are
             count = records.value_count if rows is None else len(rows)
             return pa.RecordBatch.from_struct_array(pa.Array.from_buffers(pa.struct([]), count, [None])), rows
-        return pa.RecordBatch.from_arrays(columns, schema=self._schema_of(batch, columns)), rows
-
-    def _schema_of(self, batch: pa.RecordBatch, columns: list[pa.Array]) -> pa.Schema:
-        names = [output.name for output in self.outputs]
-        kept = {output.name for output in self.outputs if output.kind == "kept"}
-        return pa.schema(
-            batch.schema.field(name) if name in kept else pa.field(name, column.type)
-            for name, column in zip(names, columns, strict=True)
-        )
+        return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields)), rows
 
     def _errors(self, batch: pa.RecordBatch, records: ParsedRecords, rows: pa.Array | None) -> pa.Array:
         if not records.details:
@@ -190,10 +180,13 @@ class RecordTask:
     def narrowed(self, wanted: Sequence[int], nested: dict[int, Sequence[int]], filters: Any) -> RecordTask:
         """The same task with only the `wanted` outputs, of the struct only the `nested` fields, and these filters."""
         narrow = copy(self)
-        narrow.outputs = tuple(
-            replace(output, fields=tuple(output.fields[i] for i in nested[at])) if at in nested else output
-            for at, output in ((at, self.outputs[at]) for at in wanted)
-        )
+        outputs = [self.outputs[at] for at in wanted]
+        for place, at in enumerate(wanted):
+            if at in nested:
+                names = tuple(outputs[place].columns[i] for i in nested[at])
+                some = StructType([self._spark[name] for name in names])
+                outputs[place] = Output("struct", StructField(outputs[place].name, some), names)
+        narrow.outputs = tuple(outputs)
         if self.error is not None and all(output.kind != "error" for output in narrow.outputs):
             narrow.error, narrow.decodes_all = None, False  # nobody asks, so nobody's answer can change
         narrow.filters = filters
@@ -218,10 +211,9 @@ class ScalarRecords:
         parsed, rows = task.parse_batch(batch, task.parser())
         if not task.drops_rows:
             return parsed.to_struct_array()
-        places = np.full(len(payloads), -1)  # of each payload, its row
-        places[slice(None) if rows is None else rows.to_numpy()] = np.arange(parsed.num_rows)
-        taken = parsed.take(pa.array(places, mask=places < 0))
-        kept = pa.array(places >= 0)
+        values = pa.array(range(len(payloads)), pa.int64())
+        place = pc.index_in(values, values if rows is None else rows)  # of each payload, its row
+        taken, kept = parsed.take(place), place.is_valid()
         return pa.StructArray.from_arrays([*taken.columns, kept], names=[*parsed.schema.names, ROW_KEPT])
 
     def column(self, payload: Column) -> Column:
@@ -241,14 +233,6 @@ class ScalarRecords:
         parse_record.__annotations__ = {"payloads": pa.Array, "return": pa.Array}
         parsed: Column = functions.arrow_udf(parse_record, self.type)(payload)
         return parsed
-
-
-def _require_distinct(names: Iterable[str]) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise fm.SchemaError(f"spark: two columns would be named {name!r}; rename the kept one, or set error=")
-        seen.add(name)
 
 
 def _without_rejected(records: ParsedRecords) -> tuple[pa.Array, pa.Array]:
