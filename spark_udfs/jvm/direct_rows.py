@@ -11,7 +11,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from spark_udfs.jvm.session_jvm import Extension, has_jvm, told_by
+from spark_udfs.jvm.session_jvm import Extension, called, has_jvm, method_of
 
 SWITCH = "spark.formatter.directRows.enabled"
 _ASKED = "spark.formatter.directRows.attached"
@@ -32,7 +32,7 @@ def enable_direct_rows(spark: SparkSession) -> bool:
 
     `spark.conf.set("spark.formatter.directRows.enabled", "false")` turns it off for a while, su.disable_direct_rows for good.
     """
-    return STRATEGY.enable(spark, lambda spark: told_by(spark, STRATEGY.attached(spark)[0], "unfit"))
+    return STRATEGY.enable(spark, _unfit)
 
 
 def disable_direct_rows(spark: SparkSession) -> None:
@@ -47,3 +47,10 @@ def attach_if_configured(spark: Any) -> None:
     if spark.conf.get(_ASKED, "") != "":
         return  # once a session, whatever came of it
     spark.conf.set(_ASKED, "yes" if enable_direct_rows(spark) else "no")
+
+
+def _unfit(spark: Any) -> str | None:
+    """What keeps tasks from running our code, by compiling it for no columns."""
+    ours = STRATEGY.attached(spark)[0]
+    reason: str | None = called(spark, method_of(ours.getClass(), "unfit"), ours)
+    return reason

@@ -33,15 +33,11 @@ def quote_survey(spark: SparkSession, delimiter: int, record_end: int, quote: in
     method = _method_of(spark)
     if method is None:
         return None
-    gateway: Any = spark.sparkContext._gateway
 
     def survey(payload: Column) -> Column:
         from pyspark.sql.classic.column import Column as ClassicColumn
 
-        values = gateway.new_array(gateway.jvm.java.lang.Object, 4)
-        for at, value in enumerate((payload._jc, delimiter, record_end, quote)):
-            values[at] = value
-        return ClassicColumn(method.invoke(None, values))
+        return ClassicColumn(session_jvm.called(spark, method, None, (payload._jc, delimiter, record_end, quote)))
 
     return survey
 
@@ -63,7 +59,6 @@ def _method_of(spark: SparkSession) -> Any:
 
 def _shipped(spark: SparkSession) -> Any:
     """Executors fetch the jar from the driver."""
-    jvm: Any = spark._jvm
     compiler = session_jvm.compiled(spark, SOURCE)
     folder = Path(tempfile.mkdtemp(prefix="formatter-survey-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -72,7 +67,4 @@ def _shipped(spark: SparkSession) -> Any:
         for name, code in compiler.getBytecodes().items():
             archive.writestr(name.replace(".", "/") + ".class", bytes(code))
     spark.sparkContext._jsc.addJar(str(jar))
-    types = spark.sparkContext._gateway.new_array(jvm.java.lang.Class, 4)  # type: ignore[union-attr]
-    for at, name in enumerate(("org.apache.spark.sql.Column", *("java.lang.Integer",) * 3)):
-        types[at] = jvm.org.apache.spark.util.Utils.classForName(name, True, False)
-    return compiler.getClassLoader().loadClass(CLASS).getMethod("surveyed", types)
+    return session_jvm.method_of(compiler.getClassLoader().loadClass(CLASS), "surveyed")

@@ -32,21 +32,25 @@ def compiled(spark: Any, name: str) -> Any:
     return compiler
 
 
-def instance(spark: Any, compiler: Any, class_name: str, arguments: Sequence[str] = ()) -> Any:
-    jvm, gateway = spark._jvm, spark.sparkContext._gateway
-    types = gateway.new_array(jvm.java.lang.Class, len(arguments))
-    values = gateway.new_array(jvm.java.lang.Object, len(arguments))
-    for at, argument in enumerate(arguments):
-        types[at] = jvm.java.lang.Class.forName("java.lang.String")
-        values[at] = argument
-    return compiler.getClassLoader().loadClass(class_name).getConstructor(types).newInstance(values)
+def instance(spark: Any, compiler: Any, class_name: str, arguments: Sequence[str]) -> Any:
+    """Of a class that has one constructor."""
+    return compiler.getClassLoader().loadClass(class_name).getConstructors()[0].newInstance(_objects(spark, arguments))
 
 
-def told_by(spark: Any, ours: Any, method: str) -> Any:
-    """What a method without arguments gives. Py4J finds methods by a class's name, and ours may have been compiled twice."""
-    jvm, gateway = spark._jvm, spark.sparkContext._gateway
-    no_types, nothing = gateway.new_array(jvm.java.lang.Class, 0), gateway.new_array(jvm.java.lang.Object, 0)
-    return ours.getClass().getMethod(method, no_types).invoke(ours, nothing)
+def method_of(java_class: Any, name: str) -> Any:
+    """Py4J finds methods by their class's name, and ours may have been compiled twice: so they are asked of the class."""
+    return next(method for method in java_class.getMethods() if method.getName() == name)
+
+
+def called(spark: Any, method: Any, ours: Any, arguments: Sequence[Any] = ()) -> Any:
+    return method.invoke(ours, _objects(spark, arguments))
+
+
+def _objects(spark: Any, values: Sequence[Any]) -> Any:
+    objects = spark.sparkContext._gateway.new_array(spark._jvm.java.lang.Object, len(values))
+    for at, value in enumerate(values):
+        objects[at] = value
+    return objects
 
 
 def reason_of(error: Exception) -> str:

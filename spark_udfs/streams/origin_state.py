@@ -169,40 +169,35 @@ class OriginState:
         if beyond or _holds(progress.lost, sequence):
             if policies.late == "raise":
                 why = "behind the origin's end" if beyond else "given up as missing before"
-                raise fm.SequenceError(
-                    f"origin {self.origin!r}, sequence {sequence}: this chunk came late ({why}); late='ignore' drops such",
-                    origin=self.origin, sequence=sequence,
-                )  # fmt: skip
+                raise self._wrong(
+                    sequence, f", sequence {sequence}: this chunk came late ({why}); late='ignore' drops such"
+                )
             return True
         if not _holds(progress.seen, sequence):
             return False
         if policies.on_duplicate == "raise":
-            raise fm.SequenceError(
-                f"origin {self.origin!r}, sequence {sequence}: this chunk came before; on_duplicate='ignore' drops such",
-                origin=self.origin, sequence=sequence,
-            )  # fmt: skip
+            raise self._wrong(
+                sequence, f", sequence {sequence}: this chunk came before; on_duplicate='ignore' drops such"
+            )
         return True
 
     def _announce(self, last_sequence: int) -> None:
         highest = self.progress.seen[-1][1] if self.progress.seen else 0
         known = self.progress.last_sequence
         if (known is not None and known != last_sequence) or highest > last_sequence:
-            raise fm.SequenceError(
-                f"origin {self.origin!r}: its end was announced at chunk {last_sequence}, but "
-                f"{f'at {known} before' if known not in (None, last_sequence) else f'chunk {highest} came'}",
-                origin=self.origin, sequence=last_sequence,
-            )  # fmt: skip
+            came = f"at {known} before" if known not in (None, last_sequence) else f"chunk {highest} came"
+            raise self._wrong(last_sequence, f": its end was announced at chunk {last_sequence}, but {came}")
         self.progress.last_sequence = last_sequence
 
     def _give_up(self, first: int, last: int) -> list[fm.Batch]:
         if self.policies.missing == "raise":
-            raise fm.SequenceError(
-                f"origin {self.origin!r}: chunks {first} to {last} are missing for too long (missing_after)",
-                origin=self.origin, sequence=first,
-            )  # fmt: skip
+            raise self._wrong(first, f": chunks {first} to {last} are missing for too long (missing_after)")
         batches: list[fm.Batch] = []
         for sequence in range(first, last + 1):
             batches += self._open().lost(sequence, origin=self.origin)
         self.progress.declare_lost(first, last)
         self.progress.gaps.pop(str(first), None)
         return batches
+
+    def _wrong(self, sequence: int, what: str) -> fm.SequenceError:
+        return fm.SequenceError(f"origin {self.origin!r}{what}", origin=self.origin, sequence=sequence)

@@ -49,10 +49,7 @@ def _produce(batches: Iterable[pa.RecordBatch], producer: Producer, failed: list
         for batch in batches:
             producer.send(batch)
         producer.close()
-    except fm.FlowError as error:  # the consumer is gone; or it is an error of its own
-        failed.append(error)
-        producer.fail(error)
-    except BaseException as error:
+    except BaseException as error:  # of the input, or that the consumer is gone
         failed.append(error)
         producer.fail(error)
     finally:
