@@ -6,15 +6,15 @@ except ImportError as error:
     raise ImportError("spark_udfs needs pyspark; run: pip install 'formatter[spark]'") from error
 
 from spark_udfs.archive import archive
+from spark_udfs.chunks.file_chunks import read_chunks
 from spark_udfs.chunks.parse_task import parse_udf
-from spark_udfs.chunks.read_chunks import read_chunks
 from spark_udfs.files.read import read
 from spark_udfs.jvm.direct_rows import disable_direct_rows, enable_direct_rows
 from spark_udfs.options.migrate import migrate
 from spark_udfs.options.reading import Reading, format_from_options
 from spark_udfs.parsing import parse
 from spark_udfs.pushdown.enabling import disable_pushdown, enable_pushdown
-from spark_udfs.records.parse_column import parse_column
+from spark_udfs.records.record_queries import parse_column
 from spark_udfs.settings import configure
 from spark_udfs.sources.data_sources import register, register_chunks
 from spark_udfs.streams.parse_stream import parse_stream

@@ -16,11 +16,12 @@ import formatter as fm
 from spark_udfs.chunks.chunk_rows import ChunkColumns
 from spark_udfs.chunks.parse_task import Arrival, OnError, ParseTask
 from spark_udfs.jvm.direct_rows import attach_if_configured
-from spark_udfs.records.parse_records import kept_fields, with_records
+from spark_udfs.records.record_queries import require_payload, with_records
 from spark_udfs.records.record_task import RecordOnError, RecordTask
 from spark_udfs.stitch.stitch_global import stitch_globally
 from spark_udfs.tasks.metrics import reports_of
 from spark_udfs.tasks.siblings import remember, with_siblings
+from spark_udfs.types.named_columns import kept_fields
 
 Stitch = Literal["auto", "origin", "global", "none"]
 
@@ -56,8 +57,9 @@ def parse(
             raise fm.OptionError(
                 f"spark: stitch={stitch!r} is for chunks; with unit='record' nothing is to be stitched"
             )
+        require_payload(df, payload)
         records = RecordTask(
-            format, payload, keep=kept_fields(df, payload, keep), columns=columns, filters=filters,
+            format, payload, keep=kept_fields(df, keep), columns=columns, filters=filters,
             on_error=on_error or "null", error=error,
         )  # fmt: skip
         return with_records(df, records)
@@ -68,10 +70,10 @@ def parse(
     if stitch not in get_args(Stitch):
         raise fm.OptionError(f"spark: stitch is one of {', '.join(map(repr, get_args(Stitch)))}, found {stitch!r}")
     names = ChunkColumns(origin, sequence, payload)
-    kept = names.require(df, keep)
+    names.require(df)
     arrival: Arrival = "aligned" if stitch == "none" else "grouped"
     task = ParseTask(
-        format, names, columns=columns, filters=filters, on_error=on_error, keep=kept or None, arrival=arrival
+        format, names, columns=columns, filters=filters, on_error=on_error, keep=kept_fields(df, keep), arrival=arrival
     )
     chunks = df.select(*dict.fromkeys([*names.names, *keep]))
     task.reports = reports_of(df.sparkSession, f"parse {format.kind}, stitch {stitch}")

@@ -13,9 +13,10 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
-from pyspark.sql.types import IntegralType, StringType, StructType
+from pyspark.sql.types import IntegralType, StringType
 
 import formatter as fm
+from spark_udfs.types.named_columns import require_columns
 
 PREFIX = "__formatter_"  # of columns of ours beside a user's
 
@@ -32,23 +33,18 @@ class ChunkColumns:
     def names(self) -> tuple[str, str, str]:
         return self.origin, self.sequence, self.payload
 
-    def require(self, df: DataFrame, keep: Sequence[str] = ()) -> StructType:
-        """The fields of `keep`; SchemaError unless df has chunks under these names."""
-        self._require_names(df.columns, keep)
+    def require(self, df: DataFrame) -> None:
+        """SchemaError unless df has chunks under these names."""
+        self._require_names(df.columns)
         type_ = df.schema[self.origin].dataType
         if not isinstance(type_, (StringType, IntegralType)):
             found = type_.simpleString()
             raise fm.SchemaError(
                 f"spark: column {self.origin!r} names origins: expected a string or an integer, found {found}"
             )
-        return StructType([df.schema[name] for name in keep])
 
-    def _require_names(self, available: Sequence[str], keep: Sequence[str] = ()) -> None:
-        options = zip(("origin", "sequence", "payload"), self.names, strict=True)
-        for option, name in [*options, *(("keep", name) for name in keep)]:
-            if name not in available:
-                has = ", ".join(available)
-                raise fm.SchemaError(f"spark: no column {name!r} among ({has}); name yours with {option}=")
+    def _require_names(self, available: Sequence[str]) -> None:
+        require_columns(available, zip(("origin", "sequence", "payload"), self.names, strict=True))
 
     def rows(self, batch: pa.RecordBatch) -> Iterator[tuple[int | str, int, pa.Buffer]]:
         """Chunks of a batch, in its order. Payloads are views: they live as long as the batch."""

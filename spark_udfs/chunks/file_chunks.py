@@ -1,7 +1,8 @@
-"""Stretches of files as numbered chunks.
+"""Files as rows of raw chunks: DataFrame[origin, sequence, offset, payload].
 
-In: files, or the stretch of one that a task reads. Out: stretches, small enough to travel; in a task, batches of chunks.
-Knows no records: a chunk ends wherever it ends.
+In: paths. Out: one row per chunk; origin is the file, sequence counts its chunks from 1, offset is where the chunk begins (in
+the decompressed bytes, if the file is compressed). The driver sends only stretches of files; tasks read the bytes. Knows no
+records: a chunk ends wherever it ends.
 """
 
 from __future__ import annotations
@@ -10,9 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
 
-from spark_udfs.files.file_listing import LOCAL, FoundFile, codec_of
+import formatter as fm
+from spark_udfs.files.file_listing import LOCAL, FoundFile, Paths, codec_of, list_files
 from spark_udfs.files.read_task import opened
+from spark_udfs.types.spark_types import struct_of
 
 DEFAULT_CHUNK_BYTES = 1 << 20
 LARGEST_CHUNK_BYTES = 1 << 30  # an Arrow binary column counts its bytes in 31 bits
@@ -31,6 +35,27 @@ CHUNK_SCHEMA = pa.schema(
     ]
 )
 STREAM_SCHEMA = pa.schema([*(field.with_nullable(True) for field in CHUNK_SCHEMA), ("last_sequence", pa.int64())])
+
+
+def read_chunks(spark: SparkSession, path: Paths, *, chunk_bytes: int = DEFAULT_CHUNK_BYTES) -> DataFrame:
+    """Chunks of files, directories or globs, on local disks or any filesystem pyarrow.fs knows."""
+    if not 1 <= chunk_bytes <= LARGEST_CHUNK_BYTES:
+        raise fm.OptionError(f"spark: chunk_bytes is 1 to {LARGEST_CHUNK_BYTES}, found {chunk_bytes}")
+    stretches = tuple(stretches_of(list_files(path), chunk_bytes))
+    tasks = spark.range(0, len(stretches), 1, max(1, len(stretches)))
+    return tasks.mapInArrow(ReadStretches(stretches), struct_of(CHUNK_SCHEMA))
+
+
+class ReadStretches:
+    """Runs in a task: rows of stretches' numbers in, rows of chunks out."""
+
+    def __init__(self, stretches: Sequence[Stretch]) -> None:
+        self.stretches = stretches
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield from chunk_batches(self.stretches[number], CHUNK_SCHEMA)
 
 
 @dataclass(frozen=True)

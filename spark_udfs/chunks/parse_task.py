@@ -21,6 +21,7 @@ from spark_udfs.tasks.counted_task import CountedTask
 from spark_udfs.tasks.hand_over import ROWS_PER_BATCH, handed_over
 from spark_udfs.tasks.rejects import rejects_in_spark
 from spark_udfs.types.arrow_schema import arrow_schema
+from spark_udfs.types.named_columns import require_list
 from spark_udfs.types.spark_types import SparkColumns
 
 OnError = Literal["raise", "null", "skip"]
@@ -64,8 +65,7 @@ class ParseTask(CountedTask):
     ) -> None:
         if on_error not in ("raise", "null", "skip"):
             raise fm.OptionError(f"spark: on_error is 'raise', 'null' or 'skip' in a Spark task, found {on_error!r}")
-        if isinstance(columns, str):
-            raise fm.OptionError(f"spark: columns is a list of names, found the string {columns!r}")
+        require_list("columns", columns)
         self.format = format
         self.names = names
         self.columns = None if columns is None else tuple(columns)

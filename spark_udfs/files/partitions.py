@@ -18,7 +18,8 @@ import pyarrow as pa
 import formatter as fm
 from spark_udfs.files.file_listing import FoundFile
 
-INTEGER = re.compile(r"[+-]?[0-9]{1,38}")
+MOST_DIGITS = 38
+INTEGER = re.compile(rf"[+-]?[0-9]{{1,{MOST_DIGITS}}}")
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 TIME = re.compile(DAY.pattern + r"([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?")
@@ -68,13 +69,12 @@ def _inferred(texts: Sequence[str | None]) -> pa.DataType:
     present = [text for text in texts if text is not None]
     if not present:
         return pa.string()
-    if all(INTEGER.fullmatch(text) for text in present):
-        numbers = [int(text) for text in present]
-        for bits, type_ in ((31, pa.int32()), (63, pa.int64())):
-            if all(-(1 << bits) <= number < 1 << bits for number in numbers):
-                return type_
-        return pa.decimal128(max(len(str(abs(number))) for number in numbers), 0)
-    for pattern, type_ in ((NUMBER, pa.float64()), (DAY, pa.date32()), (TIME, pa.timestamp("us"))):
+    digits = max(len(text.lstrip("+-0")) for text in present)
+    whole = pa.decimal128(min(max(digits, 1), MOST_DIGITS), 0)
+    for pattern, type_ in (
+        *((INTEGER, type_) for type_ in (pa.int32(), pa.int64(), whole)),
+        *((NUMBER, pa.float64()), (DAY, pa.date32()), (TIME, pa.timestamp("us"))),
+    ):
         if all(pattern.fullmatch(text) for text in present) and _parses(present, type_):
             return type_
     return pa.string()

@@ -31,6 +31,7 @@ from spark_udfs.options.reading import Reading, reading_of, require_utc
 from spark_udfs.tasks.metrics import Reports, reports_of
 from spark_udfs.tasks.siblings import with_siblings
 from spark_udfs.types.arrow_schema import arrow_schema
+from spark_udfs.types.named_columns import require_list
 
 # A task costs as much as parsing 100 MB; more than this would be lost with one that fails.
 LARGEST_SPLIT_BYTES = 256 << 20
@@ -138,8 +139,7 @@ def _asked(
             f"spark: {min(both)!r} is a column of the format and a partition folder; rename it in the format's schema, or "
             "read without partitions (partitions=None)"
         )
-    if isinstance(columns, str):
-        raise fm.OptionError(f"spark: columns is a list of names, found the string {columns!r}")
+    require_list("columns", columns)
     everything = [*reading.names, *folders]
     names = everything if columns is None else list(columns)
     clauses = normalized(filters)

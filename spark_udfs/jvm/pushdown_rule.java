@@ -41,19 +41,11 @@ public class FormatterPushdown extends Rule {
 
     public String toString() { return "FormatterPushdown"; }
 
-    private LogicalPlan rewrite(LogicalPlan plan) {
+    LogicalPlan rewrite(LogicalPlan plan) {
         LogicalPlan narrowed = narrow(plan);
-        if (narrowed != null) plan = narrowed;
-        List children = CollectionConverters.asJava((scala.collection.Seq) plan.children());
-        ArrayList rewritten = new ArrayList();
-        boolean changed = false;
-        for (int i = 0; i < children.size(); i++) {
-            LogicalPlan child = (LogicalPlan) children.get(i);
-            LogicalPlan after = rewrite(child);
-            changed |= after != child;
-            rewritten.add(after);
-        }
-        return changed ? (LogicalPlan) plan.withNewChildren(seq(rewritten)) : plan;
+        return (LogicalPlan) (narrowed == null ? plan : narrowed).mapChildren(new AbstractFunction1() {
+            public Object apply(Object child) { return rewrite((LogicalPlan) child); }
+        });
     }
 
     // A projection, filters, or both, right above one of our functions; null for anything else.
@@ -73,13 +65,9 @@ public class FormatterPushdown extends Rule {
         if (!(udf.func() instanceof SimplePythonFunction) || !(udf.dataType() instanceof StructType)) return null;
 
         Narrowing narrowing = new Narrowing(map, udf);
-        List named = null;
-        if (project == null) {
-            narrowing.wantAll();
-        } else {
-            named = CollectionConverters.asJava((scala.collection.Seq) project.projectList());
-            for (int i = 0; i < named.size(); i++) narrowing.want((Expression) named.get(i));
-        }
+        List named = CollectionConverters.asJava(
+            (scala.collection.Seq) (project == null ? map.output() : project.projectList()));
+        for (int i = 0; i < named.size(); i++) narrowing.want((Expression) named.get(i));
         for (int i = 0; i < filters.size(); i++) narrowing.want((Expression) filters.get(i));
         for (int i = filters.size() - 1; i >= 0; i--) narrowing.offer((Expression) filters.get(i));
         if (!narrowing.gains()) return null;
@@ -124,30 +112,18 @@ public class FormatterPushdown extends Rule {
             return -1;
         }
 
-        void wantAll() {
-            for (int i = 0; i < wanted.length; i++) wanted[i] = whole[i] = true;
-        }
-
         void want(Expression expression) {
-            if (expression instanceof GetStructField) {
-                int at = position(((GetStructField) expression).child());
-                if (at >= 0) {
-                    wanted[at] = true;
-                    fields[at].add(Integer.valueOf(((GetStructField) expression).ordinal()));
-                    return;
-                }
+            boolean nullness = expression instanceof IsNull || expression instanceof IsNotNull;
+            GetStructField get = expression instanceof GetStructField ? (GetStructField) expression : null;
+            int at = position(get != null ? get.child() : nullness ? ((UnaryExpression) expression).child() : expression);
+            if (at < 0) {
+                List children = CollectionConverters.asJava((scala.collection.Seq) expression.children());
+                for (int i = 0; i < children.size(); i++) want((Expression) children.get(i));
+                return;
             }
-            if (expression instanceof IsNull || expression instanceof IsNotNull) {
-                int at = position(((UnaryExpression) expression).child());
-                if (at >= 0) {
-                    wanted[at] = true;
-                    return;
-                }
-            }
-            int at = position(expression);
-            if (at >= 0) wanted[at] = whole[at] = true;
-            List children = CollectionConverters.asJava((scala.collection.Seq) expression.children());
-            for (int i = 0; i < children.size(); i++) want((Expression) children.get(i));
+            wanted[at] = true;
+            if (get != null) fields[at].add(Integer.valueOf(get.ordinal()));
+            else if (!nullness) whole[at] = true;
         }
 
         void offer(Expression condition) {

@@ -88,8 +88,22 @@ def never(reason: str) -> Rule:
     return only((), reason)
 
 
+def noted(becomes: str) -> Rule:
+    return lambda draft, option, value: draft.note(option, becomes)
+
+
 def no_effect(why: str) -> Rule:
-    return lambda draft, option, value: draft.note(option, f"no effect: {why}")
+    return noted(f"no effect: {why}")
+
+
+def text_of(argument: str, spellings: dict[str, str]) -> Rule:
+    """What the argument of fm.Csv is, as it stands or in one of these spellings."""
+
+    def rule(draft: Draft, option: str, value: str) -> None:
+        draft.format[argument] = spellings.get(value, value)
+        draft.note(option, f"{argument}={draft.format[argument]!r}")
+
+    return rule
 
 
 def handled(draft: Draft, option: str, value: str) -> None:
@@ -112,13 +126,6 @@ def _char(draft: Draft, option: str, value: str) -> None:
     """Quote and comment are called the same here."""
     draft.format[option] = _one_char(draft, option, value)
     draft.note(option, f"{option}={draft.format[option]!r}")
-
-
-def _sep(draft: Draft, option: str, value: str) -> None:
-    separator = {"\\t": "\t", "\\u0001": "\x01", "\\\\": "\\"}.get(value, value)
-    if separator != ",":
-        draft.format["delimiter"] = separator
-    draft.note(option, f"delimiter={separator!r}")
 
 
 def _escape(draft: Draft, option: str, value: str) -> None:
@@ -155,10 +162,9 @@ def _header(draft: Draft, option: str, value: str) -> None:
 
 
 def _nulls(draft: Draft, option: str, value: str) -> None:
-    if value:
-        draft.format["nulls"] = ("", value)
+    draft.format["nulls"] = ("", value) if value else ("",)
     aside = "; in quotes it is text, in Spark null there too" if value else ""
-    draft.note(option, f"nulls={draft.format.get('nulls', ('',))!r}{aside}")
+    draft.note(option, f"nulls={draft.format['nulls']!r}{aside}")
 
 
 def _trim(draft: Draft, option: str, value: str) -> None:
@@ -166,20 +172,8 @@ def _trim(draft: Draft, option: str, value: str) -> None:
     if sides[0] != sides[1]:
         given = "ignoreLeadingWhiteSpace" if sides[0] else "ignoreTrailingWhiteSpace"
         raise draft.refused(given, "both sides are trimmed or none; give the other one too")
-    if sides[0]:
-        draft.format["trim"] = True
+    draft.format["trim"] = sides[0]
     draft.note(option, f"trim={sides[0]}")
-
-
-def _csv_line_sep(draft: Draft, option: str, value: str) -> None:
-    ending = {"\\n": "\n", "\\r\\n": "\r\n", "\\r": "\r"}.get(value, value)
-    if ending != "\n":
-        draft.format["record_delimiter"] = ending
-    draft.note(option, f"record_delimiter={ending!r}")
-
-
-def _multi_line(draft: Draft, option: str, value: str) -> None:
-    draft.note(option, "line breaks in quotes are always data, and files are split all the same")
 
 
 def _max_columns(draft: Draft, option: str, value: str) -> None:
@@ -199,7 +193,7 @@ def _encoding(draft: Draft, option: str, value: str) -> None:
     if encoding is None or (draft.kind == "json" and encoding != "utf-8"):
         known = "UTF-8, ISO-8859-1 or UTF-16" if draft.kind == "csv" else "UTF-8"
         raise draft.refused(option, f"bytes are {known}; convert the files, or use spark.read")
-    if encoding != "utf-8":
+    if draft.kind == "csv":
         draft.format["encoding"] = encoding
     draft.note(option, f"encoding={encoding!r}")
 
@@ -263,7 +257,7 @@ COMMON: dict[str, Rule] = {
 }
 
 CSV_RULES: dict[str, Rule] = COMMON | {
-    "sep": _sep,
+    "sep": text_of("delimiter", {"\\t": "\t", "\\u0001": "\x01", "\\\\": "\\"}),
     "quote": _char,
     "escape": _escape,
     "header": _header,
@@ -272,8 +266,8 @@ CSV_RULES: dict[str, Rule] = COMMON | {
     "ignoreLeadingWhiteSpace": _trim,
     "ignoreTrailingWhiteSpace": _trim,
     "comment": _char,
-    "lineSep": _csv_line_sep,
-    "multiLine": _multi_line,
+    "lineSep": text_of("record_delimiter", {"\\n": "\n", "\\r\\n": "\r\n", "\\r": "\r"}),
+    "multiLine": noted("line breaks in quotes are always data, and files are split all the same"),
     "maxColumns": _max_columns,
     "maxCharsPerColumn": only(("-1",), "there is no such limit to raise or lower; leave it out"),
     "maxMalformedLogPerPartition": no_effect("Spark no longer looks at it either"),

@@ -13,7 +13,7 @@ from pyspark.sql.types import StructType
 
 import formatter as fm
 from spark_udfs.jvm.session_jvm import Extension
-from spark_udfs.records.parse_records import with_records
+from spark_udfs.records.record_queries import with_records
 from spark_udfs.records.record_task import RecordTask
 
 SWITCH = "spark.formatter.pushdown.enabled"

@@ -21,6 +21,7 @@ from pyspark.sql.types import BooleanType, StructField, StructType
 import formatter as fm
 from formatter.values import ParsedRecords, RecordParser
 from spark_udfs.tasks.worker_process import prepare_worker
+from spark_udfs.types.named_columns import require_list
 from spark_udfs.types.spark_types import accepted_field, converted, spark_type, struct_of
 
 RecordOnError = Literal["null", "skip", "raise", "collect"]
@@ -67,8 +68,7 @@ class RecordTask:
             raise fm.OptionError(
                 f"spark: on_error is 'null', 'skip', 'raise' or 'collect' in record mode, found {on_error!r}"
             )
-        if isinstance(columns, str):
-            raise fm.OptionError(f"spark: columns is a list of names, found the string {columns!r}")
+        require_list("columns", columns)
         self.format = format
         self.payload = payload
         self.filters = filters

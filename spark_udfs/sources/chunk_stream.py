@@ -19,15 +19,8 @@ from pyspark.sql.datasource import InputPartition
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxBytes
 
 import formatter as fm
-from spark_udfs.chunks.file_chunks import (
-    DEFAULT_CHUNK_BYTES,
-    LARGEST_CHUNK_BYTES,
-    LAST_READ,
-    STREAM_SCHEMA,
-    Stretch,
-    chunk_batches,
-    stretches,
-)
+from spark_udfs.chunks import file_chunks
+from spark_udfs.chunks.file_chunks import LAST_READ, Stretch, stretches
 from spark_udfs.files.file_listing import LOCAL, FoundFile, codec_of, list_files
 from spark_udfs.sources.source_options import SourceOptions
 from spark_udfs.sources.streamed_files import StreamedFiles
@@ -54,7 +47,9 @@ class ChunkStreamReader(StreamedFiles):
         budget = options.whole_number("maxBytesPerTrigger")
         super().__init__(options, None if budget is None else ReadMaxBytes(budget))
         self.layout = options.one_of("layout", tuple(DEFAULT_DONE), "growing")
-        self.chunk_bytes = options.whole_number("chunkBytes", LARGEST_CHUNK_BYTES) or DEFAULT_CHUNK_BYTES
+        self.chunk_bytes = (
+            options.whole_number("chunkBytes", file_chunks.LARGEST_CHUNK_BYTES) or file_chunks.DEFAULT_CHUNK_BYTES
+        )
         self.done: str = options.given.get("done", DEFAULT_DONE[self.layout])
         self.until: Taken | None = None  # under availableNow: what was there when the query began
 
@@ -71,7 +66,7 @@ class ChunkStreamReader(StreamedFiles):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, Piece)
-        return chunk_batches(partition.stretch, STREAM_SCHEMA)
+        return file_chunks.chunk_batches(partition.stretch, file_chunks.STREAM_SCHEMA)
 
     def commit(self, end: Taken) -> None:
         """Everything up to `end` has been processed: whole origins may go, if the user said so."""

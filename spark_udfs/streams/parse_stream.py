@@ -21,6 +21,7 @@ import formatter as fm
 from spark_udfs.chunks.chunk_rows import PREFIX, ChunkColumns, KeptColumns, null_chunk
 from spark_udfs.chunks.parse_task import OnError, ParseTask
 from spark_udfs.streams.origin_state import OriginState, Policies
+from spark_udfs.types.named_columns import kept_fields, require_columns
 
 STATE_DDL = "about STRING, checkpoint BINARY, kept BINARY"
 MESSAGE_DDL = "rows BINARY"
@@ -56,33 +57,32 @@ def parse_stream(
     if not df.isStreaming:
         raise fm.OptionError("parse_stream: expected a streaming DataFrame; su.parse() takes the others")
     names = ChunkColumns(origin, sequence, payload)
-    kept = names.require(df, keep)
-    after, by_time = _waiting(missing_after)
-    policies = Policies(late, missing, after, on_duplicate, on_error)
-    task = ParseTask(format, names, columns=columns, filters=filters, on_error=on_error, keep=kept or None)
+    names.require(df)
+    policies = Policies(late, missing, _waiting(missing_after), on_duplicate, on_error)
+    task = ParseTask(format, names, columns=columns, filters=filters, on_error=on_error, keep=kept_fields(df, keep))
     last = _last_sequence(df, sequence, end, last_sequence)
     inner = {"origin": f.col(origin), "sequence": f.col(sequence).cast("bigint"), "payload": f.col(payload)}
     inner["last_sequence"] = last
     chunks = df.select(*(column.alias(PREFIX + name) for name, column in inner.items()), *keep)
-    stitch = StitchBatches(task, policies, by_time)
-    timeout = GroupStateTimeout.ProcessingTimeTimeout if by_time else GroupStateTimeout.NoTimeout
+    stitch = StitchBatches(task, policies)
+    timeout = GroupStateTimeout.ProcessingTimeTimeout if stitch.by_time else GroupStateTimeout.NoTimeout
     messages = chunks.groupBy(f"{PREFIX}origin").applyInPandasWithState(
         stitch, MESSAGE_DDL, STATE_DDL, "append", timeout
     )
     return messages.mapInArrow(ReadMessages(task.arrow_output), task.schema)
 
 
-def _waiting(missing_after: int | str | None) -> tuple[int | float | None, bool]:
-    """(micro-batches or milliseconds, whether it is a time)"""
+def _waiting(missing_after: int | str | None) -> int | float | None:
+    """Micro-batches as they are; a time in milliseconds, as a float."""
     if missing_after is None or (isinstance(missing_after, int) and not isinstance(missing_after, bool)):
-        return missing_after, False
+        return missing_after
     found = re.fullmatch(r"\s*(\d+)\s*([a-z]+?)s?\s*", missing_after) if isinstance(missing_after, str) else None
     if found is None or found[2] not in DURATION_MS:
         raise fm.OptionError(
             f"parse_stream: missing_after: expected a number of micro-batches or a time like '30 seconds', found "
             f"{missing_after!r}"
         )
-    return float(found[1]) * DURATION_MS[found[2]], True
+    return float(found[1]) * DURATION_MS[found[2]]
 
 
 def _last_sequence(df: DataFrame, sequence: str, end: str | None, last_sequence: str | None) -> Any:
@@ -91,10 +91,7 @@ def _last_sequence(df: DataFrame, sequence: str, end: str | None, last_sequence:
     for option, name, kind in (("end", end, BooleanType), ("last_sequence", last_sequence, IntegralType)):
         if name is None:
             continue
-        if name not in df.columns:
-            raise fm.SchemaError(
-                f"spark: no column {name!r} among ({', '.join(df.columns)}); name yours with {option}="
-            )
+        require_columns(df.columns, [(option, name)])
         if not isinstance(df.schema[name].dataType, kind):
             found = df.schema[name].dataType.simpleString()
             raise fm.SchemaError(f"spark: column {name!r}, named by {option}=, cannot be {found}")
@@ -106,10 +103,10 @@ def _last_sequence(df: DataFrame, sequence: str, end: str | None, last_sequence:
 class StitchBatches:
     """For applyInPandasWithState: an origin's chunks of one micro-batch in, Arrow messages of its rows out."""
 
-    def __init__(self, task: ParseTask, policies: Policies, by_time: bool) -> None:
+    def __init__(self, task: ParseTask, policies: Policies) -> None:
         self.task = task
         self.policies = policies
-        self.by_time = by_time
+        self.by_time = isinstance(policies.missing_after, float)
 
     def __call__(self, key: tuple[Any, ...], tables: Iterable[Any], state: GroupState) -> Iterator[Any]:
         import pandas  # Spark has made it for us by now; importing this package need not

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 from pyspark import AccumulatorParam, TaskContext
@@ -21,21 +21,21 @@ from spark_udfs.types.spark_types import struct_of
 
 log = logging.getLogger("spark_udfs")
 
+COUNTS = ("bytes", "records", "rows", "filtered", "rejects", "nulled", "spanning")
 METRICS_SCHEMA = pa.schema(
-    [
-        *(("plan", pa.string()), ("stage", pa.int64()), ("task", pa.int64()), ("attempt", pa.int64())),
-        *((name, pa.int64()) for name in ("bytes", "records", "rows", "filtered", "rejects", "nulled", "spanning")),
-        *(("kernel", pa.string()), ("seconds", pa.float64())),
-    ]
-)
-REPORTS_KEPT = 100_000  # tasks; the oldest are forgotten
+    [("plan", pa.string()), *((name, pa.int64()) for name in ("stage", "task", "attempt", *COUNTS)), ("kernel", pa.string()),
+     ("seconds", pa.float64())]
+)  # fmt: skip
+REPORTS_KEPT = 100_000  # the oldest stages are forgotten
 
 Report = dict[str, Any]
-Key = tuple[str, int, int]  # plan, stage, task: a later attempt takes the place of an earlier one
+Reported = dict[
+    tuple[str, int], dict[int, Report]
+]  # by plan and stage, by task: a later attempt takes the place of an earlier
 
 
-class ReportsParam(AccumulatorParam[dict[Key, Report]]):
-    """Reports by task. On the driver `said` has the lines already logged; in a task it is not there."""
+class ReportsParam(AccumulatorParam[Reported]):
+    """On the driver it has the session, to log a line for each stage whose tasks have all reported; in a task it has none."""
 
     def __init__(self, session: SparkSession | None = None) -> None:
         self.session = session
@@ -43,48 +43,37 @@ class ReportsParam(AccumulatorParam[dict[Key, Report]]):
     def __getstate__(self) -> dict[str, Any]:
         return {"session": None}
 
-    def zero(self, value: dict[Key, Report]) -> dict[Key, Report]:
+    def zero(self, value: Reported) -> Reported:
         return {}
 
-    def addInPlace(self, value1: dict[Key, Report], value2: dict[Key, Report]) -> dict[Key, Report]:
-        value1.update(value2)
-        while len(value1) > REPORTS_KEPT:
+    def addInPlace(self, value1: Reported, value2: Reported) -> Reported:
+        while sum(map(len, value1.values())) > REPORTS_KEPT:
             value1.pop(next(iter(value1)))
-        if self.session is not None:
-            for plan, stage, _ in value2:
-                self._say(value1, plan, stage)
+        for (plan, stage), reports in value2.items():
+            of_stage = value1.setdefault((plan, stage), {})
+            of_stage.update(reports)
+            expected = next(iter(reports.values()))["tasks"]
+            if self.session is not None and expected is not None and len(of_stage) >= expected:
+                line = stage_line(plan, stage, list(of_stage.values()))
+                log.info(line)
+                self.session.sparkContext._jvm.org.slf4j.LoggerFactory.getLogger(log.name).info(line)  # type: ignore[union-attr]
         return value1
-
-    def _say(self, reports: dict[Key, Report], plan: str, stage: int) -> None:
-        """A line for a stage whose tasks have all reported."""
-        of_stage = [report for key, report in reports.items() if key[:2] == (plan, stage)]
-        expected = of_stage[-1]["tasks"]
-        if expected is None or len(of_stage) < expected:
-            return
-        line = stage_line(plan, stage, of_stage)
-        log.info(line)
-        context = self.session.sparkContext  # type: ignore[union-attr]
-        context._jvm.org.slf4j.LoggerFactory.getLogger("spark_udfs").info(line)  # type: ignore[union-attr]
 
 
 def stage_line(plan: str, stage: int, reports: list[Report]) -> str:
-    total = {
-        name: sum(report[name] for report in reports) for name in ("rows", "bytes", "rejects", "nulled", "spanning")
-    }
+    total = {name: sum(report[name] for report in reports) for name in (*COUNTS, "seconds")}
     kernels = ", ".join(sorted({report["kernel"] for report in reports}))
-    seconds = sum(report["seconds"] for report in reports)
     return (
         f"{plan}, stage {stage}: {len(reports)} tasks, {total['rows']} rows, {total['bytes']} bytes, {total['rejects']} rejects, "
-        f"{total['nulled']} nulled, {total['spanning']} spanning records, kernel {kernels}, {seconds:.3f} s in tasks"
+        f"{total['nulled']} nulled, {total['spanning']} spanning records, kernel {kernels}, {total['seconds']:.3f} s in tasks"
     )
 
 
-class Reports:
+class Reports(NamedTuple):
     """Travels with a task; `accumulator` is None where there is none."""
 
-    def __init__(self, plan: str, accumulator: Any) -> None:
-        self.plan = plan
-        self.accumulator = accumulator
+    plan: str
+    accumulator: Any
 
 
 _of_contexts: dict[str, Any] = {}  # application id: the accumulator of that context
@@ -130,24 +119,21 @@ class Measure:
 
     def counted(self, counts: Iterable[Mapping[str, Any]]) -> Report:
         context = TaskContext.get()
-        report: Report = {name: 0 for name in METRICS_SCHEMA.names if METRICS_SCHEMA.field(name).type == pa.int64()}
-        report["plan"] = "" if self.reports is None else self.reports.plan
+        report: Report = dict.fromkeys(("stage", "task", "attempt", *COUNTS), 0)
+        report |= {"plan": "" if self.reports is None else self.reports.plan, "tasks": self.tasks}
         if context is not None:
             report |= {"stage": context.stageId(), "task": context.partitionId(), "attempt": context.attemptNumber()}
         for one in counts:
             for name, count in one.items():
                 if name in report and isinstance(count, int):
                     report[name] += count
-        report["kernel"] = fm.active_kernel()
-        report["seconds"] = self.seconds
-        report["tasks"] = self.tasks
-        return report
+        return report | {"kernel": fm.active_kernel(), "seconds": self.seconds}
 
     def report(self, counts: Iterable[Mapping[str, Any]]) -> None:
         if self.reports is None or self.reports.accumulator is None or TaskContext.get() is None:
             return
         report = self.counted(counts)
-        self.reports.accumulator.add({(report["plan"], report["stage"], report["task"]): report})
+        self.reports.accumulator.add({(report["plan"], report["stage"]): {report["task"]: report}})
 
 
 def metrics_batch(reports: Iterable[Report]) -> pa.RecordBatch:
@@ -162,6 +148,5 @@ def metrics(spark: SparkSession) -> DataFrame:
         raise fm.OptionError(
             "spark: tasks cannot report to a Spark Connect client; su.measure(df) reads once more and counts"
         )
-    return spark.createDataFrame(
-        pa.Table.from_batches([metrics_batch(accumulator.value.values())]), struct_of(METRICS_SCHEMA)
-    )
+    found = (report for of_stage in accumulator.value.values() for report in of_stage.values())
+    return spark.createDataFrame(pa.Table.from_batches([metrics_batch(found)]), struct_of(METRICS_SCHEMA))

@@ -1,19 +1,23 @@
-"""Record mode: one payload is one record, as from_json and from_csv read them.
+"""The queries of record mode: one payload is one record, as from_json and from_csv read them.
 
-In: rows with a payload column, any other columns beside it. Out: one row per payload: its fields, the kept columns as
-they were, and what was wrong with it. Plans only; what runs in a task is record_task.py's. Refuses to know chunks.
+In: rows with a payload column, any other columns beside it. Out: one row per payload: its fields (as columns, or as a struct
+beside all others), the kept columns as they were, and what was wrong with it. What runs in a task is record_task.py's; columns
+that would not come back from there as they went stay behind. Refuses to know chunks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import types as spark
 from pyspark.sql.functions import col
 
 import formatter as fm
-from spark_udfs.records.record_task import ROW_KEPT, RecordTask, ScalarRecords
+from spark_udfs.jvm.direct_rows import attach_if_configured
+from spark_udfs.records.record_task import ROW_KEPT, RecordOnError, RecordTask, ScalarRecords
+from spark_udfs.types.named_columns import require_columns
 
 # Types that come back from Arrow as they went; a column of any other stays in the JVM.
 TRAVELS = (
@@ -85,18 +89,41 @@ def quoted(name: str) -> Column:
     return col("`" + name.replace("`", "``") + "`")
 
 
-def kept_fields(df: DataFrame, payload: str, keep: Sequence[str] = ()) -> spark.StructType:
-    """The fields of `keep`; an error unless df has records under `payload`."""
-    if isinstance(keep, str):
-        raise fm.OptionError(f"spark: keep is a list of names, found the string {keep!r}")
-    for option, name in [("payload", payload), *(("keep", name) for name in keep)]:
-        if name not in df.columns:
-            has = ", ".join(df.columns)
-            raise fm.SchemaError(f"spark: no column {name!r} among ({has}); name yours with {option}=")
+def require_payload(df: DataFrame, payload: str) -> None:
+    require_columns(df.columns, [("payload", payload)])
     type_ = df.schema[payload].dataType
     if not isinstance(type_, (spark.StringType, spark.BinaryType)):
         found = type_.simpleString()
         raise fm.SchemaError(
             f"spark: column {payload!r} holds records: expected a string or binary, found {found}; cast it first"
         )
-    return spark.StructType([df.schema[name] for name in keep])
+
+
+def parse_column(
+    df: DataFrame,
+    column: str,
+    format: Any,
+    *,
+    into: str = "v",
+    columns: Sequence[str] | None = None,
+    on_error: RecordOnError = "null",
+    error: str | None = None,
+) -> DataFrame:
+    """`su.parse_column(df, "value", format)`: the columns of df and the struct `v`, one record per value.
+
+    error: with on_error "null" or "collect", the name of one more column that says what was wrong.
+    """
+    attach_if_configured(df.sparkSession)
+    require_payload(df, column)
+    for option, name in (("into", into), ("error", error)):
+        if name is not None and name.lower() in (taken.lower() for taken in df.columns):
+            raise fm.SchemaError(f"spark: there is a column {name!r} already; give another name in {option}=")
+    together = all_travel(df.schema.fields)
+    keep = df.schema if together else spark.StructType([])
+    task = RecordTask(
+        format, column, keep=keep, columns=columns, filters=None, on_error=on_error, error=error, into=into
+    )
+    if together:
+        return payload_first(df, list(dict.fromkeys([column, *df.columns]))).mapInArrow(task, task.schema)
+    rows, hidden = beside(df, task, ["*"])
+    return rows.select("*", *(field_of(hidden, output.name) for output in task.outputs)).drop(hidden)
