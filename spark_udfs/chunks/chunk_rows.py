@@ -1,7 +1,7 @@
 """Rows of raw chunks as Spark hands them to a task, checked.
 
 In: record batches with an origin, a sequence and a payload column, found by name. Out: (origin, sequence, payload)
-values one by one or in runs of an origin, and the columns that ride along. Refuses nulls and unknown names; knows
+values in runs of an origin, and the columns that ride along. Refuses nulls and unknown names; knows
 nothing of formats.
 """
 
@@ -45,12 +45,6 @@ class ChunkColumns:
 
     def _require_names(self, available: Sequence[str]) -> None:
         require_columns(available, zip(("origin", "sequence", "payload"), self.names, strict=True))
-
-    def rows(self, batch: pa.RecordBatch) -> Iterator[tuple[int | str, int, pa.Buffer]]:
-        """Chunks of a batch, in its order. Payloads are views: they live as long as the batch."""
-        origins, sequences, payloads = self.checked(batch)
-        views = (payload.as_buffer() for payload in payloads)
-        yield from zip(origins.to_pylist(), sequences.to_pylist(), views, strict=True)
 
     def runs(self, batch: pa.RecordBatch) -> Iterator[tuple[int | str, int, Any, pa.Array]]:
         """(origin, first row, sequences, payloads) of each run of neighbouring chunks of one origin."""

@@ -160,19 +160,22 @@ class ParseRun:
         """Each chunk is whole records: an origin of its own, so that nothing ever waits for a neighbour."""
         format = self._task.format
         later_format = replace(format, header=False) if getattr(format, "header", False) else format
-        chunk_count = 0
-        for batch in batches:
-            for row, (origin, sequence, payload) in enumerate(self._task.names.rows(batch)):
-                if chunk_count % CHUNKS_PER_STREAM == 0:
-                    first = self._stream(format)
-                    later = first if later_format is format else self._stream(later_format)
-                chunk_count += 1
-                stream = first if sequence == 1 else later
-                chunk = f"{origin}, chunk {sequence}, row {chunk_count}"
-                self._kept.learn(chunk, batch, (row,))
-                yield from self._output_of(stream.push(payload, sequence=1, origin=chunk))
-                yield from self._output_of(stream.finish(origin=chunk))
-                self._kept.forget(chunk)
+        chunks = (
+            (batch, row, origin, sequence, payload)
+            for batch in batches
+            for origin, first_row, sequences, payloads in self._task.names.runs(batch)
+            for row, (sequence, payload) in enumerate(zip(sequences.tolist(), payloads, strict=True), first_row)
+        )
+        for count, (batch, row, origin, sequence, payload) in enumerate(chunks):
+            if count % CHUNKS_PER_STREAM == 0:
+                first = self._stream(format)
+                later = first if later_format is format else self._stream(later_format)
+            stream = first if sequence == 1 else later
+            chunk = f"{origin}, chunk {sequence}, row {count + 1}"
+            self._kept.learn(chunk, batch, (row,))
+            yield from self._output_of(stream.push(payload.as_buffer(), sequence=1, origin=chunk))
+            yield from self._output_of(stream.finish(origin=chunk))
+            self._kept.forget(chunk)
 
     def _output_of(self, parsed: Iterable[fm.Batch]) -> Iterator[pa.RecordBatch]:
         for batch in parsed:

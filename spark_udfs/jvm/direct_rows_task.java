@@ -96,9 +96,12 @@ static final class DirectRows extends org.apache.spark.sql.execution.BufferedRow
 
 // Rows become batches of at most so many rows and bytes, one more row than fits at most: the bytes are the rows' own.
 static final class Cuts extends scala.collection.AbstractIterator {
+    static final int UNMEASURED_ROW_BYTES = 65536;  // no kind of row that operators exchange
     final scala.collection.Iterator rows;
     final int mostRows;
     final long mostBytes;
+    final Object[] inside = new Object[1];
+    final InternalRow wrapped = new org.apache.spark.sql.catalyst.expressions.GenericInternalRow(inside);
 
     Cuts(scala.collection.Iterator rows, int mostRows, long mostBytes) {
       this.rows = rows;
@@ -108,30 +111,20 @@ static final class Cuts extends scala.collection.AbstractIterator {
 
     public boolean hasNext() { return rows.hasNext(); }
 
-    public Object next() { return new Cut(this); }
-}
-
-static final class Cut extends scala.collection.AbstractIterator {
-    private static final int UNMEASURED_ROW_BYTES = 65536;  // no kind of row that operators exchange
-    private final scala.collection.Iterator rows;
-    private final Object[] inside = new Object[1];
-    private final InternalRow wrapped = new org.apache.spark.sql.catalyst.expressions.GenericInternalRow(inside);
-    private int rowsLeft;
-    private long bytesLeft;
-
-    Cut(Cuts cuts) {
-      rows = cuts.rows;
-      rowsLeft = cuts.mostRows;
-      bytesLeft = cuts.mostBytes;
-    }
-
-    public boolean hasNext() { return rowsLeft > 0 && bytesLeft > 0L && rows.hasNext(); }
-
     public Object next() {
-      Object row = rows.next();
-      rowsLeft--;
-      bytesLeft -= row instanceof UnsafeRow ? ((UnsafeRow) row).getSizeInBytes() : UNMEASURED_ROW_BYTES;
-      inside[0] = row;
-      return wrapped;
+      return new scala.collection.AbstractIterator() {
+        private int rowsLeft = mostRows;
+        private long bytesLeft = mostBytes;
+
+        public boolean hasNext() { return rowsLeft > 0 && bytesLeft > 0L && rows.hasNext(); }
+
+        public Object next() {
+          Object row = rows.next();
+          rowsLeft--;
+          bytesLeft -= row instanceof UnsafeRow ? ((UnsafeRow) row).getSizeInBytes() : UNMEASURED_ROW_BYTES;
+          inside[0] = row;
+          return wrapped;
+        }
+      };
     }
 }

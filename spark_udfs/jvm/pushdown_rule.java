@@ -220,22 +220,17 @@ public class FormatterPushdown extends Rule {
         // The pickled function, wrapped in a call: a pickle that says pushdown.narrowing.narrowed(function, request).
         static byte[] command(scala.collection.Seq pickled, String request) {
             ByteArrayOutputStream out = new ByteArrayOutputStream();
-            write(out, "\u0080\u0003cspark_udfs.pushdown.narrowing\nnarrowed\n".getBytes(StandardCharsets.ISO_8859_1));
-            byte[] bytes = new byte[pickled.length()];
-            scala.collection.Iterator each = pickled.iterator();
-            for (int i = 0; i < bytes.length; i++) bytes[i] = ((Byte) each.next()).byteValue();
-            writeBytes(out, bytes);
+            out.writeBytes("\u0080\u0003cspark_udfs.pushdown.narrowing\nnarrowed\n".getBytes(StandardCharsets.ISO_8859_1));
+            writeBytes(out, (byte[]) pickled.toArray(scala.reflect.ClassTag$.MODULE$.Byte()));
             writeBytes(out, request.getBytes(StandardCharsets.UTF_8));
-            write(out, "\u0086R.".getBytes(StandardCharsets.ISO_8859_1));  // a pair of arguments, call, stop
+            out.writeBytes("\u0086R.".getBytes(StandardCharsets.ISO_8859_1));  // a pair of arguments, call, stop
             return out.toByteArray();
         }
-
-        static void write(ByteArrayOutputStream out, byte[] bytes) { out.write(bytes, 0, bytes.length); }
 
         static void writeBytes(ByteArrayOutputStream out, byte[] bytes) {
             out.write('B');
             for (int shift = 0; shift < 32; shift += 8) out.write(bytes.length >>> shift);
-            write(out, bytes);
+            out.writeBytes(bytes);
         }
 
         // Expressions as they read on the narrowed output: attributes of narrowed structs have another type.
