@@ -27,7 +27,7 @@ from spark_udfs.files.partitions import COMPARE
 from spark_udfs.options.reading import Reading
 from spark_udfs.tasks.counted_task import CountedTask
 from spark_udfs.tasks.metrics import Reports
-from spark_udfs.tasks.rejects import rejects_of
+from spark_udfs.tasks.rejects import drained
 from spark_udfs.types.spark_types import SparkColumns, plain_schema
 
 ROWS_PER_BATCH_LEAST = 4_096  # Spark's Arrow reader is fastest between 4k and 16k rows a batch
@@ -118,10 +118,8 @@ class ReadTask(CountedTask):
             reader = run.reader(part)
             for _ in run.parsed(reader, part):
                 if len(reader.found) >= ROWS_PER_BATCH_LEAST:
-                    yield from rejects_of(reader.found)
-                    reader.found.clear()
-            yield from rejects_of(reader.found)
-            reader.found.clear()
+                    yield from drained(reader.found)
+            yield from drained(reader.found)
 
     def parts(self, batches: Iterable[pa.RecordBatch]) -> Iterator[FilePart]:
         """Of the groups whose numbers come in."""

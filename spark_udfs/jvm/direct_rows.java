@@ -9,6 +9,7 @@
 package formatter.spark;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import org.apache.spark.api.python.ChainedPythonFunctions;
@@ -72,6 +73,8 @@ public class FormatterDirectRows extends SparkStrategy {
 
     static Seq seq(List values) { return CollectionConverters.asScala(values).toSeq(); }
 
+    static Seq one(Object value) { return seq(Arrays.asList(new Object[] {value})); }
+
     public static class FormatterMapInArrowExec extends MapInArrowExec {
         final String task;
         final MapInArrowExec sparks;
@@ -86,11 +89,7 @@ public class FormatterDirectRows extends SparkStrategy {
         // Operators above send themselves to executors, and with them those below; executors do not have this class.
         public Object writeReplace() { return sparks; }
 
-        public scala.collection.immutable.Seq otherCopyArgs() {
-            ArrayList arguments = new ArrayList();
-            arguments.add(task);
-            return seq(arguments);
-        }
+        public scala.collection.immutable.Seq otherCopyArgs() { return one(task); }
 
         public MapInArrowExec withNewChildInternal(SparkPlan child) {
             return new FormatterMapInArrowExec(func(), output(), child, isBarrier(), profile(), task);
@@ -111,12 +110,10 @@ public class FormatterDirectRows extends SparkStrategy {
                 LoggerFactory.getLogger("spark_udfs").warn("rows come by Spark's own operator: " + unknownHere);
                 return super.doExecute();
             }
-            ArrayList functions = new ArrayList(), calls = new ArrayList();
-            functions.add(udf.func());
-            calls.add(new Tuple2(new ChainedPythonFunctions(seq(functions)), Long.valueOf(udf.resultId().id())));
+            Tuple2 call = new Tuple2(new ChainedPythonFunctions(one(udf.func())), Long.valueOf(udf.resultId().id()));
             StructField[] wrapped = {new StructField("struct", child().schema(), true, Metadata.empty())};
             Object[] references = {
-                seq(calls), Integer.valueOf(udf.evalType()), new StructType(wrapped), conf().sessionLocalTimeZone(),
+                one(call), Integer.valueOf(udf.evalType()), new StructType(wrapped), conf().sessionLocalTimeZone(),
                 Boolean.valueOf(conf().arrowUseLargeVarTypes()), ArrowPythonRunner.getPythonRunnerConfMap(conf()),
                 pythonMetrics(), org$apache$spark$sql$execution$python$MapInBatchExec$$jobArtifactUUID(),
                 org$apache$spark$sql$execution$python$MapInBatchExec$$sessionUUID(),

@@ -40,9 +40,7 @@ static final class DirectRows extends org.apache.spark.sql.execution.BufferedRow
       return true;
     }
 
-    public InternalRow next() { return made(); }
-
-    private InternalRow made() {
+    public InternalRow next() {
       if (!direct) return projection.apply(batch.getRow(row++));
       writer.reset();
       writer.zeroOutNullBytes();
@@ -76,9 +74,7 @@ static final class DirectRows extends org.apache.spark.sql.execution.BufferedRow
     }
 
     private static scala.collection.immutable.Seq one(Object value) {
-      java.util.ArrayList list = new java.util.ArrayList();
-      list.add(value);
-      return scala.jdk.javaapi.CollectionConverters.asScala(list).toSeq();
+      return scala.jdk.javaapi.CollectionConverters.asScala(java.util.Arrays.asList(new Object[] {value})).toSeq();
     }
 
     private static boolean isNull(long valid, int row) {

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql.types import StructType
 
-from spark_udfs.options.option_rules import Line, RefusedOption, proper_name
+from spark_udfs.options.option_rules import RefusedOption, proper_name
 from spark_udfs.options.reading import MODES, Reading, format_from_options
 
 ANY_SCHEMA = pa.schema([("column", pa.string())])
@@ -49,20 +49,18 @@ def migrate(
             meant = {name for name in options if refused.option in (name, proper_name(name))}
             refusals |= {name: str(refused).removeprefix("spark: ") for name in meant}
             options = {name: value for name, value in options.items() if name not in meant}
-    lines = [f"spark.read.schema(schema).{kind}(path) with these options is", ""]
-    lines += _call(reading, schema is not None)
-    lines += ["", "option by option:"]
-    lines += [_line(line) for line in reading.lines if line.given is not None]
+    lines = [
+        f"spark.read.schema(schema).{kind}(path) with these options is",
+        "",
+        *_call(reading, schema is not None),
+        "",
+    ]
+    lines.append("option by option:")
+    lines += [f"  {line.option}={line.given!r}: {line.becomes}" for line in reading.lines if line.given is not None]
     lines += [f"  {name}: REFUSED. {reason}" for name, reason in refusals.items()]
-    if not reading.lines and not refusals:
-        lines.append("  none is given")
     defaults = [f"{line.option} (not given): {line.becomes}" for line in reading.lines if line.given is None]
     lines += ["", "what differs all the same:", *(f"  {text}" for text in (*defaults, *ALWAYS[kind]))]
     return "\n".join(lines)
-
-
-def _line(line: Line) -> str:
-    return f"  {line.option}={line.given!r}: {line.becomes}"
 
 
 def _call(reading: Reading, has_schema: bool) -> list[str]:

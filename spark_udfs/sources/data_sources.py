@@ -47,6 +47,8 @@ def register_chunks(spark: SparkSession) -> None:
 
 
 class FormatterSource(engine.DataSource):
+    batch_reader = FormatterReader
+
     @classmethod
     def name(cls) -> str:
         return "formatter"
@@ -55,7 +57,7 @@ class FormatterSource(engine.DataSource):
         raise fm.SchemaError("formatter: a schema is needed, since nothing is inferred: spark.read.schema(...)")
 
     def reader(self, schema: StructType) -> FormatterReader:
-        return FormatterReader(SourceOptions(self.name(), self.options), schema)
+        return self.batch_reader(SourceOptions(self.name(), self.options), schema)
 
     def streamReader(self, schema: StructType) -> Any:
         require_streams(self.name())
@@ -65,8 +67,7 @@ class FormatterSource(engine.DataSource):
 
 
 class FilteringSource(FormatterSource):
-    def reader(self, schema: StructType) -> FilteringReader:
-        return FilteringReader(SourceOptions(self.name(), self.options), schema)
+    batch_reader = FilteringReader
 
 
 class ChunkStreamSource(engine.DataSource):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Generator, Iterable, Iterator
+from contextlib import suppress
 
 import pyarrow as pa
 
@@ -26,32 +27,24 @@ def handed_over(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterato
     policy = fm.BatchPolicy(max_rows=ROWS_PER_BATCH, max_bytes=BYTES_PER_BATCH, max_latency_ms=None)
     bridge = fm.Bridge(schema, capacity=BATCHES_AHEAD, policy=policy, backpressure=fm.Pause())
     consumer = bridge.consumer
-    failed: list[BaseException] = []
-    thread = threading.Thread(
-        target=_produce, args=(batches, bridge.producer, failed), name="formatter parse", daemon=True
-    )
+    thread = threading.Thread(target=_produce, args=(batches, bridge.producer), name="formatter parse", daemon=True)
     thread.start()
     try:
         for action in consumer:
             if isinstance(action, fm.Rows):
                 yield action.batch
-    except fm.FlowError:
-        if failed:
-            raise failed[0] from None  # as if it had happened here
-        raise
+    except fm.FlowError as error:
+        raise error.__cause__ or error from None  # as if it had happened here
     finally:
         consumer.close()
         thread.join(STOP_S)
 
 
-def _produce(batches: Iterable[pa.RecordBatch], producer: Producer, failed: list[BaseException]) -> None:
+def _produce(batches: Iterable[pa.RecordBatch], producer: Producer) -> None:
     try:
-        for batch in batches:
-            producer.send(batch)
-        producer.close()
-    except BaseException as error:  # of the input, or that the consumer is gone
-        failed.append(error)
-        producer.fail(error)
+        with suppress(BaseException), producer:  # what goes wrong ends the bridge, which tells the other side
+            for batch in batches:
+                producer.send(batch)
     finally:
         if isinstance(batches, Generator):
             batches.close()

@@ -5,7 +5,7 @@ In: what a reader found. Out: batches for Spark. Knows nothing of plans.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import pyarrow as pa
 
@@ -16,12 +16,13 @@ REASON = (("column", pa.string()), ("code", pa.string()), ("message", pa.string(
 REJECTS_SCHEMA = pa.schema([*PLACE, *REASON])
 
 
-def rejects_of(found: Sequence[tuple[fm.FormatError, bytes]]) -> Iterator[pa.RecordBatch]:
+def drained(found: list[tuple[fm.FormatError, bytes]]) -> Iterator[pa.RecordBatch]:
     if found:
         rows = [
             {name: getattr(error, name, None) for name in REJECTS_SCHEMA.names} | {"message": str(error), "raw": raw}
             for error, raw in found
         ]
+        found.clear()
         yield pa.RecordBatch.from_pylist(rows, schema=REJECTS_SCHEMA)
 
 

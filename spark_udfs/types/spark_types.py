@@ -37,12 +37,8 @@ WIDENS = {
     pa.date64(): pa.date32(),
     pa.string_view(): pa.string(),
     pa.binary_view(): pa.binary(),
-    pa.time32("s"): pa.time64("ns"),
-    pa.time32("ms"): pa.time64("ns"),
-    pa.time64("us"): pa.time64("ns"),
-    pa.duration("s"): pa.duration("us"),
-    pa.duration("ms"): pa.duration("us"),
-    pa.duration("us"): pa.duration("us"),
+    **dict.fromkeys((pa.time32("s"), pa.time32("ms"), pa.time64("us")), pa.time64("ns")),
+    **dict.fromkeys((pa.duration("s"), pa.duration("ms"), pa.duration("us")), pa.duration("us")),
 }
 
 
