@@ -14,8 +14,9 @@ from pyspark.sql import DataFrame
 
 import formatter as fm
 from spark_udfs.chunks.chunk_rows import ChunkColumns
-from spark_udfs.chunks.parse_task import Arrival, OnError, ParseTask
+from spark_udfs.chunks.parse_task import OnError, ParseTask
 from spark_udfs.jvm.direct_rows import attach_if_configured
+from spark_udfs.jvm.session_jvm import has_jvm
 from spark_udfs.records.record_queries import require_payload, with_records
 from spark_udfs.records.record_task import RecordOnError, RecordTask
 from spark_udfs.stitch.stitch_global import stitch_globally
@@ -65,40 +66,31 @@ def parse(
         return with_records(df, records)
     if unit != "chunk":
         raise fm.OptionError(f"spark: unit is 'chunk' or 'record', found {unit!r}")
-    # Rejects are another plan's to find (siblings.py); this one leaves them out.
+    # Rejects are another query's to find (siblings.py); this one leaves them out.
     on_error = "skip" if on_error == "collect" else on_error or "raise"
     if stitch not in get_args(Stitch):
         raise fm.OptionError(f"spark: stitch is one of {', '.join(map(repr, get_args(Stitch)))}, found {stitch!r}")
     names = ChunkColumns(origin, sequence, payload)
     names.require(df)
-    arrival: Arrival = "aligned" if stitch == "none" else "grouped"
     task = ParseTask(
-        format, names, columns=columns, filters=filters, on_error=on_error, keep=kept_fields(df, keep), arrival=arrival
-    )
-    chunks = df.select(*dict.fromkeys([*names.names, *keep]))
+        format, names, columns=columns, filters=filters, on_error=on_error, keep=kept_fields(df, keep),
+        arrival="aligned" if stitch == "none" else "grouped",
+    )  # fmt: skip
     task.reports = reports_of(df.sparkSession, f"parse {format.kind}, stitch {stitch}")
+    chunks = df.select(*dict.fromkeys([*names.names, *keep]))
+    if stitch == "none":
+        return with_siblings(chunks, task)
+    is_together = stitch == "auto" and _comes_by_origin(chunks, origin)
+    together = (chunks if is_together else chunks.repartition(origin)).sortWithinPartitions(origin, sequence)
     if stitch == "global":
-
-        def together() -> DataFrame:
-            return chunks.repartition(origin).sortWithinPartitions(origin, sequence)
-
         return remember(stitch_globally(chunks, task), together, task)
-    if arrival == "grouped":
-        if stitch == "origin" or not _comes_by_origin(chunks, origin):
-            chunks = chunks.repartition(origin)
-        chunks = chunks.sortWithinPartitions(origin, sequence)
-    return with_siblings(chunks, task)
+    return with_siblings(together, task)
 
 
 def _comes_by_origin(df: DataFrame, origin: str) -> bool:
     """Whether the plan shows that no origin is in two partitions. A Connect client cannot see it and answers False."""
-    plan = getattr(df, "_jdf", None)
-    if plan is None or df.isStreaming:
+    if not has_jvm(df.sparkSession) or df.isStreaming:
         return False
-    partitioning = plan.queryExecution().sparkPlan().outputPartitioning().toString()
-    return partitioning == "SinglePartition" or bool(
-        re.fullmatch(
-            rf"(hash|range)partitioning\({re.escape(origin)}#\d+L?( ASC NULLS \w+| DESC NULLS \w+)?, \d+\)",
-            partitioning,
-        )
-    )
+    found = df._jdf.queryExecution().sparkPlan().outputPartitioning().toString()
+    by_origin = rf"(hash|range)partitioning\({re.escape(origin)}#\d+L?( ASC NULLS \w+| DESC NULLS \w+)?, \d+\)"
+    return found == "SinglePartition" or re.fullmatch(by_origin, found) is not None

@@ -50,7 +50,7 @@ def parse_udf(
 
 
 class ParseTask(CountedTask):
-    __name__ = "formatter.parse"  # in plans; pushdown_rule.java knows what is ours by it
+    __name__ = "formatter.parse"  # in query plans; pushdown_rule.java knows what is ours by it
 
     def __init__(
         self,

@@ -47,7 +47,7 @@ class FilePart:
 
 
 class ReadTask(CountedTask):
-    __name__ = "formatter.read"  # in plans; pushdown_rule.java knows what is ours by it
+    __name__ = "formatter.read"  # in query plans; pushdown_rule.java knows what is ours by it
 
     def __init__(
         self,

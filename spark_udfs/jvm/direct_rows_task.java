@@ -3,6 +3,7 @@
 public Object generate(Object[] references) { return new DirectRows(references); }
 
 static final class DirectRows extends org.apache.spark.sql.execution.BufferedRowIterator {
+    private static final int FIRST_ROW_BYTES = 256;
     private final Object[] references;
     private scala.collection.Iterator batches;
     private org.apache.spark.sql.vectorized.ColumnarBatch batch;
@@ -11,7 +12,7 @@ static final class DirectRows extends org.apache.spark.sql.execution.BufferedRow
     private boolean direct;
     private int row = 0, rows = 0;
     private final org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowWriter writer =
-      new org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowWriter(/*count*/, 256);
+      new org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowWriter(/*count*/, FIRST_ROW_BYTES);
 /*fields*/
     DirectRows(Object[] references) { this.references = references; }
 

@@ -33,13 +33,10 @@ def quote_survey(spark: SparkSession, delimiter: int, record_end: int, quote: in
     method = _method_of(spark)
     if method is None:
         return None
+    from pyspark.sql.classic.column import Column as ClassicColumn
 
-    def survey(payload: Column) -> Column:
-        from pyspark.sql.classic.column import Column as ClassicColumn
-
-        return ClassicColumn(session_jvm.called(spark, method, None, (payload._jc, delimiter, record_end, quote)))
-
-    return survey
+    quotes = (delimiter, record_end, quote)
+    return lambda payload: ClassicColumn(session_jvm.called(spark, method, None, (payload._jc, *quotes)))
 
 
 def _method_of(spark: SparkSession) -> Any:

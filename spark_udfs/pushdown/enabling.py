@@ -53,6 +53,5 @@ def _unfit(spark: SparkSession) -> str | None:
     payloads = spark.range(1).selectExpr("CAST(id AS STRING) AS value")
     format = fm.Csv(pa.schema([("a", pa.int64()), ("b", pa.int64())]))
     parsed = with_records(payloads, RecordTask(format, "value", keep=StructType()))
-    return (
-        None if pushdown_note(parsed.where("b > 5").select("a")) else "it found nothing to do in a plan it is made for"
-    )
+    found = pushdown_note(parsed.where("b > 5").select("a"))
+    return None if found else "it found nothing to do in a plan it is made for"

@@ -50,7 +50,7 @@ class RecordTask:
     into: the parsed columns leave as one struct of this name, behind the kept ones.
     """
 
-    __name__ = "formatter.records"  # in plans; pushdown_rule.java knows what is ours by it
+    __name__ = "formatter.records"  # in query plans; pushdown_rule.java knows what is ours by it
 
     def __init__(
         self,

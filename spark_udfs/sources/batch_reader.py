@@ -21,6 +21,7 @@ from pyspark.sql import datasource as engine
 from pyspark.sql.types import StructType
 
 import formatter as fm
+from formatter.errors import shown
 from spark_udfs.files.file_listing import FoundFile, Storage, list_files
 from spark_udfs.files.read import LARGEST_SPLIT_BYTES, read_task
 from spark_udfs.files.read_task import ReadTask
@@ -111,5 +112,5 @@ def _file_schema(text: str) -> pa.Schema:
         return arrow_schema(StructType.fromJson(json.loads(text)))
     except (ValueError, KeyError, TypeError) as error:
         raise fm.OptionError(
-            f"formatter: fileSchema is what StructType.json() gives (there is no session here to read DDL), found {text[:60]!r}"
+            f"formatter: fileSchema is what StructType.json() gives (there is no session here to read DDL), found {shown(text)}"
         ) from error

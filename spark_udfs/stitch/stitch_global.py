@@ -1,9 +1,9 @@
 """Chunks that stay where they are, whatever the partitioning: only what is open at their ends travels.
 
 In: rows (origin, sequence, payload) anywhere. Out: the records of the whole origins, each once, from the task that has the
-chunk it ends in. A first job surveys the chunks (chunk_survey.py) when the query is made; the driver works out how each
-has to be parsed (chunk_plans.py), and with that plan every chunk is parsed by itself, lazily, in one stage without a
-shuffle. The chunks have to be the same both times; those that are not are errors.
+chunk it ends in. A first job surveys the chunks (chunk_survey.py) when the query is made; the driver works out each one's
+place (placed_chunks.py), and by that every chunk is parsed alone, lazily, in one stage without a shuffle. The chunks have to
+be the same both times; those that are not are errors.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _require_delimited(format: Any) -> None:
 class GlobalParse(CountedTask):
     """For mapInArrow over chunks. Every batch of chunks becomes batches of records by itself."""
 
-    __name__ = "formatter.parse"  # in plans; pushdown_rule.java knows what is ours by it
+    __name__ = "formatter.parse"  # in query plans; pushdown_rule.java knows what is ours by it
 
     def __init__(self, task: ParseTask, sent: Any) -> None:
         self.task = task
@@ -130,12 +130,12 @@ class GlobalRun:
         if header not in self._readers:
             task = self._task
             plain = replace(task.format, header=False) if header is None and has_header(task.format) else task.format
-            plan = make_plan(plain, columns=task.columns, filters_wanted=task.filters, on_error=task.on_error)
-            native = plan.native if header is None else plan.native.read_header(header)[0]
+            decode = make_plan(plain, columns=task.columns, filters_wanted=task.filters, on_error=task.on_error)
+            native = decode.native if header is None else decode.native.read_header(header)[0]
             reader = _core.ChunkReader(
                 native, max_rows=MAX_ROWS, max_batch_bytes=MAX_BATCH_BYTES, count_rows=bool(task.keep)
             )
-            self._readers[header] = plan, reader
+            self._readers[header] = decode, reader
         return self._readers[header]
 
     def _read(
@@ -143,7 +143,7 @@ class GlobalRun:
     ) -> Iterator[pa.RecordBatch]:
         """The records of some rows of a batch, which have these places."""
         task = self._task
-        plan, reader = self._reader(header)
+        decode, reader = self._reader(header)
         carries = (places["carry_begin"] + self._chunks.tails.address).astype(np.uint64)
         parsed = ("state", "begin", "ends_stream", "starts_stream")
         arrays, errors, rows_through, counts = reader.read(
@@ -154,19 +154,19 @@ class GlobalRun:
         self._counts.update(counts)
         for error in sorted(errors, key=lambda error: (error[2], error[3])):
             if task.on_error == "raise" or diagnostics.always_raised(error[0]):
-                raise self._described(error, plan, batch, int(rows[error[2]]))
+                raise self._described(error, decode, batch, int(rows[error[2]]))
         row_of = np.repeat(rows, np.diff(rows_through, prepend=0)) if task.keep else rows  # the chunk a record ends in
         taken = 0
         for array in arrays:
-            for part in task.parts(plan.batch(array)):
+            for part in task.parts(decode.batch(array)):
                 ends_in = pa.array(row_of[taken : taken + part.num_rows])
                 taken += part.num_rows
                 yield task.beside(part, [batch.column(name).take(ends_in) for name in task.keep])
 
-    def _described(self, error: Any, plan: DecodePlan, batch: pa.RecordBatch, row: int) -> fm.FormatError:
+    def _described(self, error: Any, decode: DecodePlan, batch: pa.RecordBatch, row: int) -> fm.FormatError:
         """Bytes are counted in the origin; records only in the chunk, since no task sees those before it."""
         origin, sequence = (batch.column(name)[row].as_py() for name in self._task.names.names[:2])
-        found = diagnostics.describe(error, self._task.format, plan.native.column_names, origin=origin)
+        found = diagnostics.describe(error, self._task.format, decode.native.column_names, origin=origin)
         text = str(found).replace(f"record {found.record}", f"record {found.record} of chunk {sequence}", 1)
         return fm.FormatError(
             f"origin {origin!r}: {text}", code=found.code, origin=origin, sequence=sequence,

@@ -29,9 +29,8 @@ METRICS_SCHEMA = pa.schema(
 REPORTS_KEPT = 100_000  # the oldest stages are forgotten
 
 Report = dict[str, Any]
-Reported = dict[
-    tuple[str, int], dict[int, Report]
-]  # by plan and stage, by task: a later attempt takes the place of an earlier
+# By query and stage, by task: a later attempt takes the place of an earlier one.
+Reported = dict[tuple[str, int], dict[int, Report]]
 
 
 class ReportsParam(AccumulatorParam[Reported]):
@@ -49,22 +48,22 @@ class ReportsParam(AccumulatorParam[Reported]):
     def addInPlace(self, value1: Reported, value2: Reported) -> Reported:
         while sum(map(len, value1.values())) > REPORTS_KEPT:
             value1.pop(next(iter(value1)))
-        for (plan, stage), reports in value2.items():
-            of_stage = value1.setdefault((plan, stage), {})
+        for (query, stage), reports in value2.items():
+            of_stage = value1.setdefault((query, stage), {})
             of_stage.update(reports)
             expected = next(iter(reports.values()))["tasks"]
             if self.session is not None and expected is not None and len(of_stage) >= expected:
-                line = stage_line(plan, stage, list(of_stage.values()))
+                line = stage_line(query, stage, list(of_stage.values()))
                 log.info(line)
                 self.session.sparkContext._jvm.org.slf4j.LoggerFactory.getLogger(log.name).info(line)  # type: ignore[union-attr]
         return value1
 
 
-def stage_line(plan: str, stage: int, reports: list[Report]) -> str:
+def stage_line(query: str, stage: int, reports: list[Report]) -> str:
     total = {name: sum(report[name] for report in reports) for name in (*COUNTS, "seconds")}
     kernels = ", ".join(sorted({report["kernel"] for report in reports}))
     return (
-        f"{plan}, stage {stage}: {len(reports)} tasks, {total['rows']} rows, {total['bytes']} bytes, {total['rejects']} rejects, "
+        f"{query}, stage {stage}: {len(reports)} tasks, {total['rows']} rows, {total['bytes']} bytes, {total['rejects']} rejects, "
         f"{total['nulled']} nulled, {total['spanning']} spanning records, kernel {kernels}, {total['seconds']:.3f} s in tasks"
     )
 
@@ -72,12 +71,12 @@ def stage_line(plan: str, stage: int, reports: list[Report]) -> str:
 class Reports(NamedTuple):
     """Travels with a task; `accumulator` is None where there is none."""
 
-    plan: str
+    query: str  # its number and what it does; the column `plan` of su.metrics
     accumulator: Any
 
 
 _of_contexts: dict[str, Any] = {}  # application id: the accumulator of that context
-_plan_count = 0
+_query_count = 0
 
 
 def _accumulator_of(spark: SparkSession) -> Any:
@@ -91,10 +90,10 @@ def _accumulator_of(spark: SparkSession) -> Any:
 
 
 def reports_of(spark: SparkSession, what: str) -> Reports:
-    """Where the tasks of one plan report."""
-    global _plan_count
-    _plan_count += 1
-    return Reports(f"{_plan_count}: {what}", _accumulator_of(spark))
+    """Where the tasks of one query report."""
+    global _query_count
+    _query_count += 1
+    return Reports(f"{_query_count}: {what}", _accumulator_of(spark))
 
 
 class Measure:
@@ -120,7 +119,7 @@ class Measure:
     def counted(self, counts: Iterable[Mapping[str, Any]]) -> Report:
         context = TaskContext.get()
         report: Report = dict.fromkeys(("stage", "task", "attempt", *COUNTS), 0)
-        report |= {"plan": "" if self.reports is None else self.reports.plan, "tasks": self.tasks}
+        report |= {"plan": "" if self.reports is None else self.reports.query, "tasks": self.tasks}
         if context is not None:
             report |= {"stage": context.stageId(), "task": context.partitionId(), "attempt": context.attemptNumber()}
         for one in counts:

@@ -1,6 +1,6 @@
 """Rejected records as rows: where each stood, what was wrong, its bytes.
 
-In: what a reader found. Out: batches for Spark. Knows nothing of plans.
+In: what a reader found. Out: batches for Spark. Knows nothing of queries.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Second plans over the same input: the rejects of a DataFrame, and its counts.
+"""Second queries over the same input: the rejects of a DataFrame, and its counts.
 
 In: a DataFrame that su.read or su.parse made. Out: DataFrames beside it. Each costs one more parse of the input, but no rows
 travel; since parsing the same bytes finds the same, they are exact. Knows nothing of how tasks parse.
@@ -6,7 +6,6 @@ travel; since parsing the same bytes finds the same, they are exact. Knows nothi
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -24,8 +23,8 @@ def with_siblings(source: DataFrame, task: Any) -> DataFrame:
     return remember(source.mapInArrow(task, task.schema), source, task)
 
 
-def remember(df: DataFrame, source: DataFrame | Callable[[], DataFrame], task: Any) -> DataFrame:
-    """df, with the plan whose rejects and counts are its own, or what makes it when it is asked for."""
+def remember(df: DataFrame, source: DataFrame, task: Any) -> DataFrame:
+    """df, with the input of which a task's rejects and counts are its own."""
     object.__setattr__(df, ATTRIBUTE, (source, task))
     return df
 
@@ -49,4 +48,4 @@ def _sibling(df: DataFrame, what: str) -> tuple[DataFrame, Any]:
             f"spark: su.{what} takes the DataFrame that su.read or su.parse returned, before any select on it"
         )
     source, task = found
-    return (source() if callable(source) else source), task
+    return source, task

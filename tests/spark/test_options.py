@@ -217,6 +217,11 @@ def test_migrate_says_what_becomes_of_each_option():
     assert "escape (not given): quotes inside quotes are doubled" in text
 
 
+def test_migrate_names_an_option_that_is_refused_as_it_was_given():
+    assert "charset: REFUSED. csv option encoding='koi8' is not taken" in su.migrate({"charset": "koi8"}, "csv")
+    assert "HEADER: REFUSED. csv option header='yes'" in su.migrate({"HEADER": "yes"}, "csv")
+
+
 def test_migrate_of_a_bare_json_read_has_no_options():
     text = su.migrate({}, "json", schema=SCHEMA)
     assert "fm.Json(su.arrow_schema(schema))  # a, b" in text

@@ -14,6 +14,7 @@ from formatter import _core
 from spark_udfs.chunks.chunk_rows import ChunkColumns
 from spark_udfs.jvm import quote_survey
 from spark_udfs.stitch import chunk_survey
+from spark_udfs.stitch.placed_chunks import placed
 
 SCHEMA = pa.schema([("id", pa.int64()), ("text", pa.string())])
 DDL = "origin STRING, sequence BIGINT, payload BINARY"
@@ -83,6 +84,27 @@ def test_chunks_that_begin_unlike_what_they_look_are_looked_at_again(spark):
         frame = spark.createDataFrame(rows, DDL).repartition(3)
         got = su.parse(frame, fm.Csv(SCHEMA), stitch="global").toArrow().sort_by("id")
         assert got.to_pylist() == fm.read(content, fm.Csv(SCHEMA)).to_pylist()
+
+
+@pytest.mark.parametrize("large", ["true", "false"])
+def test_payloads_with_wide_offsets_are_surveyed_as_others(spark, large):
+    format = fm.Csv(SCHEMA, escape="\\", delimiter="||")
+    content = b"".join(b'%d||"text\\"\n%d"\n' % (n, n) for n in range(200))
+    rows = [("a", n, bytearray(content[at : at + 90])) for n, at in enumerate(range(0, len(content), 90), 1)]
+    name = "spark.sql.execution.arrow.useLargeVarTypes"
+    spark.conf.set(name, large)
+    try:
+        got = su.parse(spark.createDataFrame(rows, DDL).repartition(3), format, stitch="global").toArrow()
+        assert got.sort_by("id").to_pylist() == fm.read(content, format).to_pylist()
+    finally:
+        spark.conf.unset(name)
+
+
+def test_a_chunk_where_none_was_looked_over_is_an_error():
+    none = placed(pa.table({"origin": pa.array([], pa.string()), "sequence": pa.array([], pa.int64()),
+                            "size": pa.array([], pa.int64())}), fm.Csv(SCHEMA), ChunkColumns())  # fmt: skip
+    with pytest.raises(fm.SequenceError, match="this chunk of 7 bytes was not among the chunks"):
+        none.of(pa.array(["a"]), pa.array([1]), np.array([7]))
 
 
 def test_a_large_plan_reaches_the_tasks_by_broadcast(spark, monkeypatch):
