@@ -152,9 +152,7 @@ def test_a_far_file_too_large_for_a_look_of_the_driver_is_read_without_a_session
     content = "".join(f'{n},"a quoted,\nname"\n' for n in range(200))
     fsspec.filesystem("memory").pipe("/far/rows.csv", content.encode())
     options = {"kind": "csv", "path": "memory://far/rows.csv", "splitBytes": "500"}
-    reader = FormatterReader(
-        SourceOptions("formatter", options), StructType().add("id", "long").add("name", "string")
-    )
+    reader = FormatterReader(SourceOptions("formatter", options), StructType().add("id", "long").add("name", "string"))
     parts = reader.partitions()
     assert len(parts) > 5
     ids = [row["id"] for part in parts for batch in reader.read(part) for row in batch.to_pylist()]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import zlib
 from itertools import groupby
 
+import pyarrow as pa
 import pytest
 
 import formatter as fm
@@ -48,6 +50,15 @@ def test_a_compressed_file_gives_chunks_of_its_content(spark, tmp_path):
     [chunks] = chunks_of(spark, tmp_path, 999).values()
     assert b"".join(chunk.payload for chunk in chunks) == content
     assert chunks[1].offset == 999
+
+
+def test_every_codec_of_files_is_one_of_chunks(spark, tmp_path):
+    content = b"one,two\n" * 500
+    (tmp_path / "a.csv.deflate").write_bytes(zlib.compress(content))
+    with pa.CompressedOutputStream(str(tmp_path / "b.csv.lz4"), "lz4") as stream:
+        stream.write(content)
+    found = chunks_of(spark, tmp_path, 999)
+    assert [b"".join(chunk.payload for chunk in chunks) for chunks in found.values()] == [content, content]
 
 
 def test_empty_files_have_no_chunks_and_an_empty_folder_is_an_error(spark, tmp_path):
