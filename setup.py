@@ -64,29 +64,31 @@ class BuildExtension(build_ext):
 
     def build_extension(self, ext: Extension) -> None:
         self._require_compiler()
-        headers = glob(f"{PACKAGE}/kernels/**/*.hpp", recursive=True) + glob(
-            f"{PACKAGE}/engine/**/*.hpp", recursive=True
-        )
-        newest_header = max(map(os.path.getmtime, [*headers, "setup.py"]))
         jobs = [(f"{PACKAGE}/kernels/kernel_{name}.cpp", NATIVE_FLAGS + flags) for name, flags in KERNEL_FLAGS.items()]
-        portable = [*sorted(glob(f"{PACKAGE}/engine/*.cpp")), f"{PACKAGE}/kernels/dispatch.cpp"]
+        portable = [*sorted(glob(f"{PACKAGE}/engine/*/*.cpp")), f"{PACKAGE}/kernels/dispatch.cpp"]
         jobs += [(source, NATIVE_FLAGS) for source in portable]
         with ThreadPoolExecutor(int(os.environ.get("FORMATTER_JOBS", os.cpu_count() or 1))) as pool:
-            ext.extra_objects = list(pool.map(lambda job: self._object(ext, *job, newest_header), jobs))
+            ext.extra_objects = list(pool.map(lambda job: self._object(ext, *job), jobs))
         ext.depends = [*ext.depends, *ext.extra_objects]
         super().build_extension(ext)
 
-    def _object(self, ext: Extension, source: str, flags: list[str], newest_header: float) -> str:
-        stem = Path(source).stem
-        target = Path(self.build_temp, "objects", stem + ".o")
-        newest = max(newest_header, os.path.getmtime(source))
-        if self.force or not target.exists() or target.stat().st_mtime < newest:
+    def _object(self, ext: Extension, source: str, flags: list[str]) -> str:
+        target = Path(self.build_temp, "objects", Path(source).relative_to(PACKAGE)).with_suffix(".o")
+        if self.force or self._is_stale(target):
             target.parent.mkdir(parents=True, exist_ok=True)
             command = [*self.compiler.compiler_so_cxx, *[f"-I{folder}" for folder in ext.include_dirs]]
-            command += [*ext.extra_compile_args, *flags, "-c", source, "-o", str(target)]
+            command += [*ext.extra_compile_args, *flags, "-MMD", "-c", source, "-o", str(target)]
             if subprocess.run(command).returncode != 0:
                 sys.exit(f"formatter: compiling {source} failed; the compiler's own words stand above")
         return str(target)
+
+    def _is_stale(self, target: Path) -> bool:
+        """Whether a file that the compiler read for this object, as it wrote down beside it, is newer or gone."""
+        if not target.exists():
+            return True
+        read = target.with_suffix(".d").read_text().partition(":")[2].replace("\\\n", " ").split()
+        made = target.stat().st_mtime
+        return any(not os.path.exists(path) or os.path.getmtime(path) > made for path in [*read, "setup.py"])
 
     def _require_compiler(self) -> None:
         compiler = self.compiler.compiler_so_cxx[0]

@@ -46,7 +46,7 @@ def native(items: int) -> dict[str, float]:
         sys.exit("flow_bench: no C++ compiler found; run: apt-get install g++")
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder, "flow_ring")
-        sources = [ROOT / "bench/native/flow_ring.cpp", ROOT / "src/formatter/engine/slice_ring.cpp"]
+        sources = [ROOT / "bench/native/flow_ring.cpp", ROOT / "src/formatter/engine/flow/slice_ring.cpp"]
         flags = [
             "-std=c++17",
             "-O3",

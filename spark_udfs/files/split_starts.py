@@ -18,7 +18,7 @@ import pyarrow as pa
 from pyarrow import fs
 from pyspark.sql import SparkSession
 
-from formatter.native_format import Native
+from formatter.formats import Native
 from formatter.splits import SplitScan, SplitSummary, fixed_starts, record_starts
 from spark_udfs.files.file_listing import FoundFile, Storage
 from spark_udfs.files.read_task import opened

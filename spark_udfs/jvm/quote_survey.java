@@ -1,4 +1,4 @@
-// Comes in: the bytes of a chunk that begins anywhere. Goes out: its courses as engine/chunk_survey.hpp tells them, for quotes
+// Comes in: the bytes of a chunk that begins anywhere. Goes out: its courses as engine/whole/chunk_survey.hpp tells them, for quotes
 // whose parity is all, and the bytes behind the last record end as they are from the likelier state. Compiled in the running
 // JVM (quote_survey.py), so that payloads which are only looked at never leave it.
 //
@@ -101,7 +101,7 @@ public class QuoteSurvey implements UDF1 {
 
     private boolean separates(byte c) { return c == delimiter || c == recordEnd; }
 
-    // By the first quote whose neighbours leave no doubt in well-formed input, as guess_inside in engine/chunk_survey.cpp.
+    // By the first quote whose neighbours leave no doubt in well-formed input, as guess_inside in engine/whole/chunk_survey.cpp.
     private boolean beginsInside(byte[] data) {
         int end = Math.min(data.length, EVIDENCE_WINDOW);
         boolean odd = false;

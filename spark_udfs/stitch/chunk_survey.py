@@ -19,7 +19,7 @@ from pyspark.sql.types import DataType
 import formatter as fm
 from formatter import _core
 from formatter.buffers import addresses_of
-from formatter.formats import as_bytes
+from formatter.formats.checks import as_bytes
 from formatter.plans import make_plan
 from formatter.splits import begins_anywhere, record_end_of
 from spark_udfs.chunks.chunk_rows import PREFIX, ChunkColumns
@@ -28,7 +28,7 @@ from spark_udfs.stitch.binary_arrays import binaries, pieces
 from spark_udfs.types.arrow_schema import arrow_type
 from spark_udfs.types.spark_types import struct_of
 
-NO_END = 0xFFFFFFFF  # engine/chunk_survey.hpp: ChunkCourse::none
+NO_END = 0xFFFFFFFF  # engine/whole/chunk_survey.hpp: ChunkCourse::none
 HEAD_BYTES = 64 << 10  # a header ends within so many bytes ...
 HEAD_CHUNKS = 4_096  # ... and so many chunks of its origin
 SMALLEST_NO_ASCII = 0x80

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 import formatter as fm
 from formatter import _core, diagnostics
-from formatter.formats import as_bytes
+from formatter.formats.checks import as_bytes
 from formatter.plans import make_plan
 from formatter.splits import record_end_of
 from spark_udfs.chunks.chunk_rows import ChunkColumns, null_chunk
@@ -23,7 +23,7 @@ from spark_udfs.stitch.binary_arrays import bytes_of, offsets_of, one_array, pie
 from spark_udfs.stitch.chunk_survey import HEAD_BYTES, HEAD_CHUNKS, NO_END, fixed_width, has_header
 
 CARRY_LIMIT = 1 << 30  # bytes of open records: they are on the driver and with every worker
-CARRIED = -1  # engine/chunk_reader.hpp: PlacedChunk::carried
+CARRIED = -1  # engine/whole/chunk_reader.hpp: PlacedChunk::carried
 BYTES_AN_ORIGIN = 64  # about, of what travels beside its chunks
 
 Origin = int | str

@@ -26,11 +26,9 @@ from formatter.flow import (
     SpillToDisk,
     pipeline,
 )
-from formatter.formats import Csv
-from formatter.infer import InferenceWarning, infer
-from formatter.json_format import Json
+from formatter.formats import Csv, Framed, Json, Native
+from formatter.inference import InferenceWarning, infer
 from formatter.kernel import active_kernel, choose_kernel, kernels
-from formatter.native_format import Framed, Native
 from formatter.readers import RejectsWarning, open, read
 from formatter.shared import ALL, SharedStream, SharedStreamStats, Subscription, SubscriptionStats
 from formatter.stream import Stream, StreamStats

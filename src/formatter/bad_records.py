@@ -15,8 +15,7 @@ import pyarrow as pa
 
 from formatter import _core
 from formatter.buffers import addresses_of
-from formatter.formats import Csv
-from formatter.json_format import Json
+from formatter.formats import Csv, Json
 from formatter.plans import Format, make_plan
 
 RECORD_OF_ERROR, RAW_OF_ERROR = 4, 7  # of the engine's error tuples

@@ -9,8 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from formatter.errors import FormatError, SchemaError, shorten
-from formatter.formats import Csv
-from formatter.native_format import Framed, Native
+from formatter.formats import Csv, Framed, Native
 from formatter.plans import Format
 
 REJECTS_SCHEMA = pa.schema(

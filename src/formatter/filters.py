@@ -11,7 +11,7 @@ import pyarrow as pa
 from formatter import types
 from formatter.errors import OptionError, SchemaError, shown
 
-# The order is that of Compare in engine/row_filter.hpp.
+# The order is that of Compare in engine/columns/row_filter.hpp.
 OPERATORS = ("==", "!=", "<", "<=", ">", ">=", "in", "not in", "is_null", "is_not_null")
 _ALIASES = {"=": "=="}
 

@@ -12,10 +12,11 @@ import pyarrow as pa
 
 from formatter import _core, types
 from formatter.errors import OptionError, SchemaError
-from formatter.formats import ON_ERROR
-from formatter.json_format import DUPLICATE_KEYS, RECORDS, Json
+from formatter.formats import Json
+from formatter.formats.checks import ON_ERROR
+from formatter.formats.json import DUPLICATE_KEYS, RECORDS
 
-# The order is that of JsonKind in engine/json_format.hpp.
+# The order is that of JsonKind in engine/json/json_format.hpp.
 SCALAR, STRUCTURE, LIST, LARGE_LIST, FIXED_LIST, MAP = range(6)
 
 # What is wanted of a value: all of it, or some of its members (those of a list's items are the list's).

@@ -8,10 +8,11 @@ import pyarrow as pa
 
 from formatter import _core, types
 from formatter.errors import OptionError
-from formatter.formats import ON_ERROR
-from formatter.native_format import LENGTHS, Framed, Native, native_width
+from formatter.formats import Framed, Native
+from formatter.formats.binary import LENGTHS, native_width
+from formatter.formats.checks import ON_ERROR
 
-# The order is that of NativeReading in engine/native_format.hpp.
+# The order is that of NativeReading in engine/binary/native_format.hpp.
 COPY, HALF, DECIMAL, BOOLEAN, BYTES, REST = range(6)
 UNFRAMED = (0, False)
 

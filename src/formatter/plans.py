@@ -11,9 +11,10 @@ import pyarrow as pa
 
 from formatter import _core, filters, json_plans, native_plans, types
 from formatter.errors import OptionError, SchemaError
-from formatter.formats import ENCODINGS, ON_ERROR, RAGGED, Csv, as_bytes, check_on_error
-from formatter.json_format import Json
-from formatter.native_format import LENGTHS, Framed, Native
+from formatter.formats import Csv, Framed, Json, Native
+from formatter.formats.binary import LENGTHS
+from formatter.formats.checks import ON_ERROR, as_bytes, check_on_error
+from formatter.formats.csv import ENCODINGS, RAGGED
 
 Format = Csv | Json | Native | Framed
 

@@ -18,9 +18,8 @@ from formatter import _core, diagnostics
 from formatter.bad_records import BadRecordKeeper, all_nullable
 from formatter.errors import FormatError
 from formatter.filters import Filters
-from formatter.formats import Csv, as_bytes
-from formatter.json_format import Json
-from formatter.native_format import Native
+from formatter.formats import Csv, Json, Native
+from formatter.formats.checks import as_bytes
 from formatter.plans import Format, make_plan
 
 ROWS_PER_BATCH = 16_384

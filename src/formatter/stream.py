@@ -28,7 +28,7 @@ from formatter.checkpoints import CheckpointError
 from formatter.errors import FormatError, OptionError
 from formatter.filters import Filters
 from formatter.flow.policy import BatchPolicy
-from formatter.formats import check_byte_order
+from formatter.formats.csv import check_byte_order
 from formatter.plans import Format, make_plan
 
 MAX_RECORD_BYTES = 64 << 20

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from formatter.errors import SchemaError
 
-# The order is that of ColumnType in engine/columns.hpp.
+# The order is that of ColumnType in engine/columns/columns.hpp.
 _PLAIN = (
     pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64(),
     pa.float32(), pa.float64(), None, pa.bool_(), pa.date32(), None,
@@ -21,7 +21,7 @@ _CODES = {t: code for code, t in enumerate(_PLAIN) if t is not None}
 DECIMAL128 = 10
 TIMESTAMP = 13
 _UNITS = ("s", "ms", "us", "ns")
-# The order is that of EpochUnit in engine/json_format.hpp.
+# The order is that of EpochUnit in engine/json/json_format.hpp.
 EPOCHS = {b"d": 1, b"s": 2, b"ms": 3, b"us": 4, b"ns": 5}
 _ENCODINGS = {b"base64": 1, b"hex": 2}
 SIGNED = range(4)
@@ -58,7 +58,7 @@ def storage_type(wanted: pa.DataType) -> pa.DataType:
     return wanted
 
 
-# The order is that of TextLayout in engine/columns.hpp.
+# The order is that of TextLayout in engine/columns/columns.hpp.
 OFFSETS, VIEW, DICTIONARY = range(3)
 _VIEWS = {getattr(pa, name)() for name in ("string_view", "binary_view") if hasattr(pa, name)}
 

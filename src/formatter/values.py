@@ -13,9 +13,8 @@ from formatter import _core, diagnostics
 from formatter.buffers import addresses_of
 from formatter.errors import FormatError, OptionError
 from formatter.filters import Filters, normalized
-from formatter.formats import Csv, check_byte_order
-from formatter.json_format import Json
-from formatter.native_format import Framed
+from formatter.formats import Csv, Framed, Json
+from formatter.formats.csv import check_byte_order
 from formatter.plans import Format, make_plan
 from formatter.raw_line_ends import keeps_raw, merged, with_tabs
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "engine/slice_ring.hpp"
+#include "engine/flow/slice_ring.hpp"
 
 using formatter::Slice;
 using formatter::SliceRing;

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = [ROOT / "tests/flow/ring_stress.cpp", ROOT / "src/formatter/engine/slice_ring.cpp"]
+SOURCES = [ROOT / "tests/flow/ring_stress.cpp", ROOT / "src/formatter/engine/flow/slice_ring.cpp"]
 FLAGS = ["-std=c++17", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fno-exceptions", "-fno-rtti", "-pthread"]
 
 

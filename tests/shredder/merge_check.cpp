@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/shred_block.hpp"
-#include "engine/shred_ring.hpp"
+#include "engine/shred/shred_block.hpp"
+#include "engine/shred/shred_ring.hpp"
 
 using formatter::SequenceSpan;
 using formatter::ShredBlock;

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/locked_shred_ring.hpp"
+#include "engine/shred/locked_shred_ring.hpp"
 
 using formatter::LockedShredRing;
 using formatter::SequenceSpan;

@@ -12,7 +12,7 @@ COMPILER = shutil.which("g++") or shutil.which("clang++") or "g++"
 
 
 def build_and_run(folder, name, sanitizers, argument):
-    sources = [HERE / f"{name}.cpp", *sorted(PACKAGE.glob("engine/shred_*.cpp"))]
+    sources = [HERE / f"{name}.cpp", *sorted(PACKAGE.glob("engine/shred/shred_*.cpp"))]
     flags = ["-std=c++17", "-O1", "-g", "-Wall", "-Wextra", "-Werror", f"-fsanitize={sanitizers}", "-pthread"]
     subprocess.run([COMPILER, *flags, f"-I{PACKAGE}", *sources, "-o", folder / name], check=True, timeout=120)
     run = subprocess.run([folder / name, argument], capture_output=True, text=True, timeout=120, check=False)

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "engine/stream_engine.hpp"
+#include "engine/stream/stream_engine.hpp"
 #include "kernels/kernel.hpp"
 
 using namespace formatter;

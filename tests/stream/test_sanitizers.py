@@ -13,10 +13,8 @@ import pytest
 HERE = Path(__file__).parent
 PACKAGE = HERE.parent.parent / "src" / "formatter"
 COMPILER = shutil.which("g++") or shutil.which("clang++") or "g++"
-SOURCES = [
-    f"engine/{name}" for name in ("stream_*.cpp", "shred_ring*.cpp", "origin.cpp", "framing.cpp", "csv_structure.cpp")
-]
-SOURCES += ["engine/buffer_pool.cpp", "kernels/kernel_scalar.cpp"]
+SOURCES = [f"engine/{name}" for name in ("stream/*.cpp", "shred/shred_ring*.cpp", "records/framing.cpp")]
+SOURCES += ["engine/csv/csv_structure.cpp", "engine/columns/buffer_pool.cpp", "kernels/kernel_scalar.cpp"]
 RECORDS = "40000" if "FORMATTER_SOAK_SECONDS" in os.environ else "2000"
 
 

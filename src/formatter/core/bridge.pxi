@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from formatter.errors import BackpressureError, FlowError, SchemaError
 
-cdef extern from "engine/slice_ring.hpp" namespace "formatter" nogil:
+cdef extern from "engine/flow/slice_ring.hpp" namespace "formatter" nogil:
     cdef struct Slice:
         void* payload
         int64_t rows

@@ -6,7 +6,7 @@ COURSE_TYPE = np.dtype([("start", np.uint16), ("end", np.uint16), ("last_end", n
 
 
 def survey_chunks(Plan plan, const uint64_t[::1] addresses, const uint64_t[::1] sizes):
-    """(courses of all chunks, how many are each chunk's, which of them is likely): see engine/chunk_survey.hpp"""
+    """(courses of all chunks, how many are each chunk's, which of them is likely): see engine/whole/chunk_survey.hpp"""
     cdef Py_ssize_t i, count = addresses.shape[0]
     cdef ChunkSurvey survey
     cdef vector[ChunkCourse] courses

@@ -1,7 +1,7 @@
 # In: a JSON format's columns as plain Python values, already checked by json_plans.py.
 # Out: a Plan, as plans.pxi makes them for other formats.
 
-cdef extern from "engine/json_format.hpp" namespace "formatter" nogil:
+cdef extern from "engine/json/json_format.hpp" namespace "formatter" nogil:
     cdef enum class JsonKind(uint8_t):
         scalar
     cdef enum class EpochUnit(uint8_t):
@@ -35,7 +35,7 @@ cdef extern from "engine/json_format.hpp" namespace "formatter" nogil:
         RowFilter filter
         const Kernel* kernel
 
-cdef extern from "engine/json_record_format.hpp" namespace "formatter" nogil:
+cdef extern from "engine/json/json_record_format.hpp" namespace "formatter" nogil:
     RecordFormat json_record_format(shared_ptr[JsonFormat])
 
 

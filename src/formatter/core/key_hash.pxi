@@ -1,7 +1,7 @@
 # In: bytes, or addresses of Arrow buffers the caller keeps alive. Out: XXH64. Knows no Arrow type and no null policy.
 from libc.stdint cimport int64_t, uint8_t, uint64_t, uintptr_t
 
-cdef extern from "engine/key_hash.hpp" namespace "formatter" nogil:
+cdef extern from "engine/flow/key_hash.hpp" namespace "formatter" nogil:
     uint64_t native_xxh64 "formatter::xxh64"(const void* bytes, size_t size, uint64_t seed)
     void native_hash_fixed "formatter::hash_fixed"(
         const uint8_t* values, int width, const uint8_t* valid, int64_t offset, int64_t rows, uint64_t* hashes)

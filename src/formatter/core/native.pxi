@@ -5,12 +5,12 @@ from libcpp.memory cimport make_shared, shared_ptr, unique_ptr
 from libcpp.string cimport string
 from libcpp.vector cimport vector
 
-cdef extern from "engine/arrow_abi.hpp" nogil:
+cdef extern from "engine/columns/arrow_abi.hpp" nogil:
     cdef struct ArrowArray:
         int64_t length
         void (*release)(ArrowArray*)
 
-cdef extern from "engine/buffer_pool.hpp" namespace "formatter" nogil:
+cdef extern from "engine/columns/buffer_pool.hpp" namespace "formatter" nogil:
     cdef cppclass PoolStats:
         uint64_t live_bytes, live_blocks, idle_bytes, fresh_blocks
     PoolStats c_pool_stats "formatter::pool_stats"()
@@ -20,7 +20,7 @@ cdef extern from "kernels/kernel.hpp" namespace "formatter" nogil:
     cdef enum class TimeUnit(uint8_t):
         second
 
-cdef extern from "engine/columns.hpp" namespace "formatter" nogil:
+cdef extern from "engine/columns/columns.hpp" namespace "formatter" nogil:
     cdef enum class ColumnType(uint8_t):
         int8
     cdef enum class BinaryEncoding(uint8_t):
@@ -40,7 +40,7 @@ cdef extern from "engine/columns.hpp" namespace "formatter" nogil:
         uint32_t schema_index, field
         string name, type_name
 
-cdef extern from "engine/row_filter.hpp" namespace "formatter" nogil:
+cdef extern from "engine/columns/row_filter.hpp" namespace "formatter" nogil:
     cdef enum class Compare(uint8_t):
         equal
     cdef cppclass Predicate:
@@ -54,7 +54,7 @@ cdef extern from "engine/row_filter.hpp" namespace "formatter" nogil:
     cdef cppclass RowFilter:
         vector[vector[Predicate]] any_of
 
-cdef extern from "engine/csv_format.hpp" namespace "formatter" nogil:
+cdef extern from "engine/csv/csv_format.hpp" namespace "formatter" nogil:
     cdef enum class Ragged(uint8_t):
         error
     cdef enum class OnError(uint8_t):
@@ -72,7 +72,7 @@ cdef extern from "engine/csv_format.hpp" namespace "formatter" nogil:
         RowFilter filter
         const Kernel* kernel
 
-cdef extern from "engine/row_errors.hpp" namespace "formatter" nogil:
+cdef extern from "engine/columns/row_errors.hpp" namespace "formatter" nogil:
     cdef enum class ErrorCode(uint8_t):
         none
     const char* code_name(ErrorCode)
@@ -84,13 +84,13 @@ cdef extern from "engine/row_errors.hpp" namespace "formatter" nogil:
         uint32_t found_fields
         string found, raw
 
-cdef extern from "engine/record_decoder.hpp" namespace "formatter" nogil:
+cdef extern from "engine/records/record_decoder.hpp" namespace "formatter" nogil:
     cdef cppclass DecodeCounters:
         uint64_t records, rows, filtered, rejected, nulled
     cdef cppclass RecordDecoder:
         vector[uint64_t] values_decoded
 
-cdef extern from "engine/framing.hpp" namespace "formatter" nogil:
+cdef extern from "engine/records/framing.hpp" namespace "formatter" nogil:
     cdef enum class FramingKind(uint8_t):
         stateless
         parity
@@ -119,19 +119,19 @@ cdef extern from "engine/framing.hpp" namespace "formatter" nogil:
         Preamble read_preamble(const uint8_t*, size_t)
         unique_ptr[RecordDecoder] make_decoder()
 
-cdef extern from "engine/range_reader.hpp" namespace "formatter" nogil:
+cdef extern from "engine/whole/range_reader.hpp" namespace "formatter" nogil:
     cdef cppclass RangeResult:
         uint64_t records
         vector[ArrowArray] batches
         vector[RowError] errors
         DecodeCounters counters
 
-cdef extern from "engine/encoded_csv.hpp" namespace "formatter" nogil:
+cdef extern from "engine/csv/encoded_csv.hpp" namespace "formatter" nogil:
     cdef enum class TextEncoding(uint8_t):
         utf8
     RecordFormat encoded_csv_format(shared_ptr[CsvFormat], TextEncoding)
 
-cdef extern from "engine/range_crew.hpp" namespace "formatter" nogil:
+cdef extern from "engine/whole/range_crew.hpp" namespace "formatter" nogil:
     cdef cppclass CrewWindow:
         const uint8_t* data
         size_t size, first_record, range_bytes, smallest_range_bytes
@@ -144,10 +144,10 @@ cdef extern from "engine/range_crew.hpp" namespace "formatter" nogil:
         size_t used()
         void abandon()
 
-cdef extern from "engine/file_bytes.hpp" namespace "formatter" nogil:
+cdef extern from "engine/whole/file_bytes.hpp" namespace "formatter" nogil:
     Py_ssize_t read_file_bytes(int, uint64_t, uint8_t*, size_t, unsigned)
 
-cdef extern from "engine/chunk_survey.hpp" namespace "formatter" nogil:
+cdef extern from "engine/whole/chunk_survey.hpp" namespace "formatter" nogil:
     cdef cppclass ChunkCourse:
         uint16_t start, end
         uint32_t last_end
@@ -157,7 +157,7 @@ cdef extern from "engine/chunk_survey.hpp" namespace "formatter" nogil:
     void survey_chunk(const Framing&, const uint8_t*, size_t, ChunkSurvey*)
     uint16_t first_state(const Framing&)
 
-cdef extern from "engine/chunk_reader.hpp" namespace "formatter" nogil:
+cdef extern from "engine/whole/chunk_reader.hpp" namespace "formatter" nogil:
     cdef cppclass PlacedChunk:
         const uint8_t* data
         const uint8_t* carry
@@ -175,7 +175,7 @@ cdef extern from "engine/chunk_reader.hpp" namespace "formatter" nogil:
         uint64_t spanning
     void read_chunks(const RecordFormat&, RecordDecoder&, const PlacedChunk*, size_t, const ChunkLimits&, ChunkRows*)
 
-cdef extern from "engine/record_array.hpp" namespace "formatter" nogil:
+cdef extern from "engine/whole/record_array.hpp" namespace "formatter" nogil:
     cdef cppclass RecordValue:
         const uint8_t* data
         size_t size
@@ -190,7 +190,7 @@ cdef extern from "engine/record_array.hpp" namespace "formatter" nogil:
         DecodeCounters counters
     RecordArrayResult read_record_array(const RecordFormat&, const RecordValue*, size_t, const string&)
 
-cdef extern from "engine/stream_engine.hpp" namespace "formatter" nogil:
+cdef extern from "engine/stream/stream_engine.hpp" namespace "formatter" nogil:
     cdef cppclass StreamOptions:
         RecordFormat format
         cbool ordered, ignore_duplicates

@@ -1,7 +1,7 @@
 # In: columns of binary rows as plain Python values, already checked by native_plans.py.
 # Out: a Plan, as plans.pxi makes them for other formats.
 
-cdef extern from "engine/native_format.hpp" namespace "formatter" nogil:
+cdef extern from "engine/binary/native_format.hpp" namespace "formatter" nogil:
     cdef enum class NativeReading(uint8_t):
         copy
     cdef cppclass NativeField:
@@ -21,7 +21,7 @@ cdef extern from "engine/native_format.hpp" namespace "formatter" nogil:
         RowFilter filter
         const Kernel* kernel
 
-cdef extern from "engine/native_record_format.hpp" namespace "formatter" nogil:
+cdef extern from "engine/binary/native_record_format.hpp" namespace "formatter" nogil:
     RecordFormat native_record_format(shared_ptr[NativeFormat])
     RecordFormat framed_record_format(const RecordFormat&, FrameLength, cbool)
 

@@ -1,4 +1,4 @@
-# In: a dialect and columns as plain Python values, already checked by formats.py and plans.py.
+# In: a dialect and columns as plain Python values, already checked by formats/ and plans.py.
 # Out: a Plan, the engine's immutable description that any number of decoders and threads share.
 
 cdef class Plan:

@@ -2,7 +2,7 @@
 # hence the same answers as filters that are evaluated while parsing.
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 
-cdef extern from "engine/row_filter.hpp" namespace "formatter" nogil:
+cdef extern from "engine/columns/row_filter.hpp" namespace "formatter" nogil:
     void evaluate_batch "formatter::evaluate_filter"(const RowFilter&, const ArrowArray&, const vector[ColumnType]&,
                                                      uint64_t*)
 

@@ -1,7 +1,7 @@
 # In: Python numbers and arrays. Out: what the shred ring takes; and its declaration. Refuses what is no sequence.
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-cdef extern from "engine/locked_shred_ring.hpp" namespace "formatter" nogil:
+cdef extern from "engine/shred/locked_shred_ring.hpp" namespace "formatter" nogil:
     cdef struct SequenceSpan:
         uint64_t first
         uint64_t last

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Sequence
 import pyarrow as pa
 
 from formatter.errors import OptionError, SchemaError
-from formatter.json_format import Json
+from formatter.formats import Framed, Json
 from formatter.json_plans import Wanted, is_list, united, wanted_columns
-from formatter.native_format import Framed
 from formatter.plans import Format, projected_names
 
 # Per column of the schema: all of it (None), or some of its members. A column that is not needed is not in it.

@@ -1,0 +1,319 @@
+// The index half of the CSV decoder: records in, stops out. csv_values.cpp and csv_text.cpp turn stops into columns.
+#include "engine/csv/csv_decoder.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace formatter {
+namespace {
+
+constexpr size_t slice_bytes = 256 << 10;  // a block's bytes, stops and values stay in the second-level cache together
+constexpr size_t block_entries = 64 << 10;
+constexpr uint32_t block_rows_most = 2048;
+constexpr uint32_t aligned_rows = 64;  // a word of marks; values of one byte fill a line
+constexpr size_t aligned_from = 128 << 10;  // for fewer bytes a block more costs what it saves
+constexpr size_t index_limit = size_t(1) << 31;  // stops are 32 bit
+constexpr size_t raw_most = 4096;  // of a record beyond that
+
+std::vector<uint32_t> wanted_stops(const CsvFormat& format) {
+    std::vector<uint32_t> stops;
+    for (const ColumnSpec& column : format.columns) {
+        if (column.field > 0) stops.push_back(column.field - 1);
+        stops.push_back(column.field);
+    }
+    stops.push_back(format.fields - 1);
+    std::sort(stops.begin(), stops.end());
+    stops.erase(std::unique(stops.begin(), stops.end()), stops.end());
+    return stops;
+}
+
+uint32_t rows_of_block(size_t stop_count) {
+    return uint32_t(std::clamp<size_t>(block_entries / stop_count, 64, block_rows_most));
+}
+
+Token to_token(const std::string& text) {
+    Token token{};
+    token.length = uint8_t(text.size());
+    std::memcpy(token.bytes, text.data(), text.size());
+    return token;
+}
+
+}  // namespace
+
+CsvDecoder::CsvDecoder(std::shared_ptr<const CsvFormat> format)
+    : format_(std::move(format)),
+      kernel_(format_->kernel),
+      plain_(format_->plain()),
+      only_empty_is_null_(std::all_of(format_->nulls.begin(), format_->nulls.end(),
+                                      [](const std::string& token) { return token.empty(); })),
+      stops_(wanted_stops(*format_)),
+      block_(uint32_t(stops_.size()), rows_of_block(stops_.size())),
+      columns_(&format_->columns) {
+    const auto ordinal = [this](uint32_t stop) {
+        return int32_t(std::lower_bound(stops_.begin(), stops_.end(), stop) - stops_.begin());
+    };
+    for (const ColumnSpec& column : format_->columns) {
+        const bool first = column.field == 0;
+        const uint32_t skip = uint32_t(first ? format_->record_end.size() : format_->delimiter.size());
+        access_.push_back(
+            {first ? -1 : ordinal(column.field - 1), ordinal(column.field), skip, column.field + 1 == format_->fields});
+        // Non-empty null markers reach the exact path by themselves where no value looks like them.
+        bool scan = false;
+        for (const std::string& token : format_->nulls) {
+            if (token.empty()) continue;
+            const bool numeric_look = std::strchr("+-.0123456789", token[0]) != nullptr;
+            scan |= is_text(column.type) || column.type == ColumnType::boolean || numeric_look;
+        }
+        scan_tokens_.push_back(scan);
+    }
+    for (const std::string& text : format_->trues)
+        if (text.size() <= 8) true_tokens_.push_back(to_token(text));
+    for (const std::string& text : format_->falses)
+        if (text.size() <= 8) false_tokens_.push_back(to_token(text));
+    values_decoded.assign(format_->columns.size(), 0);
+    text_before_.resize(format_->columns.size());
+    nulls_before_.resize(format_->columns.size());
+    in_quotes_.assign(format_->columns.size(), 0);
+    number_shapes_.assign(format_->columns.size(), NumberShape());
+    plan_filter();
+}
+
+void CsvDecoder::place(const Place& at) {
+    place_ = at;
+    offset_ = 0;
+    records_ = 0;
+}
+
+// A byte order mark, comments, blank lines and the header. False if the header does not end in these bytes.
+bool CsvDecoder::skip_preamble(const uint8_t* data, size_t size, size_t* skipped) {
+    *skipped = 0;
+    if (!place_.stream_start) return true;
+    if (format_->header) {
+        RecordShape shape;
+        size_t begin = 0;
+        if (!find_header(*format_, data, size, &begin, &shape)) return false;
+        *skipped = begin + shape.size;
+        if (format_->unreadable) header_error(data + begin, shape.separators.back());
+    } else if (size >= 3 && std::memcmp(data, "\xEF\xBB\xBF", 3) == 0) {
+        *skipped = 3;
+    }
+    place_.stream_start = false;
+    offset_ += *skipped;
+    return true;
+}
+
+void CsvDecoder::header_error(const uint8_t* header, size_t size) {
+    RowError error;
+    error.code = ErrorCode::header;
+    error.sequence = place_.sequence;
+    error.byte_offset = place_.byte_offset;
+    error.record = place_.record;
+    error.found.assign(reinterpret_cast<const char*>(header), std::min<size_t>(size, 200));
+    errors.push_back(std::move(error));
+}
+
+size_t CsvDecoder::index(const uint8_t* data, size_t size, uint64_t row_limit) {
+    size_t at = 0;
+    if (!skip_preamble(data, size, &at)) return 0;
+    if (format_->unreadable) return size;
+    const size_t used =
+        plain_ ? index_plain(data + at, size - at, row_limit) : index_general(data + at, size - at, row_limit);
+    return at + used;
+}
+
+Place CsvDecoder::here() const {
+    return Place{place_.sequence, place_.byte_offset + int64_t(offset_), place_.record + records_};
+}
+
+// Values are written by whole cache lines, which takes longer where these begin in the middle of one: a short block first
+// brings the columns to the next line's begin. A filter would only bring them out of step again.
+void CsvDecoder::align_block() {
+    const uint32_t past = uint32_t(columns_.rows() % aligned_rows);
+    if (past && !format_->filter.active()) block_.stop_at(aligned_rows - past);
+}
+
+size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_limit) {
+    const CsvBytes bytes{uint8_t(format_->delimiter[0]), uint8_t(format_->record_end[0]), format_->quote,
+                         format_->quoting};
+    const StopPlan plan{format_->fields, uint32_t(stops_.size()), stops_.data()};
+    RecordShape shape;
+    size_t at = 0, slice = slice_bytes;
+    while (row_limit > 0 && at < size) {
+        if (block_.room() == 0) materialize();
+        if (block_.empty() && std::max<uint64_t>(size - at + offset_, place_.bytes) >= aligned_from + offset_)
+            align_block();
+        const size_t window = std::min({size - at, slice, index_limit});
+        CsvIndex result{};
+        result.stops = block_.open_segment(data + at, data, data + size, 1, here());
+        result.capacity_rows = uint32_t(std::min<uint64_t>(block_.room(), row_limit));
+        kernel_->index_csv(data + at, window, bytes, plan, result);
+        block_.add_rows(result.rows);
+        saw_carriage_return_ |= result.saw_carriage_return;
+        records_ += result.rows;
+        row_limit -= result.rows;
+        offset_ += result.consumed;
+        indexed_bytes_ += result.consumed;
+        at += result.consumed;
+        if (result.end == IndexEnd::capacity) continue;
+        if (result.end == IndexEnd::irregular) {
+            if (!split_record(*format_, data + at, size - at, &shape)) break;
+            if (!is_blank(*format_, data + at, shape.separators.back())) {
+                add_irregular(data + at, shape, here());
+                records_++;
+                row_limit--;
+            } else {  // blank lines seldom come alone
+                while (at + shape.size < size && data[at + shape.size] == bytes.record_end) shape.size++;
+            }
+            offset_ += shape.size;
+            indexed_bytes_ += shape.size;
+            at += shape.size;
+            continue;
+        }
+        if (window == size - at + result.consumed) break;  // the rest is an incomplete record
+        if (window == index_limit && result.consumed == 0) {
+            const size_t passed = pass_endless(data + at, size - at);
+            if (passed == 0) break;
+            row_limit--;
+            at += passed;
+            slice = slice_bytes;
+            continue;
+        }
+        slice = result.consumed ? slice_bytes : slice * 2;  // longer than a slice: look further
+        // A block's bytes should stay cached until its values are read.
+        if (result.consumed && !block_.empty()) materialize();
+    }
+    return at;
+}
+
+size_t CsvDecoder::index_general(const uint8_t* data, size_t size, uint64_t row_limit) {
+    RecordShape shape;
+    size_t at = 0;
+    while (row_limit > 0 && at < size) {
+        if (!split_record(*format_, data + at, std::min(size - at, index_limit), &shape)) {
+            const size_t passed = size - at > index_limit ? pass_endless(data + at, size - at) : 0;
+            if (passed == 0) break;
+            row_limit--;
+            at += passed;
+            continue;
+        }
+        if (!shape.comment && !is_blank(*format_, data + at, shape.separators.back())) {
+            add_record(data + at, shape, here(), data, data + size);
+            records_++;
+            row_limit--;
+        }
+        offset_ += shape.size;
+        indexed_bytes_ += shape.size;
+        at += shape.size;
+    }
+    return at;
+}
+
+// A record that no stop can span: an error, and its size; 0 if it does not end within the bytes.
+size_t CsvDecoder::pass_endless(const uint8_t* data, size_t size) {
+    ScanState state;
+    const uint64_t end = scan_buffer(*format_, data, size, &state, true).first_end;
+    if (end == BufferScan::none) return 0;
+    structural_error(ErrorCode::record_too_long, data, raw_most, here(), 0);
+    records_++;
+    offset_ += end;
+    indexed_bytes_ += end;
+    return size_t(end);
+}
+
+void CsvDecoder::index_unterminated(const uint8_t* data, size_t size) {
+    if (size >= index_limit) {
+        structural_error(ErrorCode::record_too_long, data, raw_most, here(), 0);
+        records_++;
+        offset_ += size;
+        return;
+    }
+    size_t at = 0;
+    const size_t terminated_size = size + format_->record_end.size();
+    if (block_.room() == 0) materialize();
+    uint8_t* record = block_.keep_bytes(terminated_size);
+    std::memcpy(record, data, size);
+    std::memcpy(record + size, format_->record_end.data(), format_->record_end.size());
+    if (!skip_preamble(record, terminated_size, &at) || at >= size || format_->unreadable) return;
+    RecordShape shape;
+    const Place origin = here();
+    if (!split_record(*format_, record + at, terminated_size - at, &shape)) {
+        structural_error(ErrorCode::unterminated_quote, record + at, size - at, origin, 0);
+        records_++;
+    } else if (!shape.comment && !is_blank(*format_, record + at, shape.separators.back())) {
+        saw_carriage_return_ = true;
+        add_record(record + at, shape, origin, record, record + terminated_size);
+        records_++;
+    }
+    offset_ += size - at;
+}
+
+void CsvDecoder::write_stops(uint32_t* out, const RecordShape& shape) const {
+    for (size_t i = 0; i < stops_.size(); i++) out[i] = shape.separators[stops_[i]];
+}
+
+void CsvDecoder::add_record(const uint8_t* data, const RecordShape& shape, const Place& at,
+                            const uint8_t* readable_begin, const uint8_t* readable_end) {
+    if (shape.separators.size() != format_->fields) return add_irregular(data, shape, at);
+    if (block_.room() == 0) materialize();
+    write_stops(block_.open_segment(data, readable_begin, readable_end, uint32_t(format_->record_end.size()), at),
+                shape);
+    block_.add_rows(1);
+}
+
+void CsvDecoder::add_irregular(const uint8_t* data, const RecordShape& shape, const Place& at) {
+    const uint32_t count = uint32_t(shape.separators.size());
+    const uint32_t wanted = format_->fields;
+    const bool lenient = format_->on_error == OnError::null;
+    const size_t content = without_carriage_return(*format_, data, shape.separators.back());
+    const bool may_pad = lenient || format_->ragged == Ragged::pad || format_->ragged == Ragged::fit;
+    const bool may_cut = lenient || format_->ragged == Ragged::truncate || format_->ragged == Ragged::fit;
+    if (count < wanted && !may_pad) return structural_error(ErrorCode::too_few_fields, data, content, at, count);
+    if (count > wanted && !may_cut) return structural_error(ErrorCode::too_many_fields, data, content, at, count);
+    if (block_.room() == 0) materialize();
+    // Rewritten with the arity it should have, so that everything behind sees a regular record.
+    std::string rewritten(reinterpret_cast<const char*>(data), count > wanted ? shape.separators[wanted - 1] : content);
+    for (uint32_t i = count; i < wanted; i++) rewritten += format_->delimiter;
+    // A '\r' that the cut brought to the end is data: another one takes its place as the one to drop.
+    if (without_carriage_return(*format_, reinterpret_cast<const uint8_t*>(rewritten.data()), rewritten.size()) <
+        rewritten.size()) {
+        rewritten += '\r';
+        saw_carriage_return_ = true;
+    }
+    rewritten += format_->record_end;
+    uint8_t* kept = block_.keep_bytes(rewritten.size() + content);
+    uint8_t* original = kept + rewritten.size();
+    std::memcpy(kept, rewritten.data(), rewritten.size());
+    std::memcpy(original, data, content);
+    RecordShape regular;
+    if (!split_record(*format_, kept, rewritten.size(), &regular) || regular.separators.size() != wanted)
+        return structural_error(count < wanted ? ErrorCode::too_few_fields : ErrorCode::too_many_fields, data, content,
+                                at, count);
+    block_.rewritten.push_back({block_.rows(), count, original, content});
+    if (lenient) counters.nulled += count < wanted ? wanted - count : 0;
+    write_stops(block_.open_segment(kept, kept, kept + rewritten.size(), uint32_t(format_->record_end.size()), at),
+                regular);
+    block_.add_rows(1);
+}
+
+void CsvDecoder::structural_error(ErrorCode code, const uint8_t* data, size_t size, const Place& at,
+                                  uint32_t found_fields) {
+    counters.records++;
+    counters.rejected++;
+    if (format_->on_error == OnError::skip) return;
+    RowError error;
+    error.code = code;
+    error.sequence = at.sequence;
+    error.byte_offset = at.byte_offset;
+    error.record = at.record;
+    error.found_fields = found_fields;
+    error.raw.assign(reinterpret_cast<const char*>(data), size);
+    error.found = error.raw.substr(0, 200);
+    errors.push_back(std::move(error));
+}
+
+void CsvDecoder::export_batch(ArrowArray* out) {
+    columns_.export_batch(out, format_->output_columns);
+    reserved_ = 0;
+}
+
+}  // namespace formatter

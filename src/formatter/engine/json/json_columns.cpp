@@ -1,0 +1,230 @@
+#include "engine/json/json_columns.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace formatter {
+namespace {
+
+constexpr uint64_t first_rows = 64;
+
+// What an exported array owns. Consumers may move children out, so every array owns its own.
+struct ExportedArray {
+    PoolBuffer validity, values, text;
+    const void* buffers[3] = {nullptr, nullptr, nullptr};
+    std::vector<ArrowArray> children;
+    std::vector<ArrowArray*> child_pointers;
+
+    void point_at_children(ArrowArray* out) {
+        for (ArrowArray& child : children) child_pointers.push_back(&child);
+        out->n_children = int64_t(children.size());
+        out->children = child_pointers.data();
+        out->buffers = buffers;
+        out->private_data = this;
+    }
+};
+
+void release_array(ArrowArray* array) {
+    ExportedArray* owned = static_cast<ExportedArray*>(array->private_data);
+    for (ArrowArray& child : owned->children)
+        if (child.release) child.release(&child);
+    array->release = nullptr;
+    delete owned;
+}
+
+}  // namespace
+
+JsonBuilder::JsonBuilder(const JsonNodeSpec* spec) : spec_(spec) {
+    for (const JsonNodeSpec& child : spec->children) {
+        children_.emplace_back(&child);
+        const std::string& name = child.scalar.name;
+        const bool plain = is_plain_string(Bytes{reinterpret_cast<const uint8_t*>(name.data()), name.size()});
+        usual_keys_.push_back(plain ? '"' + name + "\":" : std::string());
+    }
+}
+
+bool JsonBuilder::has_offsets() const {
+    switch (spec_->kind) {
+        case JsonKind::scalar: return is_text(spec_->scalar.type);
+        case JsonKind::list:
+        case JsonKind::large_list:
+        case JsonKind::map: return true;
+        default: return false;
+    }
+}
+
+bool JsonBuilder::wide_offsets() const {
+    return spec_->kind == JsonKind::scalar ? has_large_offsets(spec_->scalar.type)
+                                           : spec_->kind == JsonKind::large_list;
+}
+
+uint64_t JsonBuilder::offset_at(uint64_t i) const {
+    return wide_offsets() ? uint64_t(values_.as<int64_t>()[i]) : uint64_t(values_.as<int32_t>()[i]);
+}
+
+uint64_t JsonBuilder::item_count() const {
+    if (spec_->kind == JsonKind::scalar) return text_bytes_;
+    return children_[0].length_;
+}
+
+uint64_t JsonBuilder::offset_room() const {
+    if (!has_offsets() || wide_offsets()) return ~uint64_t(0);
+    return uint64_t(INT32_MAX) - item_count();
+}
+
+uint64_t JsonBuilder::byte_count() const {
+    uint64_t bytes = text_bytes_ + length_ / 8;
+    if (has_offsets())
+        bytes += length_ * (wide_offsets() ? 8 : 4);
+    else if (spec_->kind == JsonKind::scalar)
+        bytes += length_ * value_width(spec_->scalar.type);
+    for (const JsonBuilder& child : children_) bytes += child.byte_count();
+    return bytes;
+}
+
+void JsonBuilder::reserve(uint64_t rows) {
+    if (rows <= capacity_) return;
+    const uint64_t wanted = std::max({rows, 2 * capacity_, first_rows, capacity_ ? 0 : usual_length_});
+    validity_.reserve(wanted / 8 + 24, capacity_ / 8 + (capacity_ != 0));
+    const ColumnType type = spec_->scalar.type;
+    if (has_offsets()) {
+        const uint64_t width = wide_offsets() ? 8 : 4;
+        values_.reserve((wanted + 1) * width, capacity_ ? (length_ + 1) * width : 0);
+        if (capacity_ == 0) std::memset(values_.data(), 0, width);
+    } else if (spec_->kind == JsonKind::scalar) {
+        const bool bits = type == ColumnType::boolean;
+        values_.reserve(bits ? wanted / 8 + 24 : wanted * value_width(type),
+                        bits ? (length_ + 7) / 8 : length_ * value_width(type));
+    }
+    capacity_ = wanted;
+}
+
+void JsonBuilder::append_validity(bool valid) {
+    uint8_t& byte = validity_.data()[length_ / 8];
+    byte = uint8_t((byte & ~(1u << length_ % 8)) | unsigned(valid) << length_ % 8);
+    null_count_ += !valid;
+    length_++;
+}
+
+JsonLoops::TextTarget JsonBuilder::text_target(uint64_t* valid) {
+    const bool wide = wide_offsets();
+    uint8_t* const ends = values_.data() + (wide ? 8 : 4) * (length_ + 1);
+    return {&text_, text_bytes_, usual_text_bytes_, ends, wide, spec_->scalar.nullable, valid};
+}
+
+void JsonBuilder::append_written(uint64_t rows, const uint64_t* valid_words) {
+    copy_bits(validity_.data(), length_, valid_words, uint32_t(rows));
+    uint64_t valid = 0;
+    for (uint64_t done = 0; done < rows; done += 64) {
+        const uint64_t in_range = rows - done < 64 ? (uint64_t(1) << (rows - done)) - 1 : ~uint64_t(0);
+        valid += uint64_t(__builtin_popcountll(valid_words[done / 64] & in_range));
+    }
+    null_count_ += rows - valid;
+    length_ += rows;
+}
+
+void JsonBuilder::append_scalar(const JsonScalar& value) {
+    reserve(length_ + 1);
+    if (is_text(spec_->scalar.type)) {
+        text_.reserve(text_bytes_ + value.text.size + 64, text_bytes_);
+        if (value.text.size) std::memcpy(text_.data() + text_bytes_, value.text.data, value.text.size);
+        text_bytes_ += value.text.size;
+        append_offset(text_bytes_);
+    } else {
+        store_json_scalar(spec_->scalar, value, values_.data(), length_);
+    }
+    append_validity(true);
+}
+
+void JsonBuilder::append_nested() {
+    reserve(length_ + 1);
+    if (has_offsets()) append_offset(item_count());
+    append_validity(true);
+}
+
+void JsonBuilder::append_null() {
+    reserve(length_ + 1);
+    switch (spec_->kind) {
+        case JsonKind::structure:
+            for (JsonBuilder& child : children_) child.append_null();
+            break;
+        case JsonKind::fixed_list:
+            for (uint32_t i = 0; i < spec_->list_size; i++) children_[0].append_null();
+            break;
+        case JsonKind::scalar:
+            if (!has_offsets()) {
+                store_json_scalar(spec_->scalar, JsonScalar{}, values_.data(), length_);
+                break;
+            }
+            [[fallthrough]];
+        default: append_offset(item_count());
+    }
+    append_validity(!spec_->scalar.nullable);
+}
+
+void JsonBuilder::truncate(uint64_t length) {
+    // Children may be ahead: a value that failed half way appended to them only.
+    switch (spec_->kind) {
+        case JsonKind::structure:
+            for (JsonBuilder& child : children_) child.truncate(length);
+            break;
+        case JsonKind::fixed_list: children_[0].truncate(length * spec_->list_size); break;
+        case JsonKind::scalar:
+            if (has_offsets()) text_bytes_ = capacity_ ? offset_at(length) : 0;
+            break;
+        default: {
+            const uint64_t items = capacity_ ? offset_at(length) : 0;
+            for (JsonBuilder& child : children_) child.truncate(items);
+        }
+    }
+    for (; length_ > length; length_--)
+        null_count_ -= !(validity_.data()[(length_ - 1) / 8] >> ((length_ - 1) % 8) & 1);
+}
+
+void JsonBuilder::export_array(ArrowArray* out) {
+    reserve(1);
+    *out = ArrowArray{};
+    auto* owned = new ExportedArray;
+    out->length = int64_t(length_);
+    out->null_count = int64_t(null_count_);
+    out->release = release_array;
+    owned->buffers[0] = null_count_ ? validity_.data() : nullptr;
+    if (spec_->kind == JsonKind::map) {
+        // A map's child is the struct of its entries.
+        auto* entries = new ExportedArray;
+        entries->children.resize(2);
+        owned->children.resize(1);
+        owned->children[0] = ArrowArray{};
+        owned->children[0].length = int64_t(children_[0].length_);
+        owned->children[0].n_buffers = 1;
+        owned->children[0].release = release_array;
+        for (size_t i = 0; i < 2; i++) children_[i].export_array(&entries->children[i]);
+        entries->point_at_children(&owned->children[0]);
+    } else {
+        owned->children.resize(children_.size());
+        for (size_t i = 0; i < children_.size(); i++) children_[i].export_array(&owned->children[i]);
+    }
+    owned->validity = std::move(validity_);
+    owned->values = std::move(values_);
+    owned->text = std::move(text_);
+    const bool text = spec_->kind == JsonKind::scalar && is_text(spec_->scalar.type);
+    out->n_buffers = text ? 3 : spec_->kind == JsonKind::structure || spec_->kind == JsonKind::fixed_list ? 1 : 2;
+    owned->buffers[1] = owned->values.data();
+    owned->buffers[2] = owned->text.data() ? owned->text.data() : owned->values.data();
+    owned->point_at_children(out);
+    usual_length_ = length_ + length_ / 16;
+    usual_text_bytes_ = text_bytes_ + text_bytes_ / 16;
+    length_ = null_count_ = capacity_ = text_bytes_ = 0;
+}
+
+void export_columns(std::vector<ArrowArray>* columns, uint64_t rows, ArrowArray* out) {
+    *out = ArrowArray{};
+    auto* owned = new ExportedArray;
+    owned->children = std::move(*columns);
+    out->length = int64_t(rows);
+    out->n_buffers = 1;
+    out->release = release_array;
+    owned->point_at_children(out);
+}
+
+}  // namespace formatter

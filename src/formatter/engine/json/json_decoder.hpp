@@ -1,0 +1,145 @@
+// JSON records to columns. In: bytes that begin at a record; a record is a line. Out: rows in columns, errors, counters.
+// One decoder belongs to one thread at a time; the format it reads is shared and never written.
+//
+// Two halves: json_lines.cpp and json_decoder.cpp note where the wanted values of each record stand, json_values.cpp reads
+// them a column at a time, nested ones from the spaces of the walk. The stops of a row, relative to its segment: begin and
+// end of each column's value, then those of the record.
+// A value in quotes has its stops inside them if its column expects a string. A missing value has both stops at the line
+// end, where no value can stand.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/json/json_filler.hpp"
+#include "engine/json/json_format.hpp"
+#include "engine/json/json_loops.hpp"
+#include "engine/json/json_nested.hpp"
+#include "engine/json/json_record.hpp"
+#include "engine/json/json_shapes.hpp"
+#include "engine/json/json_walk.hpp"
+#include "engine/records/record_decoder.hpp"
+#include "engine/records/row_block.hpp"
+
+namespace formatter {
+
+class JsonDecoder : public RecordDecoder {
+  public:
+    explicit JsonDecoder(std::shared_ptr<const JsonFormat> format);
+
+    void place(const Place&) override;
+    size_t index(const uint8_t* data, size_t size, uint64_t row_limit) override;
+    void index_unterminated(const uint8_t* data, size_t size) override;
+    void materialize() override;
+    uint64_t rows() const override { return columns_.rows() + block_.rows(); }
+    uint64_t records_placed() const override { return records_; }
+    uint64_t byte_count() const override;
+    void export_batch(ArrowArray* out) override;
+
+  private:
+    struct Layout {  // how a column of the plan is kept
+        bool nested = false;
+        bool quoted = false;  // expects a string: stops lie inside its quotes
+        uint32_t position = 0;  // among the flat columns or the nested ones
+    };
+
+    struct Slice {  // lines that are being indexed
+        const uint8_t* begin;
+        const uint8_t* end;
+        const uint8_t* readable_begin;
+        const uint8_t* readable_end;
+        bool utf8_known;
+    };
+
+    // json_lines.cpp
+    // Reads the lines of the slice, at most `row_limit` records; returns where it stopped and lowers the limit.
+    const uint8_t* read_lines(const Slice&, uint64_t* row_limit);
+    const uint32_t* read_known_line(const Slice&, const uint8_t* line, const uint32_t* at, const uint32_t* end);
+    bool read_shape(const JsonShape&, const uint8_t* base, const uint32_t* at);
+    void learn_shape(const uint8_t* base, const uint32_t* at, const uint32_t* end);
+    bool level_lines(const Slice&, const uint32_t* at, const uint32_t* end);
+    void make_room(const uint8_t* line, const Slice&, bool by_text);
+
+    // json_decoder.cpp
+    void read_line(const uint8_t* line, const uint8_t* end, const Slice&);
+    void write_stops(const uint8_t* line, const uint8_t* end);
+    void write_span(uint32_t* out, size_t column, const uint8_t* begin, const uint8_t* end) {
+        if (layout_[column].quoted) {
+            if (*begin == '"' && end - begin >= 2 && end[-1] == '"') begin++, end--;
+        } else if (*begin == '0' || *begin == '-') {
+            // No JSON number begins with a zero that another digit follows; the loops over digits do not mind one.
+            const uint8_t* digit = begin + (*begin == '-');
+            leading_zeros_[column] |= *digit == '0' && uint8_t(digit[1] - '0') <= 9;
+        }
+        out[0] = uint32_t(begin - segment_base_);
+        out[1] = uint32_t(end - segment_base_);
+    }
+    void open_segment(const uint8_t* base, const Slice&);
+    void reject(ErrorCode, const uint8_t* at, const uint8_t* line, const uint8_t* end);
+    Place here() const;
+
+    // json_values.cpp
+    void read_block(uint32_t rows);
+    void decode_columns(bool filter_columns, bool other_columns);
+    void decode_flat(size_t column);
+    void decode_rest(size_t column);
+    void decode_text(size_t column);
+    void decode_text_exactly(size_t column);
+    void decode_nested(size_t column);
+    void read_exactly(size_t column, uint32_t row);
+    void value_error(size_t column, uint32_t row, ErrorCode, const uint8_t* at, bool may_null);
+    const ColumnSpec& spec(size_t column) const { return format_->columns[column].node.scalar; }
+    void note_error(size_t column, uint32_t row, ErrorCode, const uint8_t* at, bool row_kept);
+    void begin_attempt();
+    void forget_attempt();
+    void drop_marked(const std::vector<uint64_t>& dropped);
+    void ready_scratch();
+
+    std::shared_ptr<const JsonFormat> format_;
+    const Kernel* kernel_;
+    JsonRecordReader reader_;
+    JsonWalk walk_;
+    std::vector<Layout> layout_;
+    std::vector<ColumnSpec> flat_specs_;
+    std::vector<bool> is_filter_column_;
+    RowFilter filter_;  // by flat column
+    RowBlock block_;
+    ColumnSet columns_;
+    std::vector<JsonBuilder> nested_;
+    JsonNestedReader nested_reader_;
+    JsonLoops loops_;
+    JsonFiller filler_;
+    bool by_text_ = false;  // the block's records were read by their text: the walk's spaces do not have them
+    std::vector<ValueSpan> spans_;
+    const uint8_t* segment_base_ = nullptr;
+    // The structure of the lines that were indexed last, and how far it is known to be in order.
+    std::unique_ptr<uint32_t[]> positions_;
+    std::unique_ptr<uint8_t[]> kinds_, depths_;
+    std::unique_ptr<JsonValued[]> valued_;
+    size_t positions_room_ = 0;
+    bool has_kinds_ = false, checked_ = false;
+    const uint32_t* leveled_end_ = nullptr;
+    std::unique_ptr<uint32_t[]> line_ends_;  // of what is levelled, among the positions
+    const uint32_t* line_end_ = nullptr;  // of them, that of the line that was walked last
+    std::vector<JsonShape> shapes_;
+    size_t likely_shape_ = 0;
+    std::vector<uint8_t> leading_zeros_;  // per column: some value of the block has one
+    uint32_t misses_ = 0;  // records in a row that had no known shape
+
+    Place place_;
+    size_t offset_ = 0;
+    uint64_t records_ = 0;
+    uint64_t reserved_ = 0;
+    std::vector<uint64_t> usual_text_bytes_;  // of a batch, by flat column
+
+    // Scratch for one block, one bit or value a row.
+    std::vector<uint64_t> valid_, empty_, odd_, rejected_;
+    bool any_rejected_ = false;
+    size_t errors_before_ = 0;
+    uint64_t nulled_ = 0;
+    std::vector<uint64_t> text_before_, nulls_before_;
+    JsonScalar scalar_;
+};
+
+}  // namespace formatter

@@ -1,0 +1,49 @@
+// Nested columns from the spaces a walk has filled: a leaf at a time over all its rows, lists by counts, structures by marks.
+// In: a walk. Out: values appended to builders. Where anything is not plainly right it gives up: JsonNestedReader then
+// decides value by value.
+#pragma once
+
+#include <vector>
+
+#include "engine/json/json_loops.hpp"
+#include "engine/json/json_nested.hpp"
+#include "engine/json/json_walk.hpp"
+
+namespace formatter {
+
+class JsonFiller {
+  public:
+    JsonFiller(const JsonWalk* walk, const Kernel* kernel, JsonNestedReader* reader)
+        : walk_(walk), loops_(kernel), reader_(reader) {}
+
+    // One value a record of the walk. False: the builder must be truncated, and nothing else has happened.
+    bool fill_column(JsonBuilder&, size_t column);
+
+  private:
+    bool fill(JsonBuilder&, uint32_t node);
+    bool fill_structure(JsonBuilder&, uint32_t node);
+    bool fill_list(JsonBuilder&, uint32_t node);
+    bool fill_fixed_width(JsonBuilder&, uint32_t node);
+    bool fill_text(JsonBuilder&, uint32_t node);
+    bool fill_map(JsonBuilder&, uint32_t node);
+    // The value whose entries are `stops`, the long way, into scalar_. False for what is no value of the column.
+    bool read_exactly(const JsonNodeSpec&, const Segment&, const uint32_t* stops, bool quoted);
+
+    struct Scratch {  // a bit a row
+        std::vector<uint64_t> valid, empty, odd;
+        void make_room(size_t rows) {
+            valid.assign(rows / 64 + 2, ~uint64_t(0));
+            empty.resize(rows / 64 + 2);
+            odd.resize(rows / 64 + 2);
+        }
+        void clear_valid(uint32_t row) { valid[row / 64] &= ~(uint64_t(1) << row % 64); }
+    };
+
+    const JsonWalk* walk_;
+    JsonLoops loops_;
+    JsonNestedReader* reader_;
+    Scratch scratch_;
+    JsonScalar scalar_;
+};
+
+}  // namespace formatter

@@ -1,0 +1,168 @@
+#include "engine/json/json_record.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace formatter {
+namespace {
+
+constexpr size_t few_keys = 24;  // a look at each costs less than a hash
+
+uint64_t head_of(Bytes key) {
+    uint64_t head = 0;
+    if (key.size >= 8)
+        std::memcpy(&head, key.data, 8);
+    else if (key.size) {
+        for (size_t i = 0; i < key.size; i++) head |= uint64_t(key.data[i]) << 8 * i;
+    }
+    return head;
+}
+
+Bytes bytes_of(const std::string& text) { return Bytes{reinterpret_cast<const uint8_t*>(text.data()), text.size()}; }
+
+}  // namespace
+
+JsonRecordReader::JsonRecordReader(const JsonFormat* format) : format_(format), nodes_(1) {
+    for (uint32_t column = 0; column < format->columns.size(); column++) {
+        uint32_t at = 0;
+        for (const std::string& token : format->columns[column].path) {
+            uint32_t next = 0;
+            for (uint32_t child : nodes_[at].children)
+                if (nodes_[child].key == token) next = child;
+            if (next == 0) {
+                next = uint32_t(nodes_.size());
+                nodes_.emplace_back();
+                nodes_[next].key = token;
+                nodes_[at].children.push_back(next);
+            }
+            at = next;
+        }
+        nodes_[at].columns.push_back(column);
+    }
+    for (Node& node : nodes_) {
+        for (uint32_t i = 0; i < node.children.size(); i++) {
+            const std::string& key = nodes_[node.children[i]].key;
+            node.heads.emplace_back(head_of(bytes_of(key)), key.size());
+            if (node.children.size() > few_keys) node.by_key.emplace(key, i);
+        }
+    }
+    for (const std::string& key : format->ignored_keys) ignored_.emplace(key, true);
+}
+
+int JsonRecordReader::find(uint32_t node, Bytes key, size_t guess) const {
+    return find(node, key, head_of(key), guess);
+}
+
+int JsonRecordReader::find(uint32_t node, Bytes key, uint64_t head, size_t guess) const {
+    const Node& n = nodes_[node];
+    const std::pair<uint64_t, size_t> wanted(head, key.size);
+    const auto is = [&](size_t i) {
+        return n.heads[i] == wanted && (key.size <= 8 || key.equals(nodes_[n.children[i]].key));
+    };
+    if (guess < n.heads.size() && is(guess)) return int(guess);
+    if (n.children.size() > few_keys) {
+        const auto found = n.by_key.find(std::string_view(reinterpret_cast<const char*>(key.data), key.size));
+        return found == n.by_key.end() ? -1 : int(found->second);
+    }
+    for (size_t i = 0; i < n.heads.size(); i++)
+        if (is(i)) return int(i);
+    return -1;
+}
+
+Skipped JsonRecordReader::read(const uint8_t* at, const uint8_t* end, ValueSpan* spans) {
+    std::fill(spans, spans + format_->columns.size(), ValueSpan{});
+    if (!nodes_[0].columns.empty()) {  // the pointer "" is the whole record
+        const Skipped whole = skip_value(at, end);
+        if (whole.code != ErrorCode::none) return whole;
+        const uint8_t* last = whole.at;
+        while (last > at && is_json_space(last[-1])) last--;
+        for (uint32_t column : nodes_[0].columns) spans[column] = {at, last};
+    }
+    return read_object(0, at, end, spans);
+}
+
+Skipped JsonRecordReader::read_object(uint32_t node, const uint8_t* at, const uint8_t* end, ValueSpan* spans) {
+    const uint64_t object = ++objects_;
+    size_t guess = 0;
+    at = skip_json_space(at + 1, end);
+    if (at < end && *at == '}') return {at + 1, ErrorCode::none};
+    for (;;) {
+        at = skip_json_space(at, end);
+        const uint8_t* const key_at = at;
+        if (at == end || *at != '"') return {at, ErrorCode::malformed};
+        const Skipped close = check_string(at + 1, end);
+        if (close.code != ErrorCode::none)
+            return {close.code == ErrorCode::unterminated_quote ? at : close.at, close.code};
+        Bytes key{at + 1, size_t(close.at - at - 1)};
+        if (!is_plain_string(key)) {
+            const ErrorCode code = unescape(key, &scratch_);
+            if (code != ErrorCode::none) return {at, code};
+            key = Bytes{reinterpret_cast<const uint8_t*>(scratch_.data()), scratch_.size()};
+        }
+        at = skip_json_space(close.at + 1, end);
+        if (at == end || *at != ':') return {at, ErrorCode::malformed};
+        at = skip_json_space(at + 1, end);
+        const int found = find(node, key, guess);
+        bool wanted = found >= 0;
+        Skipped done{};
+        if (wanted) {
+            guess = size_t(found) + 1;
+            const uint32_t child = nodes_[node].children[size_t(found)];
+            const bool again = nodes_[child].seen == object;
+            nodes_[child].seen = object;
+            if (again && format_->duplicates == DuplicateKey::error) return {key_at, ErrorCode::duplicate_key};
+            wanted = !again || format_->duplicates == DuplicateKey::last;
+            if (wanted) {
+                if (again) forget(child, spans);
+                done = read_value(child, at, end, spans);
+            }
+        } else if (format_->unknown_is_error && node == 0 &&
+                   !ignored_.count(std::string_view(reinterpret_cast<const char*>(key.data), key.size))) {
+            return {key_at, ErrorCode::unknown_key};
+        }
+        if (!wanted) done = skip_value(at, end);
+        if (done.code != ErrorCode::none) return done;
+        at = skip_json_space(done.at, end);
+        if (at == end || (*at != ',' && *at != '}')) return {at, ErrorCode::malformed};
+        if (*at++ == '}') return {at, ErrorCode::none};
+    }
+}
+
+Skipped JsonRecordReader::read_array(uint32_t node, const uint8_t* at, const uint8_t* end, ValueSpan* spans) {
+    at = skip_json_space(at + 1, end);
+    if (at < end && *at == ']') return {at + 1, ErrorCode::none};
+    for (uint64_t item = 0;; item++) {
+        const std::string token = std::to_string(item);
+        const int found = find(node, Bytes{reinterpret_cast<const uint8_t*>(token.data()), token.size()}, ~size_t(0));
+        at = skip_json_space(at, end);
+        const Skipped done =
+            found >= 0 ? read_value(nodes_[node].children[size_t(found)], at, end, spans) : skip_value(at, end);
+        if (done.code != ErrorCode::none) return done;
+        at = skip_json_space(done.at, end);
+        if (at == end || (*at != ',' && *at != ']')) return {at, ErrorCode::malformed};
+        if (*at++ == ']') return {at, ErrorCode::none};
+    }
+}
+
+Skipped JsonRecordReader::read_value(uint32_t node, const uint8_t* at, const uint8_t* end, ValueSpan* spans) {
+    if (at == end || *at == ',' || *at == '}' || *at == ']') return {at, ErrorCode::malformed};
+    Skipped done{};
+    if (!nodes_[node].columns.empty()) {
+        done = skip_value(at, end);
+        if (done.code != ErrorCode::none) return done;
+        const uint8_t* last = done.at;
+        while (is_json_space(last[-1])) last--;
+        for (uint32_t column : nodes_[node].columns) spans[column] = {at, last};
+        if (nodes_[node].children.empty()) return done;
+    }
+    if (!nodes_[node].children.empty() && *at == '{') return read_object(node, at, end, spans);
+    if (!nodes_[node].children.empty() && *at == '[') return read_array(node, at, end, spans);
+    return skip_value(at, end);
+}
+
+void JsonRecordReader::forget(uint32_t node, ValueSpan* spans) {
+    for (uint32_t column : nodes_[node].columns) spans[column] = ValueSpan{};
+    for (uint32_t child : nodes_[node].children) forget(child, spans);
+}
+
+}  // namespace formatter

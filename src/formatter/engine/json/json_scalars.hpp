@@ -1,0 +1,33 @@
+// One JSON value that is not nested, exactly, as its column's type. In: text that begins at a value. Out: the value or
+// what is wrong with it: the reference behind the fast loops.
+#pragma once
+
+#include "engine/json/json_format.hpp"
+#include "engine/json/json_text.hpp"
+
+namespace formatter {
+
+struct JsonScalar {
+    bool null = false;
+    int64_t integer = 0;  // integers, booleans, dates, timestamps
+    double real = 0;
+    __int128 wide = 0;
+    Bytes text{};         // of string and binary columns; may lie in `scratch`
+    std::string scratch;
+};
+
+// Reads the value at `at` and stops behind it; on an error, where the value (or the offending byte of it) stands.
+// Strings hold valid UTF-8 as far as the record does.
+Skipped parse_json_scalar(const JsonNodeSpec&, const uint8_t* at, const uint8_t* end, JsonScalar* out);
+
+// The key of a map's entry, unescaped, as its key's type: what a value of that type may be, here always between quotes.
+ErrorCode parse_json_key(const JsonNodeSpec&, Bytes key, JsonScalar* out);
+// Bytes that two keys of one type share if and only if they are the same key.
+std::string identity_of_key(const ColumnSpec&, const JsonScalar&);
+// The same for equal keys, and seldom for others.
+uint64_t digest_of_key(const ColumnSpec&, const JsonScalar&);
+
+// Puts a value of a fixed-width type at position `at` of `values`.
+void store_json_scalar(const ColumnSpec&, const JsonScalar&, uint8_t* values, uint64_t at);
+
+}  // namespace formatter

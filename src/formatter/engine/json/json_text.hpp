@@ -1,0 +1,56 @@
+// JSON as text: where tokens and values end, what the grammar says of them, what a string means. In: bytes of one record.
+// Out: positions, verdicts, unescaped text. Knows no schema and no types.
+//
+// A record is one line, so no '\n' is ever white space here, and none may stand inside a string.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "engine/values/exact_values.hpp"
+#include "engine/columns/row_errors.hpp"
+
+namespace formatter {
+
+constexpr uint32_t json_depth_limit = 1024;  // brackets open at once, as in the parsers users compare with
+
+inline bool is_json_space(uint8_t c) { return c == ' ' || c == '\t' || c == '\r'; }
+inline const uint8_t* skip_json_space(const uint8_t* at, const uint8_t* end) {
+    while (at < end && is_json_space(*at)) at++;
+    return at;
+}
+
+// `at` stands behind an opening quote. Returns where the closing quote stands, or `end`.
+const uint8_t* find_string_end(const uint8_t* at, const uint8_t* end);
+
+// Where skipping came to, or what is wrong at `at`.
+struct Skipped {
+    const uint8_t* at;
+    ErrorCode code;
+};
+// `at` stands where a value begins. Stops at the ',', '}' or ']' that ends it, or at `end`. Strings must close and
+// brackets must match; nothing else is looked at.
+Skipped skip_value(const uint8_t* at, const uint8_t* end);
+// The whole grammar of the value that begins at `at`; stops right behind it. Escapes are checked, their meaning is not.
+Skipped check_value(const uint8_t* at, const uint8_t* end);
+// `at` stands behind the opening quote; stops at the closing one. Control characters and unknown escapes are malformed.
+// `escapes`: whether there is something to unescape.
+Skipped check_string(const uint8_t* at, const uint8_t* end, bool* escapes);
+inline Skipped check_string(const uint8_t* at, const uint8_t* end) {
+    bool escapes;
+    return check_string(at, end, &escapes);
+}
+// -?(0|[1-9][0-9]*)(.[0-9]+)?([eE][+-]?[0-9]+)?  over exactly these bytes.
+bool is_json_number(Bytes);
+
+// What stands between the quotes of a string, unescaped into `out`. A surrogate without its partner is bad_utf8: it has
+// no UTF-8; as a `Surrogate::replacement` it is U+FFFD. Bytes that are not escapes are copied as they are.
+enum class Surrogate : bool { error, replacement };
+ErrorCode unescape(Bytes content, std::string* out, Surrogate alone = Surrogate::error);
+// The same to memory that holds sixteen bytes more than the content; unescaped text is never longer.
+ErrorCode unescape(Bytes content, uint8_t* to, size_t* written, Surrogate alone = Surrogate::error);
+// True if the content needs no unescaping and holds nothing a string must not hold.
+bool is_plain_string(Bytes content);
+
+}  // namespace formatter

@@ -1,0 +1,164 @@
+// The first part of a push, under the lock: is this buffer new, in range and affordable, and may it be used already?
+#include <algorithm>
+
+#include "engine/stream/stream_call.hpp"
+
+namespace formatter {
+
+Origin& StreamEngine::origin_of(uint64_t id) {
+    return origins_.try_emplace(id, id, options_.format.has_header).first->second;
+}
+
+// Sequences may wrap; positions never do. Of the positions a sequence can mean, the one nearest to the prefix is meant.
+uint64_t StreamEngine::position_of(const Origin& origin, uint64_t sequence) const {
+    const uint64_t period = options_.max_sequence;
+    if (period == 0) return sequence;
+    const uint64_t next = origin.ring.prefix() + 1;
+    const uint64_t next_sequence = (next - 1) % period + 1;
+    const uint64_t ahead = sequence >= next_sequence ? sequence - next_sequence : sequence + (period - next_sequence);
+    if (ahead < (period + 1) / 2 || next <= period - ahead) return next + ahead;
+    return next - (period - ahead);
+}
+
+uint64_t StreamEngine::sequence_of(uint64_t position) const {
+    return options_.max_sequence && position ? (position - 1) % options_.max_sequence + 1 : position;
+}
+
+PushStatus StreamEngine::admit(const Arrived& arrived, uint64_t position, bool lost, Call& call) {
+    const PushedBuffer& buffer = arrived.buffer;
+    const FrameEnds& ends = arrived.ends;
+    Origin& origin = origin_of(buffer.origin);
+    const uint64_t prefix = origin.ring.prefix();
+    const bool waiting = origin.outstanding && origin.outstanding->held.count(position);
+    const uint64_t taken = std::max(prefix, origin.outstanding ? origin.outstanding->led_to : 0);
+    if (position <= taken || waiting || origin.ring.seen(position)) return PushStatus::duplicate;
+    if (origin.finished) return PushStatus::finished;
+    if (position - prefix > ShredRing::max_slots) return PushStatus::out_of_range;
+    const bool waits = in_order() || origin.preamble_open;
+    const bool next = position == taken + 1;
+    // The next buffer in order is always taken: it is what frees the others.
+    const uint64_t kept = waits || !ends.any() ? buffer.size : ends.first + (buffer.size - ends.last);
+    const uint64_t undecided = call.run.origin && !call.run.delimited ? call.run.bytes : 0;
+    if (!next && (counts_.pending_bytes + undecided + kept > options_.max_pending_bytes || too_many_notes()))
+        return PushStatus::pending_limit;
+    call.touch(origin);
+    counts_.buffers++;
+    counts_.bytes += buffer.size;
+    counts_.lost += lost;
+    if (!waits) {
+        extend_run(origin, position, Piece{buffer.data, buffer.size, buffer.before}, ends, lost, call);
+    } else if (next && may_decode(origin, call)) {
+        follow(origin, position, Piece{buffer.data, buffer.size, buffer.before}, arrived.quotes, lost, call);
+    } else {
+        Held& held = origin.work().held[position];
+        if (call.alone) {  // copied already, before the lock was taken
+            held.bytes = call.block.take();
+            held.before = buffer.before;
+        } else {
+            held.bytes.append(buffer.data, buffer.size);
+        }
+        held.quotes = arrived.quotes;
+        held.lost = lost;
+        counts_.pending_bytes += buffer.size;
+        counts_.pending_buffers++;
+    }
+    return PushStatus::ok;
+}
+
+// Whether this call may hand on buffers of the origin: unless another one is ahead of it, and in ordered streams one call
+// at a time.
+bool StreamEngine::may_decode(Origin& origin, Call& call) const {
+    if (origin.outstanding && origin.outstanding->led_to) return false;
+    if (!options_.ordered || call.decodes(origin)) return true;
+    if (origin.busy) return false;
+    origin.busy = true;
+    call.decoding.push_back(&origin);
+    return true;
+}
+
+// From here on the origin's records are read with the columns where its header names them.
+void StreamEngine::use_header(Origin& origin, const std::string& header) {
+    const auto entry = formats_.try_emplace(header).first;
+    if (!entry->second)
+        entry->second =
+            plan_->format.read_preamble(reinterpret_cast<const uint8_t*>(header.data()), header.size()).format;
+    origin.header = &entry->first;
+    origin.format = entry->second.get();
+}
+
+// The next buffer in order: its start state is certain.
+void StreamEngine::follow(Origin& origin, uint64_t position, Piece buffer, uint64_t quotes, bool lost, Call& call) {
+    const Framing& framing = options_.format.framing;
+    FrameEnds ends;
+    if (lost) {
+        // Nothing is known of a lost buffer: what follows is read as if it began outside quotes, behind the header.
+        origin.state = ScanState{};
+        origin.preamble_open = false;
+    } else {
+        ends = framing.ends_after(buffer.data, buffer.size, quotes, &origin.state);
+    }
+    if (origin.preamble_open) {
+        // All up to the header's end counts as one record: which of its lines is the header is known only there.
+        const uint64_t end = origin.work().preamble.advance(framing, buffer.data, buffer.size);
+        ends.first = end;
+        if (ends.last == FrameEnds::later) ends.last = framing.last_end(buffer.data, buffer.size, origin.state.inside);
+        ends.last = end == FrameEnds::none ? end : std::max(end, ends.last);
+        origin.preamble_open = end == FrameEnds::none;
+        if (!origin.preamble_open) use_header(origin, origin.work().preamble.line);
+    }
+    extend_run(origin, position, buffer, ends, lost, call);
+}
+
+// Hands on the held buffers whose start state is now certain.
+void StreamEngine::release_held(Origin& origin, Call& call) {
+    const auto take = [&](std::map<uint64_t, Held>::iterator at) {
+        Held buffer = std::move(at->second);
+        const uint64_t position = at->first;
+        origin.outstanding->held.erase(at);
+        const Piece piece{buffer.data(), buffer.size(), buffer.before};
+        counts_.pending_bytes -= piece.size;
+        counts_.pending_buffers--;
+        if (in_order() || origin.preamble_open) {
+            follow(origin, position, piece, buffer.quotes, buffer.lost, call);
+        } else {
+            extend_run(origin, position, piece, options_.format.framing.ends_anywhere(piece.data, piece.size),
+                       buffer.lost, call);
+        }
+        if (buffer.bytes.size) call.owners.push_back(std::move(buffer.bytes));
+    };
+    // A share at a time: calls that only brought buffers to wait take the next one meanwhile.
+    constexpr uint64_t share_bytes = 256 << 10;
+    uint64_t taken = 0;
+    while (taken < share_bytes && origin.outstanding && !origin.outstanding->held.empty()) {
+        const auto at = origin.outstanding->held.begin();
+        const bool waits = in_order() || origin.preamble_open;
+        if (waits && (at->first != origin.ring.prefix() + 1 || !may_decode(origin, call))) return;
+        call.touch(origin);
+        taken += at->second.size() + 1;
+        take(at);
+    }
+}
+
+std::vector<SequenceSpan> StreamEngine::missing(Origin& origin, uint64_t last_position) {
+    constexpr size_t named_most = 16;
+    std::vector<SequenceSpan> spans;
+    if (!in_order() && !origin.preamble_open) {
+        spans.resize(named_most);
+        spans.resize(std::min(named_most, origin.ring.holes(spans.data(), named_most, last_position)));
+    } else {
+        uint64_t next = origin.ring.prefix() + 1;
+        const auto add = [&](uint64_t first, uint64_t last) {
+            if (first <= last && spans.size() < named_most) spans.push_back({first, last});
+        };
+        if (origin.outstanding)
+            for (const auto& held : origin.outstanding->held) {
+                add(next, held.first - 1);
+                next = held.first + 1;
+            }
+        add(next, last_position);
+    }
+    for (SequenceSpan& span : spans) span = {sequence_of(span.first), sequence_of(span.last)};
+    return spans;
+}
+
+}  // namespace formatter

@@ -1,0 +1,221 @@
+// Dates and timestamps one at a time: ISO 8601 in its usual spellings, and strptime-like formats.
+#include <cstring>
+
+#include "engine/values/exact_values.hpp"
+
+namespace formatter {
+namespace {
+
+struct Reader {
+    const uint8_t* at;
+    const uint8_t* end;
+    bool take(uint8_t c) {
+        if (at < end && *at == c) return at++, true;
+        return false;
+    }
+    // Between `least` and `most` digits.
+    bool number(int least, int most, int* out) {
+        int value = 0, count = 0;
+        for (; at < end && count < most && uint8_t(*at - '0') <= 9; at++, count++) value = value * 10 + (*at - '0');
+        *out = value;
+        return count >= least;
+    }
+};
+
+struct Civil {
+    int year = 1970, month = 1, day = 1, hour = 0, minute = 0, second = 0;
+    int64_t nanos = 0;
+    bool inexact = false;   // digits finer than a nanosecond that are not zero
+    int offset_seconds = 0;
+};
+
+int days_in_month(int year, int month) {
+    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    const bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    return month == 2 && leap ? 29 : days[month - 1];
+}
+
+bool valid(const Civil& c) {
+    return c.year >= 1 && c.month >= 1 && c.month <= 12 && c.day >= 1 && c.day <= days_in_month(c.year, c.month) &&
+           c.hour < 24 && c.minute < 60 && c.second < 60;
+}
+
+// Days since 1970-01-01 in the proleptic Gregorian calendar: years start in March, so leap days come last.
+int64_t days_from_civil(int64_t y, int m, int d) {
+    y -= m <= 2;
+    const int64_t era = (y >= 0 ? y : y - 399) / 400;
+    const int64_t year_of_era = y - era * 400;
+    const int64_t day_of_year = (153 * (m + (m > 2 ? -3 : 9)) + 2) / 5 + d - 1;
+    return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719468;
+}
+
+ErrorCode to_unit(const Civil& c, TimeUnit unit, int64_t* out) {
+    if (!valid(c)) return ErrorCode::invalid;
+    const int64_t seconds =
+        days_from_civil(c.year, c.month, c.day) * 86400 + c.hour * 3600 + c.minute * 60 + c.second - c.offset_seconds;
+    static const int64_t per_second[] = {1, 1000, 1000000, 1000000000};
+    const int64_t scale = per_second[static_cast<int>(unit)];
+    const int64_t grain = 1000000000 / scale;
+    if (c.inexact || c.nanos % grain) return ErrorCode::precision;
+    const __int128 value = __int128(seconds) * scale + c.nanos / grain;
+    if (value > INT64_MAX || value < INT64_MIN) return ErrorCode::overflow;
+    *out = int64_t(value);
+    return ErrorCode::none;
+}
+
+void fraction(Reader& r, Civil* c) {
+    int64_t unit = 100000000;
+    for (; r.at < r.end && uint8_t(*r.at - '0') <= 9; r.at++) {
+        if (unit)
+            c->nanos += (*r.at - '0') * unit;
+        else
+            c->inexact |= *r.at != '0';
+        unit /= 10;
+    }
+}
+
+bool zone(Reader& r, Civil* c) {
+    if (r.take('Z') || r.take('z')) return true;
+    if (r.at == r.end || (*r.at != '+' && *r.at != '-')) return false;
+    const int sign = *r.at++ == '-' ? -1 : 1;
+    int hours, minutes = 0;
+    if (!r.number(2, 2, &hours)) return false;
+    if (r.take(':')) {
+        if (!r.number(2, 2, &minutes)) return false;
+    } else if (r.at < r.end && !r.number(2, 2, &minutes)) {
+        return false;
+    }
+    if (hours > 23 || minutes > 59) return false;
+    c->offset_seconds = sign * (hours * 3600 + minutes * 60);
+    return true;
+}
+
+// Extended (2020-02-29) or basic (20200229); `basic` tells the time behind it to go without colons.
+bool iso_date(Reader& r, Civil* c, bool* basic) {
+    if (!r.number(4, 4, &c->year)) return false;
+    *basic = !r.take('-');
+    return r.number(2, 2, &c->month) && (*basic || r.take('-')) && r.number(2, 2, &c->day);
+}
+
+// 10, 10:11, 10:11:12, 10:11:12.5 and 10:11:12,5; the same without colons where `basic`.
+bool iso_time(Reader& r, bool basic, Civil* c) {
+    const auto more = [&] { return basic ? r.at < r.end && uint8_t(*r.at - '0') <= 9 : r.take(':'); };
+    if (!r.number(2, 2, &c->hour)) return false;
+    if (!more()) return true;
+    if (!r.number(2, 2, &c->minute)) return false;
+    if (!more()) return true;
+    if (!r.number(2, 2, &c->second)) return false;
+    if (!r.take('.') && !r.take(',')) return true;
+    const uint8_t* before = r.at;
+    fraction(r, c);
+    return r.at > before;
+}
+
+bool month_name(Reader& r, bool full, int* month) {
+    static const char* const names[] = {"january", "february", "march",     "april",   "may",      "june",
+                                        "july",    "august",   "september", "october", "november", "december"};
+    for (int m = 0; m < 12; m++) {
+        const size_t length = full ? std::strlen(names[m]) : 3;
+        if (size_t(r.end - r.at) < length) continue;
+        size_t i = 0;
+        while (i < length && (r.at[i] | 32) == uint8_t(names[m][i])) i++;
+        if (i == length) return r.at += length, *month = m + 1, true;
+    }
+    return false;
+}
+
+bool by_format(Reader& r, const std::string& format, Civil* c) {
+    int half_day = -1, day_of_year = 0;
+    for (size_t i = 0; i < format.size(); i++) {
+        if (format[i] != '%' || i + 1 == format.size()) {
+            if (!r.take(uint8_t(format[i]))) return false;
+            continue;
+        }
+        bool ok = true;
+        switch (format[++i]) {
+            case 'Y': ok = r.number(4, 4, &c->year); break;
+            case 'y':
+                ok = r.number(2, 2, &c->year);
+                c->year += c->year < 69 ? 2000 : 1900;  // as POSIX
+                break;
+            case 'm': ok = r.number(1, 2, &c->month); break;
+            case 'd': ok = r.number(1, 2, &c->day); break;
+            case 'H':
+            case 'I': ok = r.number(1, 2, &c->hour); break;
+            case 'M': ok = r.number(1, 2, &c->minute); break;
+            case 'S': ok = r.number(1, 2, &c->second); break;
+            case 'f': {
+                const uint8_t* before = r.at;
+                fraction(r, c);
+                ok = r.at > before;
+                break;
+            }
+            case 'j': ok = r.number(1, 3, &day_of_year) && day_of_year >= 1; break;
+            case 'b': ok = month_name(r, false, &c->month); break;
+            case 'B': ok = month_name(r, true, &c->month); break;
+            case 'z': ok = zone(r, c); break;
+            case 'p': {
+                if (r.end - r.at < 2 || (r.at[1] | 32) != 'm') return false;
+                const uint8_t first = r.at[0] | 32;
+                if (first != 'a' && first != 'p') return false;
+                half_day = first == 'p';
+                r.at += 2;
+                break;
+            }
+            default: ok = r.take(uint8_t(format[i])); break;  // %% and unknown letters stand for themselves
+        }
+        if (!ok) return false;
+    }
+    if (half_day >= 0) {
+        if (c->hour < 1 || c->hour > 12) return false;
+        c->hour = c->hour % 12 + 12 * half_day;
+    }
+    if (day_of_year) {
+        for (c->month = 1; c->month <= 12 && day_of_year > days_in_month(c->year, c->month); c->month++)
+            day_of_year -= days_in_month(c->year, c->month);
+        c->day = day_of_year;
+    }
+    return r.at == r.end;
+}
+
+}  // namespace
+
+ErrorCode parse_date(Bytes field, int32_t* out) {
+    Reader r{field.data, field.data + field.size};
+    Civil c;
+    bool basic;
+    if (!iso_date(r, &c, &basic) || r.at != r.end || !valid(c)) return ErrorCode::invalid;
+    *out = int32_t(days_from_civil(c.year, c.month, c.day));
+    return ErrorCode::none;
+}
+
+ErrorCode parse_time_of_day(Bytes field, TimeUnit unit, int64_t* out) {
+    Reader r{field.data, field.data + field.size};
+    Civil c;
+    const bool alone = field.size < 3 || field.data[2] != ':';  // an hour alone is a number
+    if (alone || !iso_time(r, false, &c) || r.at != r.end) return ErrorCode::invalid;
+    return to_unit(c, unit, out);
+}
+
+ErrorCode parse_timestamp(Bytes field, TimeUnit unit, int64_t* out) {
+    Reader r{field.data, field.data + field.size};
+    Civil c;
+    bool basic;
+    if (!iso_date(r, &c, &basic)) return ErrorCode::invalid;
+    if (r.at == r.end && basic) return ErrorCode::invalid;  // eight digits are as likely a count since 1970
+    if (r.at < r.end) {
+        if (!r.take('T') && !r.take(' ') && !r.take('t')) return ErrorCode::invalid;
+        if (!iso_time(r, basic, &c)) return ErrorCode::invalid;
+        if (r.at < r.end && (!zone(r, &c) || r.at != r.end)) return ErrorCode::invalid;
+    }
+    return to_unit(c, unit, out);
+}
+
+ErrorCode parse_timestamp_as(Bytes field, const std::string& format, TimeUnit unit, int64_t* out) {
+    Reader r{field.data, field.data + field.size};
+    Civil c;
+    if (!by_format(r, format, &c)) return ErrorCode::invalid;
+    return to_unit(c, unit, out);
+}
+
+}  // namespace formatter

@@ -1,0 +1,405 @@
+#include "engine/values/exact_values.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <cstring>
+
+#include "engine/values/decimal_floats.hpp"
+
+namespace formatter {
+namespace {
+
+bool is_digit(uint8_t c) { return uint8_t(c - '0') <= 9; }
+uint8_t lower(uint8_t c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; }
+
+bool equals_ignoring_case(const uint8_t* at, const uint8_t* end, const char* word) {
+    for (; at < end && *word; at++, word++)
+        if (lower(*at) != uint8_t(*word)) return false;
+    return at == end && !*word;
+}
+
+// Appends the digits from `at` on to `digits` while nineteen at most count, eight at a time and without a branch for how
+// many there are in the last eight. `first`: the field's first byte; nothing outside the field is read.
+const uint8_t* take_digits(const uint8_t* first, const uint8_t* at, const uint8_t* end, uint64_t* digits, int* count) {
+    static const uint32_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+    while (at < end && *count <= 11) {
+        const size_t left = size_t(end - at);
+        uint64_t word;
+        if (left >= 8) {
+            std::memcpy(&word, at, 8);
+        } else if (end - first >= 8) {
+            std::memcpy(&word, end - 8, 8);
+            word >>= 8 * (8 - left);
+        } else {
+            break;
+        }
+        word ^= 0x3030303030303030;
+        const uint64_t others = ((word + 0x7676767676767676) | word) & 0x8080808080808080;
+        // A byte behind the field is zero here, which is no digit any more.
+        const unsigned run = others ? unsigned(__builtin_ctzll(others)) / 8 : 8;
+        if (run == 0) return at;
+        word <<= 8 * (8 - run);
+        word = word * 10 + (word >> 8);
+        const uint64_t pairs = 0x000000FF000000FF;
+        const uint32_t value =
+            uint32_t(((word & pairs) * 0x000F424000000064 + (word >> 16 & pairs) * 0x0000271000000001) >> 32);
+        *digits = *digits * powers[run] + value;
+        *count += *digits ? int(run) : 0;
+        at += run;
+        if (run < 8) return at;
+    }
+    for (; at < end && is_digit(*at) && *count < 19; at++) {
+        *digits = *digits * 10 + (*at - '0');
+        *count += *digits != 0;
+    }
+    return at;
+}
+
+struct IntegerRange {
+    uint64_t largest;   // positive
+    uint64_t smallest;  // magnitude of the most negative
+};
+
+IntegerRange range_of(ColumnType type) {
+    switch (type) {
+        case ColumnType::int8: return {127, 128};
+        case ColumnType::int16: return {32767, 32768};
+        case ColumnType::int32: return {2147483647, 2147483648ull};
+        case ColumnType::uint8: return {255, 0};
+        case ColumnType::uint16: return {65535, 0};
+        case ColumnType::uint32: return {4294967295ull, 0};
+        case ColumnType::uint64: return {~uint64_t(0), 0};
+        default: return {uint64_t(INT64_MAX), uint64_t(INT64_MAX) + 1};
+    }
+}
+
+}  // namespace
+
+bool Bytes::equals(const std::string& text) const {
+    return size == text.size() && std::memcmp(data, text.data(), size) == 0;
+}
+
+ErrorCode parse_integer(Bytes field, ColumnType type, int64_t* out) {
+    const uint8_t* at = field.data;
+    const uint8_t* end = at + field.size;
+    bool negative = false;
+    if (at < end && (*at == '-' || *at == '+')) negative = *at++ == '-';
+    if (at == end) return ErrorCode::invalid;
+    const IntegerRange range = range_of(type);
+    const uint64_t limit = negative ? range.smallest : range.largest;
+    uint64_t value = 0;
+    int count = 0;
+    if (take_digits(at, at, end, &value, &count) == end && value <= limit) {
+        *out = int64_t(negative ? 0 - value : value);
+        return ErrorCode::none;
+    }
+    for (const uint8_t* p = at; p < end; p++)
+        if (!is_digit(*p)) return ErrorCode::invalid;
+    value = 0;
+    for (; at < end; at++) {
+        if (__builtin_mul_overflow(value, uint64_t(10), &value)) return ErrorCode::overflow;
+        if (__builtin_add_overflow(value, uint64_t(*at - '0'), &value)) return ErrorCode::overflow;
+    }
+    if (value > limit) return ErrorCode::overflow;
+    *out = int64_t(negative ? 0 - value : value);
+    return ErrorCode::none;
+}
+
+namespace {
+
+// digits[.digits][e[+-]digits] without its sign, if nineteen digits and a small exponent say it all.
+bool parse_usual_float(const uint8_t* at, const uint8_t* end, uint8_t decimal_point, int bits, double* out) {
+    uint64_t digits = 0;
+    int count = 0, exponent = 0;
+    const uint8_t *const begin = at, *const first = at;
+    at = take_digits(first, at, end, &digits, &count);
+    const bool whole = at > begin;
+    if (!whole) return false;
+    if (at < end && *at == decimal_point) {
+        const uint8_t* const fraction = ++at;
+        at = take_digits(first, at, end, &digits, &count);
+        exponent = -int(at - fraction);
+    }
+    if (at < end && lower(*at) == 'e') {
+        at++;
+        const bool negative = at < end && *at == '-';
+        if (at < end && (*at == '-' || *at == '+')) at++;
+        int power = 0;
+        const uint8_t* const power_digits = at;
+        for (; at < end && is_digit(*at) && at - power_digits < 4; at++) power = power * 10 + (*at - '0');
+        if (at == power_digits) return false;
+        exponent += negative ? -power : power;
+    }
+    return at == end && nearest_binary(digits, exponent, bits, out);
+}
+
+}  // namespace
+
+ErrorCode parse_float(Bytes field, ColumnType type, uint8_t decimal_point, double* out) {
+    const uint8_t* at = field.data;
+    const uint8_t* end = at + field.size;
+    bool negative = false;
+    if (at < end && (*at == '-' || *at == '+')) negative = *at++ == '-';
+    if (at == end) return ErrorCode::invalid;
+    if (parse_usual_float(at, end, decimal_point, type == ColumnType::float32 ? 24 : 53, out)) {
+        if (negative) *out = -*out;
+        return ErrorCode::none;
+    }
+    if (equals_ignoring_case(at, end, "inf") || equals_ignoring_case(at, end, "infinity")) {
+        *out = negative ? -HUGE_VAL : HUGE_VAL;
+        return ErrorCode::none;
+    }
+    if (equals_ignoring_case(at, end, "nan")) {
+        *out = std::nan("");
+        return ErrorCode::none;
+    }
+    // The grammar is checked here; from_chars then reads exactly these bytes, with '.' for the point.
+    char small[64];
+    std::string large;
+    const size_t size = size_t(end - at);
+    char* text = small;
+    if (size >= sizeof small) {
+        large.assign(size, 0);
+        text = &large[0];
+    }
+    size_t digits = 0, i = 0;
+    bool nonzero = false;
+    int64_t magnitude = 0;  // position of the first non-zero digit, only its sign and rough size matter
+    bool point = false;
+    for (; i < size; i++) {
+        const uint8_t c = at[i];
+        if (is_digit(c)) {
+            digits++;
+            if (!nonzero && c != '0')
+                nonzero = true;
+            else if (!nonzero && point)
+                magnitude--;
+            if (nonzero && !point) magnitude++;
+            text[i] = char(c);
+        } else if (c == decimal_point && !point) {
+            point = true;
+            text[i] = '.';
+        } else {
+            break;
+        }
+    }
+    if (digits == 0) return ErrorCode::invalid;
+    int64_t exponent = 0;
+    if (i < size) {
+        if (lower(at[i]) != 'e') return ErrorCode::invalid;
+        text[i++] = 'e';
+        bool exponent_negative = false;
+        if (i < size && (at[i] == '-' || at[i] == '+')) {
+            exponent_negative = at[i] == '-';
+            text[i] = char(at[i]);
+            i++;
+        }
+        if (i == size) return ErrorCode::invalid;
+        for (; i < size; i++) {
+            if (!is_digit(at[i])) return ErrorCode::invalid;
+            if (exponent < 1000000000) exponent = exponent * 10 + (at[i] - '0');
+            text[i] = char(at[i]);
+        }
+        if (exponent_negative) exponent = -exponent;
+    }
+    double value = 0;
+    if (nonzero) {
+        std::from_chars_result result;
+        if (type == ColumnType::float32) {
+            float narrow = 0;
+            result = std::from_chars(text, text + size, narrow);
+            value = narrow;
+        } else {
+            result = std::from_chars(text, text + size, value);
+        }
+        if (result.ec == std::errc::result_out_of_range) {
+            if (magnitude + exponent > 0) return ErrorCode::overflow;
+            value = 0;
+        }
+        if (std::isinf(value)) return ErrorCode::overflow;
+    }
+    *out = negative ? -value : value;
+    return ErrorCode::none;
+}
+
+namespace {
+
+// A negative scale: the digits left of the point that it leaves no room for have to be zeros.
+ErrorCode parse_coarse_decimal(Bytes field, uint8_t precision, int dropped, uint8_t decimal_point, __int128* out) {
+    size_t at = 0;
+    const bool negative = field.size && field.data[0] == '-';
+    if (field.size && (field.data[0] == '-' || field.data[0] == '+')) at++;
+    const size_t begin = at;
+    while (at < field.size && is_digit(field.data[at])) at++;
+    const size_t whole = at - begin;
+    const bool point = at < field.size && field.data[at] == decimal_point;
+    if (point) at++;
+    const size_t fraction = at;
+    while (at < field.size && is_digit(field.data[at])) at++;
+    if (at != field.size || whole + (at - fraction) == 0) return ErrorCode::invalid;
+    const size_t kept = whole - std::min(whole, size_t(dropped));
+    unsigned __int128 value = 0, limit = 1;
+    for (int i = 0; i < precision; i++) limit *= 10;
+    for (size_t i = kept; i < field.size - begin; i++) {
+        const uint8_t c = field.data[begin + i];
+        if (is_digit(c) && c != '0') return ErrorCode::precision;
+    }
+    for (size_t i = 0; i < kept; i++) {
+        value = value * 10 + unsigned(field.data[begin + i] - '0');
+        if (value >= limit) return ErrorCode::overflow;
+    }
+    *out = negative ? -__int128(value) : __int128(value);
+    return ErrorCode::none;
+}
+
+}  // namespace
+
+namespace {
+
+// [+-]digits[.digits] of eighteen digits at most, the places that the scale adds included.
+bool parse_usual_decimal(Bytes field, uint8_t precision, int scale, uint8_t decimal_point, __int128* out) {
+    static const int64_t powers[] = {1,
+                                     10,
+                                     100,
+                                     1000,
+                                     10000,
+                                     100000,
+                                     1000000,
+                                     10000000,
+                                     100000000,
+                                     1000000000,
+                                     10000000000,
+                                     100000000000,
+                                     1000000000000,
+                                     10000000000000,
+                                     100000000000000,
+                                     1000000000000000,
+                                     10000000000000000,
+                                     100000000000000000,
+                                     1000000000000000000};
+    if (field.size == 0 || field.size > 18) return false;
+    const uint8_t* at = field.data;
+    const uint8_t* const end = at + field.size;
+    const bool negative = *at == '-';
+    at += negative;
+    uint64_t digits = 0;
+    int count = 0, places = 0;
+    const uint8_t *const begin = at, *const first = at;
+    at = take_digits(first, at, end, &digits, &count);
+    if (at == begin) return false;
+    if (at < end && *at == decimal_point) {
+        const uint8_t* const fraction = ++at;
+        at = take_digits(first, at, end, &digits, &count);
+        places = int(at - fraction);
+    }
+    if (at != end || places > scale || count + (scale - places) > 18) return false;
+    const int64_t value = int64_t(digits) * powers[scale - places];
+    if (precision < 19 && value >= powers[precision]) return false;
+    *out = negative ? -value : value;
+    return true;
+}
+
+}  // namespace
+
+ErrorCode parse_decimal(Bytes field, uint8_t precision, int scale, uint8_t decimal_point, __int128* out) {
+    if (parse_usual_decimal(field, precision, scale, decimal_point, out)) return ErrorCode::none;
+    if (scale < 0) return parse_coarse_decimal(field, precision, -scale, decimal_point, out);
+    const uint8_t* at = field.data;
+    const uint8_t* end = at + field.size;
+    bool negative = false;
+    if (at < end && (*at == '-' || *at == '+')) negative = *at++ == '-';
+    unsigned __int128 value = 0;
+    unsigned __int128 limit = 1;
+    for (int i = 0; i < precision; i++) limit *= 10;
+    size_t digits = 0;
+    int fraction = 0;
+    bool point = false, inexact = false, over = false;
+    for (; at < end; at++) {
+        if (is_digit(*at)) {
+            digits++;
+            if (point && fraction == scale) {
+                inexact |= *at != '0';
+                continue;
+            }
+            if (point) fraction++;
+            if (!over) value = value * 10 + unsigned(*at - '0');
+            over |= value >= limit;
+        } else if (*at == decimal_point && !point) {
+            point = true;
+        } else {
+            return ErrorCode::invalid;
+        }
+    }
+    if (digits == 0) return ErrorCode::invalid;
+    if (inexact) return ErrorCode::precision;
+    for (; fraction < scale && !over; fraction++) {
+        value *= 10;
+        over |= value >= limit;
+    }
+    if (over) return ErrorCode::overflow;
+    *out = negative ? -__int128(value) : __int128(value);
+    return ErrorCode::none;
+}
+
+ErrorCode parse_epoch(Bytes field, const ColumnSpec& spec, uint8_t decimal_point, int64_t* out) {
+    constexpr uint8_t days = 1, seconds = 2;
+    const bool date = spec.type == ColumnType::date32;
+    // Counted in the column's unit: digits finer than it must be zeros.
+    const int decimals = date ? 0 : 3 * int(spec.unit);
+    const int unit_decimals = spec.epoch == days ? decimals : 3 * (spec.epoch - seconds);
+    __int128 value = 0;
+    const ErrorCode code = parse_decimal(field, 38, decimals - unit_decimals, decimal_point, &value);
+    if (code != ErrorCode::none) return code;
+    if (date && spec.epoch != days) {
+        if (value % 86400) return ErrorCode::precision;
+        value /= 86400;
+    }
+    const __int128 most = date ? INT32_MAX : INT64_MAX;
+    if (value > most || value < -most - 1) return ErrorCode::overflow;
+    *out = int64_t(value);
+    return ErrorCode::none;
+}
+
+ErrorCode decode_hex(Bytes field, std::string* out) {
+    out->clear();
+    if (field.size % 2) return ErrorCode::invalid;
+    auto nibble = [](uint8_t c) -> int {
+        if (is_digit(c)) return c - '0';
+        c = lower(c);
+        return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    };
+    for (size_t i = 0; i < field.size; i += 2) {
+        const int high = nibble(field.data[i]), low = nibble(field.data[i + 1]);
+        if (high < 0 || low < 0) return ErrorCode::invalid;
+        out->push_back(char(high << 4 | low));
+    }
+    return ErrorCode::none;
+}
+
+ErrorCode decode_base64(Bytes field, std::string* out) {
+    out->clear();
+    if (field.size % 4) return ErrorCode::invalid;
+    auto sextet = [](uint8_t c) -> int {
+        if (c >= 'A' && c <= 'Z') return c - 'A';
+        if (c >= 'a' && c <= 'z') return c - 'a' + 26;
+        if (is_digit(c)) return c - '0' + 52;
+        return c == '+' || c == '-' ? 62 : c == '/' || c == '_' ? 63 : -1;
+    };
+    for (size_t i = 0; i < field.size; i += 4) {
+        const uint8_t* q = field.data + i;
+        const bool last = i + 4 == field.size;
+        const int padding = last ? (q[3] == '=') + (q[3] == '=' && q[2] == '=') : 0;
+        uint32_t bits = 0;
+        for (int j = 0; j < 4; j++) {
+            const int s = j >= 4 - padding ? 0 : sextet(q[j]);
+            if (s < 0) return ErrorCode::invalid;
+            bits = bits << 6 | uint32_t(s);
+        }
+        // Bits behind the last byte must be zero, or two texts would decode to the same bytes.
+        if (bits & ((1u << (8 * padding)) - 1)) return ErrorCode::invalid;
+        for (int j = 0; j < 3 - padding; j++) out->push_back(char(bits >> (16 - 8 * j)));
+    }
+    return ErrorCode::none;
+}
+
+}  // namespace formatter

@@ -1,0 +1,121 @@
+#include "engine/whole/chunk_reader.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "engine/whole/chunk_survey.hpp"
+
+namespace formatter {
+namespace {
+
+class ChunkReading {
+  public:
+    ChunkReading(const Framing& framing, RecordDecoder& decoder, const ChunkLimits& limits, ChunkRows* out)
+        : framing_(framing), decoder_(decoder), limits_(limits), out_(out) {}
+
+    void read(const PlacedChunk& chunk) {
+        ScanState state = unpacked_state(framing_, chunk.state);
+        if (const size_t width = framing_.fixed_size()) state.count = uint64_t(chunk.byte_offset) % width;
+        const uint64_t quotes = framing_.count_quotes(chunk.data, chunk.size);
+        const FrameEnds ends = framing_.ends_after(chunk.data, chunk.size, quotes, &state);
+        size_t last = ends.any() ? ends.last : 0;
+        if (last == FrameEnds::later) last = framing_.last_end(chunk.data, chunk.size, state.inside);
+        records_ = 0;
+        stream_start_ = chunk.stream_start;
+        size_t at = chunk.begin == PlacedChunk::carried ? 0 : size_t(chunk.begin);
+        const bool joins = chunk.carry_size && chunk.begin == PlacedChunk::carried;
+        if (ends.any() && joins) {
+            at = ends.first;
+            const uint8_t* joined = join(chunk, at);
+            complete(joined, chunk.carry_size + at, chunk, -int64_t(chunk.carry_size));
+            out_->spanning += records_;
+        }
+        if (at < last) complete(chunk.data + at, last - at, chunk, int64_t(at));
+        if (chunk.ends_stream) end_stream(chunk, joins && !ends.any(), std::max(at, last));
+    }
+
+    void hand_out() {
+        decoder_.materialize();
+        joined_.clear();
+        if (decoder_.rows() == 0) return;
+        handed_out_ += decoder_.rows();
+        out_->result.batches.emplace_back();
+        decoder_.export_batch(&out_->result.batches.back());
+    }
+
+    uint64_t rows() {
+        decoder_.materialize();
+        joined_.clear();
+        return handed_out_ + decoder_.rows();
+    }
+
+  private:
+    // The bytes of the record that is open at the chunk's start, with the chunk's first `size`.
+    const uint8_t* join(const PlacedChunk& chunk, size_t size) {
+        std::unique_ptr<uint8_t[]> bytes(new uint8_t[chunk.carry_size + size]);
+        std::memcpy(bytes.get(), chunk.carry, chunk.carry_size);
+        if (size) std::memcpy(bytes.get() + chunk.carry_size, chunk.data, size);
+        joined_.push_back(std::move(bytes));
+        return joined_.back().get();
+    }
+
+    void place(const PlacedChunk& chunk, int64_t at) {
+        decoder_.place(Place{chunk.sequence, chunk.byte_offset + at, records_, stream_start_});
+    }
+
+    void complete(const uint8_t* data, size_t size, const PlacedChunk& chunk, int64_t at) {
+        place(chunk, at);
+        for (size_t used = 0; used < size;) {
+            if (full()) hand_out();
+            const size_t more = decoder_.index(data + used, size - used, limits_.max_rows - decoder_.rows());
+            used += more;
+            if (more == 0 && !full()) break;  // blank lines at most
+        }
+        records_ += decoder_.records_placed();
+        stream_start_ = false;
+        if (full()) hand_out();
+    }
+
+    void end_stream(const PlacedChunk& chunk, bool joins, size_t at) {
+        const uint8_t* data = joins ? join(chunk, chunk.size) : chunk.data + at;
+        const size_t size = joins ? chunk.carry_size + chunk.size : chunk.size - at;
+        if (size == 0) return;
+        place(chunk, joins ? -int64_t(chunk.carry_size) : int64_t(at));
+        decoder_.index_unterminated(data, size);
+        if (joins) out_->spanning += decoder_.records_placed();
+    }
+
+    bool full() const {
+        return decoder_.rows() >= limits_.max_rows || decoder_.byte_count() >= limits_.max_batch_bytes;
+    }
+
+    const Framing& framing_;
+    RecordDecoder& decoder_;
+    const ChunkLimits& limits_;
+    ChunkRows* out_;
+    std::vector<std::unique_ptr<uint8_t[]>> joined_;  // rows that wait in the decoder may point into these
+    uint64_t records_ = 0;
+    uint64_t handed_out_ = 0;
+    bool stream_start_ = false;
+};
+
+}  // namespace
+
+void read_chunks(const RecordFormat& format, RecordDecoder& decoder, const PlacedChunk* chunks, size_t count,
+                 const ChunkLimits& limits, ChunkRows* out) {
+    ChunkReading reading(format.framing, decoder, limits, out);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < count; i++) bytes += chunks[i].carry_size + chunks[i].size;
+    decoder.expect(bytes);
+    for (size_t i = 0; i < count; i++) {
+        reading.read(chunks[i]);
+        if (limits.count_rows) out->rows_through.push_back(reading.rows());
+    }
+    reading.hand_out();
+    out->result.errors.swap(decoder.errors);
+    out->result.counters = decoder.counters;
+    decoder.counters = DecodeCounters{};
+}
+
+}  // namespace formatter

@@ -1,0 +1,221 @@
+#include "engine/whole/record_array.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+namespace formatter {
+namespace {
+
+constexpr size_t arena_bytes = 256 << 10;
+constexpr uint64_t unlimited = ~uint64_t(0);
+
+// Values lie back to back in the arena, each with the record end that it lacks by itself.
+struct Arena {
+    std::unique_ptr<uint8_t[]> bytes;
+    size_t capacity = 0;
+    size_t used = 0;
+
+    uint8_t* copy(const RecordValue& value, const std::string& record_end) {
+        uint8_t* at = bytes.get() + used;
+        if (value.size) std::memcpy(at, value.data, value.size);
+        std::memcpy(at + value.size, record_end.data(), record_end.size());
+        used += value.size + record_end.size();
+        return at;
+    }
+    bool fits(size_t size) const { return used + size <= capacity; }
+    void make_room(size_t size) {
+        if (size > capacity) {
+            capacity = std::max(size, arena_bytes);
+            bytes.reset(new uint8_t[capacity]);
+        }
+        used = 0;
+    }
+};
+
+// Reads values into a decoder. A run of values that are certainly one record each is indexed in one go, as if it were
+// a file; every other value goes by itself, so that nothing in it can reach its neighbour.
+class RecordArrayReader {
+  public:
+    RecordArrayReader(const RecordFormat& format, const std::string& record_end, size_t count, bool runs)
+        : format_(format),
+          record_end_(record_end),
+          runs_(runs),
+          decoder_(format.make_decoder()),
+          first_record_(count + 1),
+          base_(count) {
+        decoder_->row_records = &row_records_;
+    }
+
+    // False if a run was not what it seemed: then all is to be read anew without runs.
+    bool read(const RecordValue* values, size_t count) {
+        for (size_t i = 0; i < count; i++) {
+            first_record_[i] = ordinal_;
+            if (values[i].null) continue;
+            const RecordValue value = without_end(values[i]);
+            if (runs_ && value.size && is_one_record(value)) {
+                if (!add_to_run(value, i)) return false;
+                continue;
+            }
+            if (!end_run()) return false;
+            read_alone(value);
+        }
+        if (!end_run()) return false;
+        first_record_[count] = ordinal_;
+        decoder_->materialize();
+        return true;
+    }
+
+    RecordArrayResult result(const RecordValue* values, size_t count) {
+        RecordArrayResult result;
+        decoder_->export_batch(&result.batch);
+        place_rows(&result, count);
+        place_errors(&result, values, count);
+        result.counters = decoder_->counters;
+        result.values_decoded = decoder_->values_decoded;
+        return result;
+    }
+
+  private:
+    // A value may end with a record end of its own; one is no second record.
+    RecordValue without_end(RecordValue value) const {
+        const size_t size = record_end_.size();
+        if (value.size >= size && std::memcmp(value.data + value.size - size, record_end_.data(), size) == 0)
+            value.size -= size;
+        return value;
+    }
+
+    bool is_one_record(const RecordValue& value) const {
+        if (format_.line_ends_inside) return !is_space(value);
+        if (*value.data <= ' ') return false;  // it may be blank, which is no record
+        if (std::memchr(value.data, format_.framing.record_end, value.size)) return false;
+        return format_.framing.kind == FramingKind::stateless ||
+               format_.framing.count_quotes(value.data, value.size) % 2 == 0;
+    }
+
+    static bool is_space(const RecordValue& value) {
+        return std::all_of(value.data, value.data + value.size, [](uint8_t c) { return c <= ' '; });
+    }
+
+    const uint8_t* copy(const RecordValue& value) {
+        uint8_t* const data = arena_.copy(value, record_end_);
+        if (!format_.line_ends_inside || !value.size) return data;
+        // The decoder takes a line for a record. A '\r' is space where a '\n' is, and an error where that is one.
+        uint8_t* const end = data + value.size;
+        for (uint8_t* at = data; (at = static_cast<uint8_t*>(std::memchr(at, '\n', size_t(end - at)))); at++)
+            *at = '\r';
+        return data;
+    }
+
+    bool add_to_run(const RecordValue& value, size_t i) {
+        const size_t size = value.size + record_end_.size();
+        if (!arena_.fits(size)) {
+            if (!end_run()) return false;
+            decoder_->materialize();
+            arena_.make_room(size);
+        }
+        const size_t at = arena_.used;
+        copy(value);
+        if (run_records_ == 0) run_begin_ = at;
+        base_[i] = at - run_begin_;
+        run_records_++;
+        ordinal_++;
+        return true;
+    }
+
+    bool end_run() {
+        if (run_records_ == 0) return true;
+        decoder_->place(Place{0, 0, ordinal_ - run_records_, false});
+        const size_t size = arena_.used - run_begin_;
+        const size_t used = decoder_->index(arena_.bytes.get() + run_begin_, size, unlimited);
+        const bool as_expected = used == size && decoder_->records_placed() == run_records_;
+        run_records_ = 0;
+        return as_expected;
+    }
+
+    void read_alone(const RecordValue& value) {
+        decoder_->place(Place{0, 0, ordinal_, false});
+        const size_t size = value.size + record_end_.size();
+        if (!arena_.fits(size)) {
+            decoder_->materialize();
+            arena_.make_room(size);
+        }
+        const uint8_t* data = copy(value);
+        size_t used = 0;
+        while (used < size) {
+            const size_t more = decoder_->index(data + used, size - used, unlimited);
+            if (more == 0) break;
+            used += more;
+        }
+        if (used < size) decoder_->index_unterminated(data + used, size - used - record_end_.size());
+        ordinal_ += decoder_->records_placed();
+    }
+
+    uint64_t records_in(size_t value) const { return first_record_[value + 1] - first_record_[value]; }
+    size_t value_of(uint64_t record) const {
+        const auto after = std::upper_bound(first_record_.begin(), first_record_.end() - 1, record);
+        return size_t(after - first_record_.begin()) - 1;
+    }
+
+    void place_rows(RecordArrayResult* result, size_t count) const {
+        std::vector<bool> rejected(ordinal_, false);
+        for (const RowError& error : decoder_->errors)
+            if (error.record < ordinal_ && !error.row_kept) rejected[error.record] = true;
+        result->row_of_value.assign(count, RecordArrayResult::no_row);
+        bool in_order = row_records_.size() == count;
+        size_t row = 0;
+        for (size_t i = 0; i < count; i++) {
+            int64_t* placed = &result->row_of_value[i];
+            if (records_in(i) == 1 && !rejected[first_record_[i]]) *placed = RecordArrayResult::filtered;
+            for (; row < row_records_.size() && row_records_[row] < first_record_[i + 1]; row++)
+                if (records_in(i) == 1) *placed = int64_t(row);  // several records in one value are none
+            in_order &= *placed == int64_t(i);
+        }
+        result->in_order = in_order;
+    }
+
+    void place_errors(RecordArrayResult* result, const RecordValue* values, size_t count) {
+        for (RowError& error : decoder_->errors) {
+            const size_t value = value_of(error.record);
+            if (error.row_kept && result->row_of_value[value] == RecordArrayResult::filtered) continue;
+            error.byte_offset -= int64_t(base_[value]);
+            result->value_of_error.push_back(value);
+            result->errors.push_back(std::move(error));
+        }
+        for (size_t i = 0; i < count; i++) {
+            if (records_in(i) < 2) continue;
+            RowError error;
+            error.code = ErrorCode::several_records;
+            error.found.assign(reinterpret_cast<const char*>(values[i].data), std::min<size_t>(values[i].size, 200));
+            error.raw.assign(reinterpret_cast<const char*>(values[i].data), values[i].size);
+            result->value_of_error.push_back(i);
+            result->errors.push_back(std::move(error));
+        }
+    }
+
+    const RecordFormat& format_;
+    const std::string& record_end_;
+    const bool runs_;
+    std::unique_ptr<RecordDecoder> decoder_;
+    Arena arena_;
+    uint64_t ordinal_ = 0;
+    uint64_t run_records_ = 0;
+    size_t run_begin_ = 0;
+    std::vector<uint64_t> first_record_;  // ordinal of the first record met in each value
+    std::vector<size_t> base_;            // where a value stands in its run
+    std::vector<uint64_t> row_records_;
+};
+
+}  // namespace
+
+RecordArrayResult read_record_array(const RecordFormat& format, const RecordValue* values, size_t count,
+                                    const std::string& record_end) {
+    const bool runs = format.framing.kind != FramingKind::scanned && record_end.size() == 1;
+    RecordArrayReader reader(format, record_end, count, runs);
+    if (reader.read(values, count)) return reader.result(values, count);
+    RecordArrayReader one_by_one(format, record_end, count, false);
+    one_by_one.read(values, count);
+    return one_by_one.result(values, count);
+}
+
+}  // namespace formatter

@@ -1,0 +1,7 @@
+"""What a record looks like: frozen options, checked when made. No I/O, no parsing, no native code."""
+
+from formatter.formats.binary import Framed, Native
+from formatter.formats.csv import Csv
+from formatter.formats.json import Json
+
+__all__ = ["Csv", "Framed", "Json", "Native"]

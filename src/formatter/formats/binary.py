@@ -1,0 +1,118 @@
+"""Native and Framed: binary rows, and records behind their length. Frozen options, checked when made. No I/O, no parsing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from formatter.errors import OptionError, SchemaError
+from formatter.formats.checks import check_schema
+from formatter.formats.json import Json
+
+ENDIANS = ("little", "big")
+VARINT = 255
+# Bytes of the length, and whether the highest comes first.
+LENGTHS = {
+    "u8": (1, False), "u16le": (2, False), "u16be": (2, True), "u32le": (4, False), "u32be": (4, True),
+    "u64le": (8, False), "u64be": (8, True), "varint": (VARINT, False),
+}  # fmt: skip
+MAX_ROW_BYTES = 1 << 30
+
+
+def native_width(kind: pa.DataType) -> int | None:
+    """Bytes of a value in a row; None: not of one width."""
+    if pa.types.is_boolean(kind):
+        return 1
+    if pa.types.is_interval(kind):
+        return None
+    if pa.types.is_decimal(kind):
+        return int(kind.byte_width) if kind.byte_width <= 16 else None
+    if pa.types.is_primitive(kind) or pa.types.is_fixed_size_binary(kind):
+        return int(kind.byte_width)
+    return None
+
+
+def takes_rest(kind: pa.DataType) -> bool:
+    texts = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary(), pa.string_view(), pa.binary_view())
+    return kind in texts
+
+
+@dataclass(frozen=True, slots=True)
+class Native:
+    """Rows of fixed width, packed: each column's bytes one behind the other, in the schema's order, nothing between.
+
+    Inside fm.Framed the last column may be text or binary: it takes what is left of the frame.
+    """
+
+    schema: pa.Schema
+    endian: Literal["little", "big"] = "little"
+
+    kind = "native"
+
+    def __init__(self, schema: pa.Schema, *, endian: Literal["little", "big"] = "little") -> None:
+        check_schema(schema, "Native")
+        if endian not in ENDIANS:
+            raise OptionError(f"Native: endian: expected 'little' or 'big', found {endian!r}")
+        object.__setattr__(self, "schema", schema)
+        object.__setattr__(self, "endian", endian)
+        for i, field in enumerate(schema):
+            if native_width(field.type) is None and not (takes_rest(field.type) and i == len(schema) - 1):
+                remedy = (
+                    "only a last column may have any length" if takes_rest(field.type) else "use a type of fixed width"
+                )
+                raise SchemaError(f"Native: column {field.name!r}: {field.type} has no fixed width; {remedy}")
+            for name in field.metadata or {}:
+                if name in (b"encoding", b"raw", b"unit"):
+                    raise SchemaError(
+                        f"Native: column {field.name!r}: {name.decode()}: binary rows are read as they are"
+                    )
+        if not self.has_rest and not 1 <= self.row_width <= MAX_ROW_BYTES:
+            raise SchemaError(f"Native: schema: expected rows of 1 to {MAX_ROW_BYTES} bytes, found {self.row_width}")
+
+    @property
+    def row_width(self) -> int:
+        """Bytes of the columns of fixed width."""
+        return sum(native_width(field.type) or 0 for field in self.schema)
+
+    @property
+    def has_rest(self) -> bool:
+        """Whether the last column takes what is left of a frame."""
+        return native_width(self.schema.field(len(self.schema) - 1).type) is None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild_native, (self.schema, self.endian)
+
+
+def _rebuild_native(schema: pa.Schema, endian: Literal["little", "big"]) -> Native:
+    return Native(schema, endian=endian)
+
+
+@dataclass(frozen=True, slots=True)
+class Framed:
+    """Records of `inner`, each behind a number that tells how many bytes it has."""
+
+    inner: Native | Json
+    length: str = "u32le"
+
+    kind = "framed"
+
+    def __init__(self, inner: Native | Json, length: str = "u32le") -> None:
+        if not isinstance(inner, Native | Json):
+            raise OptionError(f"Framed: inner: expected fm.Native(...) or fm.Json(...), found {type(inner).__name__}")
+        if isinstance(inner, Json) and inner.records != "lines":
+            raise OptionError(
+                f"Framed: inner: a frame holds one record, records={inner.records!r} says otherwise; leave it out"
+            )
+        if length not in LENGTHS:
+            raise OptionError(f"Framed: length: expected one of {', '.join(LENGTHS)}, found {length!r}")
+        object.__setattr__(self, "inner", inner)
+        object.__setattr__(self, "length", length)
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self.inner.schema
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Framed, (self.inner, self.length)

@@ -1,0 +1,50 @@
+"""Checks that all formats share. In: arguments as callers gave them. Out: the same, or an error that says the remedy."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import pyarrow as pa
+
+from formatter.errors import OptionError, SchemaError
+
+OnError = Literal["raise", "null", "skip", "collect"]
+ON_ERROR = ("raise", "null", "skip", "collect")
+
+
+def as_bytes(value: str | bytes, name: str, *, owner: str = "Csv") -> bytes:
+    if isinstance(value, str):
+        return value.encode()
+    if isinstance(value, bytes):
+        return value
+    raise OptionError(f"{owner}: {name}: expected str or bytes, found {value!r}")
+
+
+def check_on_error(on_error: str) -> None:
+    if on_error not in ON_ERROR:
+        raise OptionError(f"on_error: expected one of {', '.join(ON_ERROR)}, found {on_error!r}")
+
+
+def check_schema(schema: object, owner: str) -> None:
+    if not isinstance(schema, pa.Schema):
+        raise SchemaError(
+            f"{owner}: schema: expected a pyarrow.Schema, found {type(schema).__name__}; use pa.schema([...])"
+        )
+    if len(schema) == 0:
+        raise SchemaError(f"{owner}: schema: expected at least one column, found none")
+    names = schema.names
+    if len(set(names)) != len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise SchemaError(f"{owner}: schema: column {twice!r} stands twice; names must be unique")
+    has_nul = any("\0" in name for name in names)
+    for field in schema:
+        if has_nul or pa.types.is_nested(field.type):
+            _check_names(field, owner)
+
+
+def _check_names(field: pa.Field, owner: str) -> None:
+    if "\0" in field.name:
+        raise SchemaError(f"{owner}: schema: {field.name!r}: a name of Arrow's C interface ends at a NUL; rename it")
+    if pa.types.is_nested(field.type):
+        for i in range(field.type.num_fields):
+            _check_names(field.type.field(i), owner)

@@ -1,0 +1,179 @@
+"""Csv and its like: frozen options, checked when made. No I/O, no parsing, no native code."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from formatter.errors import OptionError
+from formatter.formats.checks import as_bytes, check_schema
+
+RAGGED = ("error", "pad", "truncate", "fit")
+MAX_SEPARATOR_BYTES = 8
+# The numbers are those of TextEncoding in engine/records/text_encoding.hpp; a byte order mark may make "utf-16" big-endian.
+ENCODINGS = {"utf-8": 0, "latin-1": 1, "utf-16-le": 2, "utf-16-be": 3, "utf-16": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Csv:
+    """Delimited text. `schema` lists every field of a record, in order, whether it is wanted or not."""
+
+    schema: pa.Schema
+    delimiter: str | bytes = ","
+    record_delimiter: str | bytes = "\n"
+    quote: str | bytes | None = '"'
+    escape: str | bytes | None = None
+    header: bool = False
+    nulls: tuple[str, ...] = ("",)
+    true_values: tuple[str, ...] = ("true", "1")
+    false_values: tuple[str, ...] = ("false", "0")
+    decimal: str = "."
+    timestamp_formats: tuple[str, ...] = ()
+    trim: bool = False
+    comment: str | bytes | None = None
+    ragged: Literal["error", "pad", "truncate", "fit"] = "error"
+    encoding: str = "utf-8"
+
+    kind = "csv"
+
+    def __init__(
+        self,
+        schema: pa.Schema,
+        *,
+        delimiter: str | bytes = ",",
+        record_delimiter: str | bytes = "\n",
+        quote: str | bytes | None = '"',
+        escape: str | bytes | None = None,
+        header: bool = False,
+        nulls: Iterable[str] = ("",),
+        true_values: Iterable[str] = ("true", "1"),
+        false_values: Iterable[str] = ("false", "0"),
+        decimal: str = ".",
+        timestamp_formats: Iterable[str] = (),
+        trim: bool = False,
+        comment: str | bytes | None = None,
+        ragged: Literal["error", "pad", "truncate", "fit"] = "error",
+        encoding: str = "utf-8",
+    ) -> None:
+        values: dict[str, Any] = {
+            "schema": schema,
+            "delimiter": delimiter,
+            "record_delimiter": record_delimiter,
+            "quote": quote or None,
+            "escape": escape or None,
+            "header": header,
+            "nulls": _tokens(nulls, "nulls"),
+            "true_values": _tokens(true_values, "true_values"),
+            "false_values": _tokens(false_values, "false_values"),
+            "decimal": decimal,
+            "timestamp_formats": _tokens(timestamp_formats, "timestamp_formats"),
+            "trim": trim,
+            "comment": comment or None,
+            "ragged": ragged,
+            "encoding": _known_encoding(encoding),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        self._check()
+
+    def _check(self) -> None:
+        check_schema(self.schema, "Csv")
+        special: dict[int, str] = {}
+        for name in ("delimiter", "record_delimiter"):
+            separator = as_bytes(getattr(self, name), name)
+            if not 1 <= len(separator) <= MAX_SEPARATOR_BYTES:
+                raise OptionError(
+                    f"Csv: {name}: expected 1 to {MAX_SEPARATOR_BYTES} bytes, found {len(separator)}: {separator!r}"
+                )
+        if as_bytes(self.delimiter, "delimiter") == as_bytes(self.record_delimiter, "record_delimiter"):
+            raise OptionError("Csv: delimiter and record_delimiter: expected two different ones, found the same")
+        for name in ("quote", "escape", "comment"):
+            value = getattr(self, name)
+            if value is None:
+                continue
+            byte = as_bytes(value, name)
+            if len(byte) != 1:
+                raise OptionError(f"Csv: {name}: expected one byte, found {byte!r}")
+            if byte[0] in special:
+                raise OptionError(f"Csv: {name}: {byte!r} is already the {special[byte[0]]}")
+            special[byte[0]] = name
+            for separator_name in ("delimiter", "record_delimiter"):
+                if byte in as_bytes(getattr(self, separator_name), separator_name):
+                    raise OptionError(f"Csv: {name}: {byte!r} is part of the {separator_name}")
+        if self.decimal not in (".", ","):
+            raise OptionError(f"Csv: decimal: expected '.' or ',', found {self.decimal!r}")
+        if self.decimal.encode() == as_bytes(self.delimiter, "delimiter") and self.quote is None:
+            raise OptionError(
+                "Csv: decimal: the decimal point is the delimiter and there is no quote to tell them apart"
+            )
+        if self.ragged not in RAGGED:
+            raise OptionError(f"Csv: ragged: expected one of {', '.join(RAGGED)}, found {self.ragged!r}")
+        for name in ("header", "trim"):
+            if not isinstance(getattr(self, name), bool):
+                raise OptionError(f"Csv: {name}: expected a bool, found {getattr(self, name)!r}")
+        if self.encoding != "utf-8":
+            self._check_encodable()
+        overlap = set(self.true_values) & set(self.false_values)
+        if overlap:
+            raise OptionError(f"Csv: true_values and false_values share {sorted(overlap)!r}")
+
+    def _check_encodable(self) -> None:
+        """What separates stands in the source's characters: given as bytes it is their UTF-8."""
+        for name in ("delimiter", "record_delimiter", "quote", "escape", "comment"):
+            value = getattr(self, name)
+            if value is None:
+                continue
+            try:
+                as_bytes(value, name).decode().encode(self.encoding)
+            except UnicodeError:
+                raise OptionError(
+                    f"Csv: {name}: expected characters of {self.encoding} (bytes are read as UTF-8), found {value!r}"
+                ) from None
+
+    @property
+    def record_end(self) -> bytes:
+        """The record delimiter as it stands in the input."""
+        text = as_bytes(self.record_delimiter, "record_delimiter")
+        return text if self.encoding == "utf-8" else text.decode().encode(self.encoding)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild_csv, ({f.name: getattr(self, f.name) for f in fields(self)},)
+
+
+def check_byte_order(format: object, owner: str) -> None:
+    """Where buffers or values come apart from the input's start, no byte order mark can tell how to read them."""
+    if isinstance(format, Csv) and format.encoding == "utf-16":
+        raise OptionError(
+            f"{owner}: encoding: utf-16 is known by the mark at the start of a whole input; "
+            "set encoding='utf-16-le' or 'utf-16-be' (a mark is then skipped)"
+        )
+
+
+def _rebuild_csv(values: dict[str, Any]) -> Csv:
+    schema = values.pop("schema")
+    return Csv(schema, **values)
+
+
+def _known_encoding(encoding: object) -> str:
+    try:
+        name = codecs.lookup(encoding).name if isinstance(encoding, str) else ""
+    except LookupError:
+        name = ""
+    name = {"iso8859-1": "latin-1", "ascii": "utf-8"}.get(name, name)
+    if name not in ENCODINGS:
+        raise OptionError(f"Csv: encoding: expected one of {', '.join(ENCODINGS)}, found {encoding!r}")
+    return name
+
+
+def _tokens(values: Iterable[str], name: str) -> tuple[str, ...]:
+    if isinstance(values, str | bytes):
+        raise OptionError(f"Csv: {name}: expected a sequence of strings, found {values!r}; write ({values!r},)")
+    tokens = tuple(values)
+    for token in tokens:
+        if not isinstance(token, str):
+            raise OptionError(f"Csv: {name}: expected strings, found {token!r}")
+    return tokens

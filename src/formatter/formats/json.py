@@ -1,0 +1,102 @@
+"""Json: frozen options, checked when made. No I/O, no parsing, no native code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from formatter.errors import OptionError, SchemaError
+from formatter.formats.checks import check_schema
+
+VALIDATE = ("touched", "full")
+DUPLICATE_KEYS = ("last", "first", "error")
+UNKNOWN = ("ignore", "error")
+SURROGATES = ("error", "replace")
+RECORDS = ("lines", "array", "concatenated")  # the order is that of JsonLayout in engine/json/json_format.hpp
+
+Paths = Mapping[str, str] | Iterable[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Json:
+    """An object a line, or as `records` says. `schema` names the keys that may be wanted, `paths` columns by JSON pointer."""
+
+    schema: pa.Schema
+    paths: tuple[tuple[str, str], ...] = ()
+    validate: Literal["touched", "full"] = "touched"
+    on_duplicate_key: Literal["last", "first", "error"] = "last"
+    unknown: Literal["ignore", "error"] = "ignore"
+    records: Literal["lines", "array", "concatenated"] = "lines"
+    surrogates: Literal["error", "replace"] = "error"
+
+    kind = "json"
+
+    def __init__(
+        self,
+        schema: pa.Schema,
+        *,
+        paths: Paths = (),
+        validate: Literal["touched", "full"] = "touched",
+        on_duplicate_key: Literal["last", "first", "error"] = "last",
+        unknown: Literal["ignore", "error"] = "ignore",
+        records: Literal["lines", "array", "concatenated"] = "lines",
+        surrogates: Literal["error", "replace"] = "error",
+    ) -> None:
+        check_schema(schema, "Json")
+        object.__setattr__(self, "schema", schema)
+        object.__setattr__(self, "paths", _checked_paths(paths, schema))
+        for name, value, allowed in (
+            ("validate", validate, VALIDATE),
+            ("on_duplicate_key", on_duplicate_key, DUPLICATE_KEYS),
+            ("unknown", unknown, UNKNOWN),
+            ("records", records, RECORDS),
+            ("surrogates", surrogates, SURROGATES),
+        ):
+            if value not in allowed:
+                raise OptionError(f"Json: {name}: expected one of {', '.join(allowed)}, found {value!r}")
+            object.__setattr__(self, name, value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        options = {
+            "paths": self.paths,
+            "validate": self.validate,
+            "on_duplicate_key": self.on_duplicate_key,
+            "unknown": self.unknown,
+            "records": self.records,
+            "surrogates": self.surrogates,
+        }
+        return _rebuild_json, (self.schema, options)
+
+    def tokens_of(self, column: str) -> tuple[str, ...]:
+        """Where a column stands in a record: the unescaped tokens of its pointer."""
+        pointer = dict(self.paths).get(column)
+        if pointer is None:
+            return (column,)
+        return tuple(token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:])
+
+
+def _rebuild_json(schema: pa.Schema, options: dict[str, Any]) -> Json:
+    return Json(schema, **options)
+
+
+def _checked_paths(paths: Paths, schema: pa.Schema) -> tuple[tuple[str, str], ...]:
+    try:
+        pairs = dict(paths)
+    except (TypeError, ValueError):
+        raise OptionError(f"Json: paths: expected a dict of column to JSON pointer, found {paths!r}") from None
+    for column, pointer in pairs.items():
+        if not isinstance(column, str) or schema.get_field_index(column) < 0:
+            raise SchemaError(
+                f"Json: paths: no column {column!r}; the schema has {', '.join(map(repr, schema.names[:20]))}"
+            )
+        if not isinstance(pointer, str) or (pointer and not pointer.startswith("/")):
+            raise OptionError(f"Json: paths: {column!r}: expected a JSON pointer like '/user/id', found {pointer!r}")
+        if re.search("~(?![01])", pointer):
+            raise OptionError(
+                f"Json: paths: {column!r}: expected '~0' for '~' and '~1' for '/' in a JSON pointer, found {pointer!r}"
+            )
+    return tuple(sorted(pairs.items()))

@@ -1,0 +1,48 @@
+"""A format from a sample. In: the start of an input. Out: a format that reads it, and a warning that names its evidence
+where the sample allows another reading.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from typing import Any
+
+from formatter.errors import FormatError, OptionError
+from formatter.formats import Csv, Json
+from formatter.inference.csv import infer_csv
+from formatter.inference.json import infer_json
+from formatter.sources import Source, inputs
+
+SAMPLE_BYTES = 4 << 20
+_OBJECT = re.compile(rb"(\xef\xbb\xbf)?[\[\s]*\{\s*(\"[^\"\n]*\"\s*:|\})")
+
+
+class InferenceWarning(UserWarning):
+    """The sample allows more than one reading; the message names the evidence."""
+
+
+def infer(source: Source, kind: str = "csv", *, rows: int = 10_000, codec: str | None = None) -> Csv | Json:
+    """A format for `source`, from its first `rows` records."""
+    if kind not in ("csv", "json"):
+        raise OptionError(f"infer: kind: expected 'csv' or 'json', found {kind!r}")
+    if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
+        raise OptionError(f"infer: rows: expected a whole number from 1, found {rows!r}")
+    sample, whole = _sample(source, codec)
+    if not sample.strip():
+        raise FormatError("infer: expected some records, found an empty input", code="invalid")
+    format, doubts = infer_json(sample, whole, rows) if kind == "json" else infer_csv(sample, whole, rows)
+    if kind == "csv" and _OBJECT.match(sample):
+        doubts.insert(0, "the first record looks like a JSON object; kind='json' reads those")
+    if doubts:
+        warnings.warn(f"infer: {'; '.join(doubts)}", InferenceWarning, stacklevel=2)
+    return format
+
+
+def _sample(source: Source, codec: str | None) -> tuple[bytes, bool]:
+    first = next(iter(inputs(source, codec)))
+    if first.contiguous:
+        data: Any = first.data  # type: ignore[attr-defined]
+        return bytes(data[:SAMPLE_BYTES]), len(data) <= SAMPLE_BYTES
+    window, whole = next(first.windows(SAMPLE_BYTES))
+    return bytes(window), whole
