@@ -21,19 +21,11 @@ from spark_udfs.types.spark_types import struct_of
 DEFAULT_CHUNK_BYTES = 1 << 20
 LARGEST_CHUNK_BYTES = 1 << 30  # an Arrow binary column counts its bytes in 31 bits
 TASK_BYTES = 32 << 20  # one task's share: a second of parsing at most, thousands of times the cost of a task
+LAST_READ = -1
 BATCH_BYTES = 4 << 20  # of payload handed to Spark at once
 
-CHUNK_SCHEMA = pa.schema(
-    [
-        pa.field(name, type_, nullable=False)
-        for name, type_ in (
-            ("origin", pa.string()),
-            ("sequence", pa.int64()),
-            ("offset", pa.int64()),
-            ("payload", pa.binary()),
-        )
-    ]
-)
+CHUNK_TYPES = {"origin": pa.string(), "sequence": pa.int64(), "offset": pa.int64(), "payload": pa.binary()}
+CHUNK_SCHEMA = pa.schema([pa.field(name, type_, nullable=False) for name, type_ in CHUNK_TYPES.items()])
 STREAM_SCHEMA = pa.schema([*(field.with_nullable(True) for field in CHUNK_SCHEMA), ("last_sequence", pa.int64())])
 
 
@@ -62,7 +54,7 @@ class ReadStretches:
 class Stretch:
     """Bytes [begin, end) of a file as chunks from number `sequence` on; of a compressed file, all that is in it.
 
-    origin: what the chunks belong to. last_sequence: the origin's, where that is known; LAST_READ: that of the last chunk here.
+    origin: what the chunks belong to. last_sequence: the origin's, where that is known, or LAST_READ: that of the last chunk.
     """
 
     path: str
@@ -72,9 +64,6 @@ class Stretch:
     chunk_bytes: int
     origin: str
     last_sequence: int | None = None
-
-
-LAST_READ = -1
 
 
 def stretches(

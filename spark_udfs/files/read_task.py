@@ -103,12 +103,14 @@ class ReadTask(CountedTask):
     def delivered(self, rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Small batches together; large ones as they are."""
         waiting: list[pa.RecordBatch] = []
+        waiting_rows = 0
         for batch in rows:
             waiting.append(batch)
-            if sum(one.num_rows for one in waiting) >= ROWS_PER_BATCH_LEAST:
+            waiting_rows += batch.num_rows
+            if waiting_rows >= ROWS_PER_BATCH_LEAST:
                 yield waiting[0] if len(waiting) == 1 else pa.concat_batches(waiting)
-                waiting = []
-        if waiting:
+                waiting, waiting_rows = [], 0
+        if waiting_rows:
             yield pa.concat_batches(waiting)
 
     def rejects(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
