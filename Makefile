@@ -14,7 +14,7 @@ NATIVE_FILES := $(shell find src tests bench -name '*.cpp' -o -name '*.hpp' | gr
 CYTHON_FILES := $(shell find src -name '*.pyx' -o -name '*.pxi' -o -name '*.pxd')
 OTHER_KERNELS := import formatter; print(*formatter.kernels()[1:])
 
-.PHONY: help env build test test-fast test-kernels lint format bench demo soak crash wheel clean clean-env bench-growth
+.PHONY: help env build test test-fast test-kernels lint format bench demo soak crash wheel clean clean-env bench-growth instructions
 
 help:  ## this text
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -33,10 +33,10 @@ test: build  ## every test; ARGS="-k name" narrows
 test-fast: build  ## the quick ones, without Spark
 	@$(PYTEST) $(PARALLEL) -m "not slow and not spark" $(ARGS)
 
-test-kernels: build  ## the quick ones under each kernel but the best, which `make test` uses
+test-kernels: build  ## the quick ones that a kernel could decide, under each but the best, which `make test` uses
 	@for kernel in $$($(BIN)/python -c '$(OTHER_KERNELS)'); do \
 	  echo "== FORMATTER_KERNEL=$$kernel"; \
-	  FORMATTER_KERNEL=$$kernel $(PYTEST) $(PARALLEL) -q -m "not slow and not spark" $(ARGS); \
+	  FORMATTER_KERNEL=$$kernel $(PYTEST) $(PARALLEL) -q -m "by_kernel and not slow and not spark" $(ARGS); \
 	done
 
 lint: build  ## ruff, mypy --strict, cython-lint, clang-format; changes nothing
@@ -57,6 +57,9 @@ bench: build  ## verified benchmarks; writes bench/results and the README's tabl
 
 bench-growth: build  ## cost per byte and peak memory from 8 MB to 8 GB, made on the fly
 	@$(BIN)/python -m bench --parts growth --size-mb 12 --growth-gb 10 --clock cpu --no-record $(ARGS)
+
+instructions: build  ## instructions of every question of bench/instructions, by valgrind; fails if one grew by 2%
+	@$(BIN)/python -m bench.instructions $(ARGS)
 
 demo: build  ## a local Spark job over a few hundred MB of chunks in random order, checked against Spark's own reader
 	@$(BIN)/python demo/spark_demo.py $(ARGS)

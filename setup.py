@@ -62,6 +62,12 @@ def switches() -> tuple[list[str], list[str]]:
 class BuildExtension(build_ext):
     """Compiles each kernel with its own CPU flags, then the extension itself with baseline flags."""
 
+    def finalize_options(self) -> None:
+        super().finalize_options()
+        if self.editable_mode:  # its folders are thrown away, and the first `make build` would compile all again
+            place = f"{self.plat_name}-{sys.implementation.cache_tag}"
+            self.build_temp, self.build_lib = f"build/temp.{place}", f"build/lib.{place}"
+
     def build_extension(self, ext: Extension) -> None:
         self._require_compiler()
         jobs = [(f"{PACKAGE}/kernels/kernel_{name}.cpp", NATIVE_FLAGS + flags) for name, flags in KERNEL_FLAGS.items()]

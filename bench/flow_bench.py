@@ -75,16 +75,19 @@ def hundred_byte_rows() -> pa.RecordBatch:
     return batch
 
 
-def through_python(slices: int) -> dict[str, float]:
-    batch = hundred_byte_rows()
-    policy = flow.BatchPolicy(max_rows=ROWS)
-
-    bridge = flow.Bridge(batch.schema, policy=policy)
+def hand_over_on_one_thread(batch: pa.RecordBatch, slices: int) -> flow.Bridge:
+    bridge = flow.Bridge(batch.schema, policy=flow.BatchPolicy(max_rows=ROWS))
     send, consumer = bridge.producer.send, bridge.consumer
-    began = time.perf_counter()
     for _ in range(slices):
         send(batch)
         next(consumer)
+    return bridge
+
+
+def through_python(slices: int) -> dict[str, float]:
+    batch = hundred_byte_rows()
+    began = time.perf_counter()
+    bridge = hand_over_on_one_thread(batch, slices)
     one_thread = time.perf_counter() - began
     assert bridge.stats.delivered == slices * ROWS
 
@@ -93,7 +96,7 @@ def through_python(slices: int) -> dict[str, float]:
         bridge.producer.has_capacity  # noqa: B018
     check = time.perf_counter() - began
 
-    bridge = flow.Bridge(batch.schema, policy=policy)
+    bridge = flow.Bridge(batch.schema, policy=flow.BatchPolicy(max_rows=ROWS))
 
     def produce() -> None:
         with bridge.producer as producer:

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 
@@ -33,20 +34,21 @@ class Pushes:
     buffers: int
 
 
-def shuffled_pushes(data: bytes, size: int, per_call: int, seed: int = 1) -> Pushes:
+def shuffled_pushes(data: bytes, size: int, per_call: int, seed: int = 1, window: int = WINDOW) -> Pushes:
+    """Buffers leave their places by less than `window`: 1 keeps them in order."""
     pieces = [data[i : i + size] for i in range(0, len(data), size)]
     order = list(range(len(pieces)))
     chance = random.Random(seed)
-    for begin in range(0, len(order), WINDOW):
-        part = order[begin : begin + WINDOW]
+    for begin in range(0, len(order), window):
+        part = order[begin : begin + window]
         chance.shuffle(part)
-        order[begin : begin + WINDOW] = part
+        order[begin : begin + window] = part
     parts = [order[i : i + per_call] for i in range(0, len(order), per_call)]
     return Pushes([([pieces[i] for i in part], [i + 1 for i in part]) for part in parts], len(pieces))
 
 
-def through_push_many(format: fm.Csv, pushes: Pushes) -> list[fm.Batch]:
-    stream = fm.Stream(format)
+def through_push_many(format: fm.Csv, pushes: Pushes, **options: Any) -> list[fm.Batch]:
+    stream = fm.Stream(format, **options)
     batches: list[fm.Batch] = []
     for buffers, sequences in pushes.calls:
         batches += stream.push_many(buffers, sequences=sequences)

@@ -14,8 +14,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 import formatter as fm
-from spark_udfs.files.file_listing import LOCAL, FoundFile, Paths, codec_of, list_files
-from spark_udfs.files.read_task import opened
+from formatter.codecs import codec_of
+from spark_udfs.files.file_listing import FoundFile, Paths, list_files
+from spark_udfs.files.open_files import payloads_of
 from spark_udfs.types.spark_types import struct_of
 
 DEFAULT_CHUNK_BYTES = 1 << 20
@@ -102,28 +103,12 @@ def chunk_batches(stretch: Stretch, schema: pa.Schema) -> Iterator[pa.RecordBatc
 
 
 def _chunks(stretch: Stretch) -> Iterator[tuple[int, int, bytes, bool]]:
-    """(sequence, offset, payload, whether it is the last); of an empty stretch one empty chunk."""
-    sequence, offset = stretch.sequence, stretch.begin
-    if codec := codec_of(stretch.path):
-        with opened(LOCAL, stretch.path, codec) as stream:
-            payload = stream.read(stretch.chunk_bytes)
-            while payload:
-                following = stream.read(stretch.chunk_bytes)
-                yield sequence, offset, payload, not following
-                sequence, offset, payload = sequence + 1, offset + len(payload), following
-        return
-    if offset == stretch.end:
-        yield sequence, offset, b"", True
-        return
-    filesystem, inner = LOCAL.resolve(stretch.path)
-    with filesystem.open_input_file(inner) as file:
-        while offset < stretch.end:
-            wanted = min(stretch.chunk_bytes, stretch.end - offset)
-            payload = file.read_at(wanted, offset)
-            if len(payload) != wanted:
-                raise OSError(
-                    f"spark: {stretch.path!r} has shrunk since it was listed: expected {wanted} bytes at {offset}, found "
-                    f"{len(payload)}; write a new file instead, and run the query anew"
-                )
-            yield sequence, offset, payload, offset + wanted == stretch.end
-            sequence, offset = sequence + 1, offset + wanted
+    """(sequence, offset, payload, whether it is the last)"""
+    sequence, offset, before = stretch.sequence, stretch.begin, b""
+    for payload in payloads_of(stretch.path, codec_of(stretch.path), stretch.begin, stretch.end, stretch.chunk_bytes):
+        if before:
+            yield sequence, offset, before, False
+            sequence, offset = sequence + 1, offset + len(before)
+        before = payload
+    if before or stretch.last_sequence is not None:  # an empty chunk says where its origin ends
+        yield sequence, offset, before, True

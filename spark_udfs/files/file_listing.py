@@ -20,17 +20,6 @@ from pyarrow import fs
 
 import formatter as fm
 
-COMPRESSED_SUFFIXES = {
-    ".gz": "gzip",
-    ".gzip": "gzip",
-    ".bz2": "bz2",
-    ".zst": "zstd",
-    ".zstd": "zstd",
-    ".lz4": "lz4",
-    ".deflate": "deflate",
-    ".br": "brotli",
-    ".snappy": "snappy",
-}
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -95,10 +84,6 @@ class Storage:
 
 
 LOCAL = Storage()
-
-
-def codec_of(path: str) -> str | None:
-    return COMPRESSED_SUFFIXES.get(posixpath.splitext(path)[1].lower())
 
 
 def list_files(

@@ -7,33 +7,23 @@ the type asked for, and one value a file; and which files filters on these colum
 from __future__ import annotations
 
 import datetime as dt
-import operator
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
 import formatter as fm
+from formatter.row_choice import BatchFilter
 from spark_udfs.files.file_listing import FoundFile
 
 MOST_DIGITS = 38
 INTEGER = re.compile(rf"[+-]?[0-9]{{1,{MOST_DIGITS}}}")
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+NO_FOLDERS = pa.RecordBatch.from_struct_array(pa.array([{}], pa.struct([])))
 TIME = re.compile(DAY.pattern + r"([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?")
-
-COMPARE: dict[str, Callable[[Any, Any], bool]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "in": lambda value, several: value in several,
-    "not in": lambda value, several: value not in several,
-}
 
 
 @dataclass(frozen=True)
@@ -102,28 +92,22 @@ def _parsed(texts: Sequence[str | None], type_: pa.DataType, name: str) -> list[
         ) from error
 
 
-def filters_left(
-    clauses: Sequence[Sequence[Any]], names: Sequence[str], values: Sequence[Any]
-) -> list[list[Any]] | None:
-    """What an OR of ANDs still asks of the contents of a file with these partition values; None: no row can pass."""
-    if not clauses:
-        return []
-    known = dict(zip(names, values, strict=True))
-    left = []
-    for all_of in clauses:
-        if all(_holds(clause, known[clause[0]]) for clause in all_of if clause[0] in known):
-            rest = [clause for clause in all_of if clause[0] not in known]
-            if not rest:
-                return []
-            left.append(rest)
-    return left or None
+class FolderFilter:
+    """An OR of ANDs, as far as the folders decide it."""
 
+    def __init__(self, clauses: Sequence[Sequence[Any]], folders: pa.Schema) -> None:
+        self._folders = folders
+        self._all_of = []
+        for all_of in clauses:
+            known = [clause for clause in all_of if clause[0] in folders.names]
+            rest = [clause for clause in all_of if clause[0] not in folders.names]
+            self._all_of.append((BatchFilter([known], folders), rest))
 
-def _holds(clause: Any, value: Any) -> bool:
-    """As for parsed columns: a null fails every comparison, is in a list that names None and not in every other."""
-    compare = clause[1]
-    if compare in ("is_null", "is_not_null"):
-        return bool((value is None) == (compare == "is_null"))
-    if value is None and compare not in ("in", "not in"):
-        return False
-    return bool(COMPARE[compare](value, clause[2]))
+    def left(self, values: Sequence[Any]) -> list[list[Any]] | None:
+        """What is still asked of the contents of a file with these partition values; None: no row can pass."""
+        arrays = [pa.array([value], field.type) for value, field in zip(values, self._folders, strict=True)]
+        file = pa.RecordBatch.from_arrays(arrays, schema=self._folders) if arrays else NO_FOLDERS
+        left = [rest for known, rest in self._all_of if known.kept(file).num_rows]
+        if not self._all_of or not all(left):
+            return []
+        return left or None

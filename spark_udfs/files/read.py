@@ -19,11 +19,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 import formatter as fm
+from formatter.codecs import codec_of
 from formatter.filters import Clause, columns_of, normalized
 from formatter.formats import Csv
 from formatter.splits import Part, SplitReader, begins_anywhere, can_be_split
-from spark_udfs.files.file_listing import FoundFile, Paths, Storage, codec_of, list_files
-from spark_udfs.files.partitions import Partitioning, filters_left, partitioning_of
+from spark_udfs.files.file_listing import FoundFile, Paths, Storage, list_files
+from spark_udfs.files.partitions import FolderFilter, Partitioning, partitioning_of
 from spark_udfs.files.read_task import FilePart, ReadTask
 from spark_udfs.files.split_starts import GRID_BYTES, split_starts
 from spark_udfs.jvm.direct_rows import attach_if_configured
@@ -111,10 +112,11 @@ def read_task(
     else:
         partitioning = _partitioning(files, partitions)
     names, clauses = _asked(reading, columns, filters, partitioning.schema.names)
+    of_folders = FolderFilter(clauses, partitioning.schema)
     kept = [
         (file, values, left)
         for file, values in zip(files, partitioning.values, strict=True)
-        if (left := filters_left(clauses, partitioning.schema.names, values)) is not None
+        if (left := of_folders.left(values)) is not None
     ]
     size = _split_bytes(spark, sum(file.size for file, _, _ in kept), split_bytes)
     distinct: list[Clauses] = []

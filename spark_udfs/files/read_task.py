@@ -6,24 +6,18 @@ nothing else: where parts begin, which columns and filters, is decided.
 
 from __future__ import annotations
 
-import functools
-import operator
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
-from pyarrow import fs
 
 import formatter as fm
-from formatter import snappy_stream
 from formatter.filters import columns_of
+from formatter.row_choice import BatchFilter
 from formatter.splits import Part, SplitReader
-from spark_udfs.files import hadoop_files
 from spark_udfs.files.file_listing import Storage
-from spark_udfs.files.partitions import COMPARE
+from spark_udfs.files.open_files import opened
 from spark_udfs.options.reading import Reading
 from spark_udfs.tasks.counted_task import CountedTask
 from spark_udfs.tasks.metrics import Reports
@@ -166,63 +160,7 @@ class ReadRun:
     def rows(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for part in self._task.parts(batches):
             reader = self.reader(part)
-            kept = filter_expression(self._task.filters[part.filters]) if reader.keeps else None
+            kept = BatchFilter(self._task.filters[part.filters], reader.schema) if reader.keeps else None
             for rows in self.parsed(reader, part):
                 reader.found.clear()
-                yield self._task.shaped(rows if kept is None else rows.filter(kept), part)
-
-
-def filter_expression(filters: list[list[Any]]) -> pc.Expression | None:
-    """An OR of ANDs for rows that are parsed already, by the rules of the engine's filters."""
-    either = [functools.reduce(operator.and_, map(_clause_expression, all_of)) for all_of in filters]
-    return functools.reduce(operator.or_, either) if either else None
-
-
-def _clause_expression(clause: Any) -> pc.Expression:
-    name, compare, value = clause
-    column = pc.field(name)
-    if compare in ("is_null", "is_not_null"):
-        return column.is_null() if compare == "is_null" else column.is_valid()
-    if compare in ("in", "not in"):
-        inside = column.isin(list(value))
-        return inside if compare == "in" else ~inside
-    return COMPARE[compare](column, value)
-
-
-@contextmanager
-def opened(storage: Storage, path: str, codec: str | None) -> Iterator[Any]:
-    """What an error says of reading names the file."""
-    try:
-        with _opened(storage, path, codec) as stream:
-            yield stream
-    except OSError as error:
-        if path in str(error) or (str(error.filename or "") in path and error.filename):
-            raise
-        raise OSError(f"{path}: {error}") from error
-
-
-@contextmanager
-def _opened(storage: Storage, path: str, codec: str | None) -> Iterator[Any]:
-    filesystem, inner = storage.resolve(path)
-    if codec == hadoop_files.DEFLATE:
-        with filesystem.open_input_stream(inner, compression=None) as file:
-            yield hadoop_files.inflated(file, path)
-        return
-    if codec == hadoop_files.LZ4:
-        with filesystem.open_input_stream(inner, compression=None) as file:
-            start = file.read(len(hadoop_files.LZ4_FRAME))
-            if start and start != hadoop_files.LZ4_FRAME:
-                yield hadoop_files.lz4_blocks(file, path, start)
-                return
-    if codec == snappy_stream.CODEC:
-        with filesystem.open_input_stream(inner, compression=None) as file:
-            yield snappy_stream.snappy_stream(file, path)
-    elif codec is not None:
-        with filesystem.open_input_stream(inner, compression=codec) as stream:
-            yield stream
-    elif isinstance(filesystem, fs.LocalFileSystem):
-        with open(inner, "rb", buffering=0) as file:  # reads into the window, without a buffer between
-            yield file
-    else:
-        with filesystem.open_input_file(inner) as file:
-            yield file
+                yield self._task.shaped(rows if kept is None else kept.kept(rows), part)

@@ -21,7 +21,7 @@ from pyspark.sql import SparkSession
 from formatter.formats import Native
 from formatter.splits import SplitScan, SplitSummary, fixed_starts, record_starts
 from spark_udfs.files.file_listing import FoundFile, Storage
-from spark_udfs.files.read_task import opened
+from spark_udfs.files.open_files import opened
 from spark_udfs.types.spark_types import struct_of
 
 GRID_BYTES = 4 << 20  # splits begin at the first record behind a multiple of this

@@ -17,7 +17,7 @@ from pyarrow import types
 
 from formatter.filters import normalized
 from spark_udfs.chunks.parse_task import ParseTask
-from spark_udfs.files.partitions import filters_left
+from spark_udfs.files.partitions import FolderFilter
 from spark_udfs.files.read_task import FilePart, ReadTask
 from spark_udfs.pushdown.predicates import Clauses, Tree, both, taken
 from spark_udfs.records.record_task import RecordTask
@@ -105,7 +105,7 @@ class NarrowedRead(ReadTask):
 
     def __init__(self, task: ReadTask, names: Sequence[str], clauses: Clauses) -> None:
         super().__init__(task.reading, names, task.folders, task.filters, task.storage, task.groups, task.reports)
-        self._clauses = normalized(clauses)
+        self._of_folders = FolderFilter(normalized(clauses), task.folders)
 
     def parts(self, batches: Iterable[pa.RecordBatch]) -> Iterator[FilePart]:
         numbers: dict[
@@ -114,7 +114,7 @@ class NarrowedRead(ReadTask):
         for part in super().parts(batches):
             key = (part.partition, part.filters)
             if key not in numbers:
-                left = filters_left(self._clauses, self.folders.names, part.partition)
+                left = self._of_folders.left(part.partition)
                 numbers[key] = None if left is None else len(self.filters)
                 self.filters += [] if left is None else [normalized(both(self.filters[part.filters], left))]
             if (number := numbers[key]) is not None:

@@ -7,7 +7,6 @@ take them. A predicate is an offer: Spark filters again, so whatever might be an
 from __future__ import annotations
 
 import datetime
-import math
 from collections.abc import Sequence
 from decimal import Decimal
 from itertools import product
@@ -16,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import types
 
-from formatter.filters import normalized
+from formatter.filters import NULL_TESTS, normalized
 
 MOST_ALTERNATIVES = 16  # of an OR of ANDs; a filter that needs more is left to Spark
 EPOCH = datetime.datetime(1970, 1, 1)
@@ -66,16 +65,20 @@ def _alternatives(tree: Tree, fields: dict[int, pa.Field]) -> Clauses | None:
 
 def clause(operator: str, field: pa.Field, value: Any) -> tuple[Any, ...] | None:
     """The clause that is true wherever Spark's predicate is, or None."""
-    if not is_comparable(field):
-        return None
-    if operator in ("is_null", "is_not_null"):
-        return field.name, operator
-    if types.is_floating(field.type) and operator in ("!=", ">", ">="):
-        return None  # Spark's NaN is greater than all numbers, and here it is not
+    if operator in NULL_TESTS:
+        return (field.name, operator) if is_comparable(field) else None
     values = [one for one in value if one is not None] if operator == "in" else [value]
-    if any(one is None or (isinstance(one, float) and math.isnan(one)) for one in values):
+    if any(one is None for one in values) or not is_decided_alike(operator, field, values):
         return None
     return field.name, operator, values if operator == "in" else value
+
+
+def is_decided_alike(operator: str, field: pa.Field, values: Sequence[Any]) -> bool:
+    """Whether a comparison with these values, of the column's type and none of them null, keeps here what it keeps in Spark."""
+    if not types.is_floating(field.type):
+        return is_comparable(field)
+    # Spark's NaN equals itself and is greater than all numbers; here it is neither.
+    return is_comparable(field) and operator not in ("!=", ">", ">=") and all(value == value for value in values)
 
 
 def is_comparable(field: pa.Field) -> bool:

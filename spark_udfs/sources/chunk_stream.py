@@ -19,9 +19,10 @@ from pyspark.sql.datasource import InputPartition
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxBytes
 
 import formatter as fm
+from formatter.codecs import codec_of
 from spark_udfs.chunks import file_chunks
 from spark_udfs.chunks.file_chunks import LAST_READ, Stretch, stretches
-from spark_udfs.files.file_listing import LOCAL, FoundFile, codec_of, list_files
+from spark_udfs.files.file_listing import LOCAL, FoundFile, list_files
 from spark_udfs.sources.source_options import SourceOptions
 from spark_udfs.sources.streamed_files import StreamedFiles
 

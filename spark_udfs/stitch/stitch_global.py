@@ -146,15 +146,15 @@ class GlobalRun:
         decode, reader = self._reader(header)
         carries = (places["carry_begin"] + self._chunks.tails.address).astype(np.uint64)
         parsed = ("state", "begin", "ends_stream", "starts_stream")
-        arrays, errors, rows_through, counts = reader.read(
+        arrays, findings, rows_through, counts = reader.read(
             addresses, sizes, carries, places["carry_size"].astype(np.uint64),
             *(np.ascontiguousarray(places[name]) for name in parsed),
-            np.arange(len(rows)), np.ascontiguousarray(places["byte_offset"]),
+            np.ascontiguousarray(places["byte_offset"]),
         )  # fmt: skip
         self._counts.update(counts)
-        for error in sorted(errors, key=lambda error: (error[2], error[3])):
-            if task.on_error == "raise" or diagnostics.always_raised(error[0]):
-                raise self._described(error, decode, batch, int(rows[error[2]]))
+        for chunk, finding in sorted(findings, key=lambda found: (found[0], found[1].byte_offset)):
+            if task.on_error == "raise" or diagnostics.always_raised(finding.code):
+                raise self._described(finding, decode, batch, int(rows[chunk]))
         row_of = np.repeat(rows, np.diff(rows_through, prepend=0)) if task.keep else rows  # the chunk a record ends in
         taken = 0
         for array in arrays:
@@ -163,10 +163,10 @@ class GlobalRun:
                 taken += part.num_rows
                 yield task.beside(part, [batch.column(name).take(ends_in) for name in task.keep])
 
-    def _described(self, error: Any, decode: DecodePlan, batch: pa.RecordBatch, row: int) -> fm.FormatError:
+    def _described(self, finding: Any, decode: DecodePlan, batch: pa.RecordBatch, row: int) -> fm.FormatError:
         """Bytes are counted in the origin; records only in the chunk, since no task sees those before it."""
         origin, sequence = (batch.column(name)[row].as_py() for name in self._task.names.names[:2])
-        found = diagnostics.describe(error, self._task.format, decode.native.column_names, origin=origin)
+        found = diagnostics.describe(finding, self._task.format, decode.native.column_names, origin=origin)
         text = str(found).replace(f"record {found.record}", f"record {found.record} of chunk {sequence}", 1)
         return fm.FormatError(
             f"origin {origin!r}: {text}", code=found.code, origin=origin, sequence=sequence,

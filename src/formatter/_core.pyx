@@ -8,10 +8,11 @@ include "core/shredder.pxi"           # which buffers complete which records, by
 include "core/native.pxi"          # the engine's C++ names
 include "core/plans.pxi"           # formats and columns, checked, as the engine reads them
 include "core/json_plans.pxi"      # JSON columns, nested ones too, as the engine reads them
-include "core/native_plans.pxi"   # binary rows, and records behind their length
+include "core/binary_plans.pxi"    # binary rows, as the engine reads them
 include "core/held_buffers.pxi"    # bytes-like objects to addresses
 include "core/batches.pxi"         # Arrow arrays and errors on their way out
 include "core/row_predicates.pxi"  # which rows of a batch pass a filter
+include "core/checksums.pxi"       # of bytes that were compressed
 include "core/ranges.pxi"          # whole inputs, range by range
 include "core/record_arrays.pxi"   # one record per value of an array
 include "core/chunks.pxi"          # chunks apart from each other: surveyed, then read

@@ -6,19 +6,18 @@ order. Costs nothing where no record is bad.
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from formatter import _core
+from formatter import _core, diagnostics
 from formatter.buffers import addresses_of
 from formatter.formats import Csv, Json
 from formatter.plans import Format, make_plan
-
-RECORD_OF_ERROR, RAW_OF_ERROR = 4, 7  # of the engine's error tuples
+from formatter.row_choice import taken_rows
 
 
 class BadRecordKeeper:
@@ -39,42 +38,43 @@ class BadRecordKeeper:
 
     def follow_header(self, header: bytes) -> None:
         """The columns of the file that comes now are where this header names them."""
-        text = header.decode(self._encoding, "replace").encode() + self._ending
-        found = self._plan.native.read_header(text)  # it may be the file's last line, without an end
+        text = header.removeprefix(BOM_UTF8).decode(self._encoding, "replace").encode()
+        found = self._plan.native.read_header(text, True)  # it may be the file's last line, without an end
         self._native = self._plan.native if found is None else found[0]
 
     def completed(
-        self, batches: Sequence[pa.RecordBatch], errors: Sequence[Any], record_count: int
+        self, batches: Sequence[pa.RecordBatch], findings: Sequence[_core.Finding], first_record: int, record_count: int
     ) -> list[pa.RecordBatch]:
+        """The good records of a stretch are those of the batches, in order; `first_record` is where it begins."""
+        if self._plan.columns and not findings:
+            return [self._with_raw(batch, None) for batch in batches]
+        bad = np.array([finding.record - first_record for finding in findings], np.int64)
+        raws = [finding.raw for finding in findings]
+        texts: list[str | None] = [None] * record_count
+        for record, raw in zip(bad, raws, strict=True):
+            texts[record] = raw.decode("utf-8", "replace")
         if not self._plan.columns:
             rows_alone = pa.StructArray.from_buffers(pa.struct([]), record_count, [None])
-            return [self._with_raw(pa.RecordBatch.from_struct_array(rows_alone), self._texts(errors, record_count))]
-        if not errors:
-            return [self._with_raw(batch, None) for batch in batches]
-        bad = np.array([error[RECORD_OF_ERROR] for error in errors], np.int64)
-        raws = [error[RAW_OF_ERROR] for error in errors]
+            return [self._with_raw(pa.RecordBatch.from_struct_array(rows_alone), texts)]
         rows = pa.Table.from_batches([*batches, self._rows_of(raws)], schema=self._plan.schema).combine_chunks()
         is_bad = np.zeros(record_count, bool)
         is_bad[bad] = True
         source = np.empty(record_count, np.int64)
         source[~is_bad] = np.arange(record_count - len(bad))
         source[bad] = record_count - len(bad) + np.arange(len(bad))
-        [batch] = rows.take(pa.array(source)).combine_chunks().to_batches()
-        return [self._with_raw(batch, self._texts(errors, record_count))]
-
-    def _texts(self, errors: Sequence[Any], record_count: int) -> list[str | None]:
-        texts: list[str | None] = [None] * record_count
-        for error in errors:
-            texts[error[RECORD_OF_ERROR]] = error[RAW_OF_ERROR].decode("utf-8", "replace")
-        return texts
+        batch = taken_rows(rows.to_batches()[0], pa.array(source))
+        return [self._with_raw(batch, texts)]
 
     def _rows_of(self, raws: list[bytes]) -> pa.RecordBatch:
         """One row a record: what can be read of it, else nulls."""
         addresses, sizes, valid, held = addresses_of(pa.array(raws, pa.large_binary()))
-        capsule, rows, _, _ = _core.parse_record_array(self._native, addresses, sizes, valid, self._ending)
+        found = _core.parse_record_array(self._native, addresses, sizes, valid, self._ending)
+        if found is None:
+            raise diagnostics.too_large_batch(self._plan.schema)
+        capsule, rows, _, _ = found
         del held
         batch = self._plan.batch(capsule)
-        return batch if rows is None else batch.take(pa.array(rows, mask=rows < 0))
+        return batch if rows is None else taken_rows(batch, pa.array(rows, mask=rows < 0))
 
     def _with_raw(self, batch: pa.RecordBatch, texts: list[str | None] | None) -> pa.RecordBatch:
         if self._raw_column is None:

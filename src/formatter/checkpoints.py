@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import datetime
 import decimal
+import fractions
 import hashlib
 import json
 import struct
@@ -40,12 +41,10 @@ def _to_json(value: Any) -> Any:
         return {"days_seconds_microseconds": [value.days, value.seconds, value.microseconds]}
     if isinstance(value, decimal.Decimal):
         return {"decimal": str(value)}
-    if isinstance(value, set | frozenset):
-        return list(value)
-    if hasattr(value, "as_py"):
-        return _to_json(value.as_py())
-    if hasattr(value, "item"):
-        return value.item()
+    if isinstance(value, fractions.Fraction):
+        return {"fraction": str(value)}
+    if isinstance(value, pa.Scalar):
+        return {"arrow": base64.b64encode(_one_row(value)).decode()}
     raise CheckpointError(f"checkpoint: cannot save the filter value {value!r}; use plain Python values")
 
 
@@ -64,7 +63,20 @@ def _from_json(value: dict[str, Any]) -> Any:
             return datetime.timedelta(*text)
         if kind == "decimal":
             return decimal.Decimal(text)
+        if kind == "fraction":
+            return fractions.Fraction(text)
+        if kind == "arrow":
+            with pa.ipc.open_stream(base64.b64decode(text)) as reader:
+                return reader.read_next_batch().column(0)[0]
     return value
+
+
+def _one_row(value: pa.Scalar) -> bytes:
+    batch = pa.RecordBatch.from_arrays([pa.repeat(value, 1)], names=["value"])
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
 
 
 def pack(options: dict[str, Any], native: bytes, batches: Sequence[Batch], schema: pa.Schema) -> bytes:

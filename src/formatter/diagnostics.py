@@ -1,4 +1,4 @@
-"""What the engine found wrong, in words. In: error tuples. Out: FormatError and the rejects table."""
+"""What the engine found wrong, in words. In: findings. Out: FormatError and the rejects table."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from formatter._core import Finding
 from formatter.errors import FormatError, SchemaError, shorten
 from formatter.formats import Csv, Framed, Native
 from formatter.plans import Format
@@ -50,30 +51,28 @@ _EXPECTED = {
 
 _LONE_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
-ErrorTuple = tuple[str, int, int, int, int, int, bytes, bytes]
-
 
 def describe(
-    error: ErrorTuple,
+    finding: Finding,
     format: Format,
     names: tuple[str, ...],
     *,
     origin: int | str | None = None,
-    record_base: int | None = 0,
     place: str | None = None,
+    counted: bool = True,
 ) -> FormatError:
-    """A FormatError with its position; `names` are the plan's columns, which the error counts by.
+    """A FormatError with its position; `names` are the plan's columns, which the finding counts by.
 
     `place`: which file, or buffer of which origin, as the message names it.
-    `record_base`: records before those the error counts, or None if nobody has counted them.
+    `counted`: whether anybody has counted the records before those that the finding counts.
     """
-    code, column, sequence, byte_offset, counted, found_fields, found_bytes, _raw = error
-    record = None if record_base is None else counted + record_base
-    name = names[column] if column >= 0 else None
+    code, found_bytes = finding.code, finding.found
+    record = finding.record if counted else None
+    name = names[finding.column] if finding.column >= 0 else None
     field = format.schema.field(name) if name is not None else None
     if code in ("too_few_fields", "too_many_fields"):
         expected = f"{len(format.schema)} fields"
-        found = f"{found_fields} fields"
+        found = f"{finding.found_fields} fields"
         shown = f"{found} in {shorten(found_bytes)}"
     else:
         type_name = str(field.type) if field is not None else "record"
@@ -85,15 +84,15 @@ def describe(
     where = "" if record is None else f"record {record}, "
     if name is not None:
         where += f"field {format.schema.get_field_index(name)} {name!r}, "
-    message = f"{format.kind}: {where}byte {byte_offset}: expected {expected}, found {shown}"
+    message = f"{format.kind}: {where}byte {finding.byte_offset}: expected {expected}, found {shown}"
     remedy = _remedy(code, found_bytes, field, format)
     if remedy:
         message += f"; {remedy}"
     if place:
         message = f"{place}: {message}"
     return FormatError(
-        message, code=code, origin=origin, sequence=sequence or None, byte_offset=byte_offset, record=record, column=name,
-        expected=expected, found=found,
+        message, code=code, origin=origin, sequence=finding.sequence or None, byte_offset=finding.byte_offset,
+        record=record, column=name, expected=expected, found=found,
     )  # fmt: skip
 
 
@@ -167,6 +166,13 @@ def rejects_table(errors: Iterable[tuple[FormatError, bytes]]) -> pa.Table:
         rows["message"].append(str(error))
         rows["raw"].append(raw)
     return pa.table(rows, schema=REJECTS_SCHEMA)
+
+
+def too_large_batch(schema: pa.Schema) -> SchemaError:
+    return SchemaError(
+        "parse_records: expected at most 2 GiB of text or items in a column of one batch, found more; give fewer values at "
+        f"once, or large_string, large_binary or large_list for what is large of {', '.join(map(repr, schema.names[:5]))}"
+    )
 
 
 def missing_in_header(format: Csv, missing: list[str]) -> SchemaError:

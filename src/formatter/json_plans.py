@@ -13,11 +13,13 @@ import pyarrow as pa
 from formatter import _core, types
 from formatter.errors import OptionError, SchemaError
 from formatter.formats import Json
+from formatter.formats.binary import UNFRAMED
 from formatter.formats.checks import ON_ERROR
 from formatter.formats.json import DUPLICATE_KEYS, RECORDS
 
 # The order is that of JsonKind in engine/json/json_format.hpp.
 SCALAR, STRUCTURE, LIST, LARGE_LIST, FIXED_LIST, MAP = range(6)
+PREFIXED = len(RECORDS)  # the layout of JsonLayout behind those a Json names itself
 
 # What is wanted of a value: all of it, or some of its members (those of a list's items are the list's).
 Wanted = dict[str, "Wanted"] | None
@@ -148,21 +150,22 @@ def node(field: pa.Field, full: pa.DataType, where: str) -> dict[str, Any]:
         }
     described["scalar"] = {
         "name": field.name, "type": 0, "epoch": 0, "unit": 0, "precision": 0, "scale": 0, "encoding": 0, "nullable": field.nullable,
-        "raw": False, "any_value": False, "time_of_day": False, "byte_width": 0,
+        "raw": False, "any_value": False, "time_of_day": False, "byte_width": -1,
         "schema_index": 0, "field": 0, "type_name": str(kind),
     }  # fmt: skip
     return described
 
 
-def native_plan(
+def json_plan(
     format: Json,
     decoded: list[pa.Field],
     output_columns: int,
     filters: list[list[dict[str, Any]]],
     on_error: str,
     note_nulled: bool = False,
+    length: tuple[int, bool] | None = None,
 ) -> Any:
-    """`decoded`: the output's fields, then those only the filter needs."""
+    """`decoded`: the output's fields, then those only the filter needs. `length`: that stands in front of each record."""
     full = {field.name: field.type for field in format.schema}
     columns: list[dict[str, Any]] = []
     for field in decoded:
@@ -171,7 +174,8 @@ def native_plan(
     wanted = {tokens[0].encode() for tokens in map(format.tokens_of, (field.name for field in decoded)) if tokens}
     known = {tokens[0].encode() for tokens in map(format.tokens_of, full) if tokens}
     options = {
-        "layout": RECORDS.index(format.records),
+        "layout": RECORDS.index(format.records) if length is None else PREFIXED,
+        "length": length or UNFRAMED,
         "ignored_keys": sorted(known - wanted),
         "validate_full": format.validate == "full",
         "unknown_is_error": format.unknown == "error",

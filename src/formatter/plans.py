@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF16_BE
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from operator import attrgetter
@@ -9,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from formatter import _core, filters, json_plans, native_plans, types
+from formatter import _core, binary_plans, filters, json_plans, types
 from formatter.errors import OptionError, SchemaError
 from formatter.formats import Csv, Framed, Json, Native
 from formatter.formats.binary import LENGTHS
@@ -31,6 +32,17 @@ class DecodePlan:
     converted: tuple[int, ...]
     on_error: str
     big_endian: Any = None  # of UTF-16 whose byte order the input's mark tells: instead of `native`
+
+    def ordered(self, start: bytes | memoryview) -> Any:
+        """The native plan for an input that begins so: the mark of UTF-16 tells which byte of two comes first."""
+        swapped = self.big_endian is not None and bytes(start[:2]) == BOM_UTF16_BE
+        return self.big_endian if swapped else self.native
+
+    def header(self, start: bytes | memoryview, ends: bool) -> tuple[Any, int, list[str]] | None:
+        """(the native plan with its columns where the header at the start of an input names them, bytes through its end, the
+        names it lacks), or None if it does not end in these bytes. `ends`: nothing follows them, which ends it, too."""
+        found: tuple[Any, int, list[str]] | None = self.ordered(start).read_header(start, ends)
+        return found
 
     def batch(self, capsule: object) -> pa.RecordBatch:
         # By address: through the capsule protocol the schema would be exported and imported again for every batch.
@@ -115,21 +127,18 @@ def _new_plan(
         names = [field.name for field in out_fields]
         decoded = out_fields + [schema.field(name) for name in filter_names if name not in names]
         described = filters.described(clauses, filterable(decoded, filter_names), schema)
-        native = json_plans.native_plan(inner, decoded, len(names), described, on_error, note_nulled)
-        if isinstance(format, Framed):
-            native = _core.framed_plan(
-                native, LENGTHS[format.length], on_error != "skip" and (on_error != "null" or note_nulled)
-            )
+        length = LENGTHS[format.length] if isinstance(format, Framed) else None
+        native = json_plans.json_plan(inner, decoded, len(names), described, on_error, note_nulled, length)
         storage_types = [json_plans.stored(field.type) for field in out_fields]
     elif isinstance(inner, Native):
         names = projected_names(columns, schema)
         out_fields = [schema.field(name) for name in names]
         decoded = out_fields + [schema.field(name) for name in filter_names if name not in names]
-        rows = native_plans.columns_of(inner, decoded)
+        rows = binary_plans.columns_of(inner, decoded)
         described = filters.described(clauses, [column["spec"] for column in rows], schema)
         assert isinstance(format, Native | Framed)
-        native = native_plans.native_plan(format, rows, len(names), described, on_error, note_nulled, single=single)
-        storage_types = [native_plans.storage_type(field.type) for field in out_fields]
+        native = binary_plans.binary_plan(format, rows, len(names), described, on_error, note_nulled, single=single)
+        storage_types = [binary_plans.storage_type(field.type) for field in out_fields]
     else:
         assert isinstance(format, Csv)
         names = projected_names(columns, schema)
@@ -166,6 +175,11 @@ def _new_plan(
         on_error=on_error,
         big_endian=big_endian,
     )
+
+
+def can_filter(schema: pa.Schema, names: Sequence[str]) -> bool:
+    """Whether parsing can filter by these columns: values that are nested it only knows when a record is whole."""
+    return all(types.type_code(types.storage_type(schema.field(name).type)) is not None for name in names)
 
 
 def filterable(fields: Sequence[pa.Field], filter_names: Sequence[str]) -> list[dict[str, Any]]:

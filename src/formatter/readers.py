@@ -7,11 +7,10 @@ Batches leave in order.
 
 from __future__ import annotations
 
-import codecs
 import os
 import warnings
+from codecs import BOM_UTF8
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -59,7 +58,14 @@ def read(
     table = pa.Table.from_batches(batches, schema=plan.schema)
     # Batches that other threads made have dictionaries of their own; files and joins want one.
     coded = len(batches) > 1 and any(pa.types.is_dictionary(kind) for kind in plan.schema.types)
-    return table.unify_dictionaries() if coded else table
+    return _unified(table) if coded else table
+
+
+def _unified(table: pa.Table) -> pa.Table:
+    try:
+        return table.unify_dictionaries()
+    except pa.ArrowCapacityError:  # one for all batches would be larger than 2 GiB
+        return table
 
 
 def open(
@@ -104,7 +110,6 @@ class _Reading:
         self.threads = threads
         self.item = item
         self.range_bytes = range_bytes
-        self.records = 0
         self.found: list[tuple[Any, bytes]] = []
         self.native = plan.native
         self.ranges: Any = None
@@ -144,9 +149,8 @@ class _Reading:
             window, begin, self.range_bytes, input_ends=last, byte_offset=offset, smallest_range_bytes=smallest
         )
         while (result := self.ranges.next()) is not None:
-            records, arrays, errors = result
-            self._note(errors)
-            self.records += records
+            _records, arrays, findings = result
+            self._note(findings)
             for capsule in arrays:
                 yield self.plan.batch(capsule)
         used: int = self.ranges.used
@@ -157,15 +161,9 @@ class _Reading:
         """Makes ready to read; returns how many bytes the header takes."""
         size = 0
         format = self.plan.format
-        if isinstance(format, Csv) and format.encoding == "utf-16":
-            swapped = bytes(window[:2]) == codecs.BOM_UTF16_BE
-            format = replace(format, encoding="utf-16-be" if swapped else "utf-16-le")
-            if swapped:
-                self.native = self.plan.big_endian
+        self.native = self.plan.ordered(window)
         if isinstance(format, Csv) and format.header:
-            found = self.native.read_header(window)
-            if found is None and last:
-                found = self.native.read_header(bytes(window) + format.record_end)
+            found = self.plan.header(window, last)
             if found is None and not last:
                 return -1
             if found is not None:
@@ -175,32 +173,24 @@ class _Reading:
         self.ranges = _core.RangeReader(self.native, self.threads, ROWS_PER_BATCH, BYTES_PER_BATCH)
         if isinstance(format, Json) and format.records == "array":
             self._check_array(window[:HEAD_BYTES])
-        return min(size, len(window))
+        return size
 
     def _check_array(self, head: memoryview) -> None:
         """What is no array is told at once, not when all of it has been looked through."""
-        text = bytes(head).removeprefix(codecs.BOM_UTF8).lstrip(b" \t\r\n")
+        text = bytes(head).removeprefix(BOM_UTF8).lstrip(b" \t\r\n")
         if text and not text.startswith(b"["):
             self.ranges.begin(head, 0, HEAD_BYTES, input_ends=True, byte_offset=0)
             self._note(self.ranges.next()[2])
 
-    def _note(self, errors: list[Any]) -> None:
-        if not errors:
-            return
-        errors.sort(key=lambda e: e[4])
-        for error in errors:
-            name = self.item.name
+    def _note(self, findings: list[_core.Finding]) -> None:
+        name = self.item.name
+        for finding in sorted(findings, key=lambda finding: finding.record):
             described = diagnostics.describe(
-                error,
-                self.plan.format,
-                self.plan.native.column_names,
-                record_base=self.records,
-                origin=name,
-                place=name,
+                finding, self.plan.format, self.plan.native.column_names, origin=name, place=name
             )
-            if self.plan.on_error == "raise" or diagnostics.always_raised(error[0]):
+            if self.plan.on_error == "raise" or diagnostics.always_raised(finding.code):
                 raise described
-            self.found.append((described, error[7]))
+            self.found.append((described, finding.raw))
 
     def report(self, rejects: list[pa.Table] | None) -> None:
         if self.plan.on_error != "collect":

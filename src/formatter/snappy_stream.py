@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from formatter._core import crc32c
 from formatter.block_stream import BlockStream, hadoop_blocks, up_to
 from formatter.errors import FormatError
 
@@ -41,32 +42,49 @@ def _blocks(raw: Any, name: str) -> Iterator[bytes]:
             return
     block = _decompressed(start + up_to(raw, -1))
     if block is None:
-        raise FormatError(f"{name}: expected snappy: a raw block, Hadoop's blocks or framed ones; found none of them")
+        raise _damaged(f"{name}: expected snappy: a raw block, Hadoop's blocks or framed ones; found none of them")
     yield block
 
 
 def _framed(raw: Any, name: str) -> Iterator[bytes]:
     """Chunks: a kind, three bytes of size, and four of checksum before the content."""
+    at = len(FRAMED)
     while head := up_to(raw, 4):
         kind, size = head[0], int.from_bytes(head[1:], "little")
         body = up_to(raw, size)
         if len(head) < 4 or len(body) < size:
             raise _cut(name)
-        if kind not in (COMPRESSED, STORED):
-            if kind < FIRST_SKIPPABLE:
-                raise FormatError(f"{name}: snappy: a chunk of kind {kind}, which nobody may pass over")
-            continue
-        block = body[4:] if kind == STORED else _decompressed(body[4:])
-        if block is None:
-            raise _broken(name)
-        yield block
+        if kind in (COMPRESSED, STORED):
+            block = body[4:] if kind == STORED else _decompressed(body[4:])
+            if block is None or size < 4:
+                raise _broken(name, at)
+            expected, found = int.from_bytes(body[:4], "little"), masked(crc32c(block))
+            if found != expected:
+                raise _damaged(
+                    f"{name}: snappy: the chunk at byte {at}: expected the checksum {expected:#010x}, found {found:#010x} of "
+                    "its content; the file was damaged"
+                )
+            yield block
+        elif kind < FIRST_SKIPPABLE:
+            raise _damaged(
+                f"{name}: snappy: the chunk at byte {at} is of kind {kind}, which nobody may pass over; the file was damaged, "
+                "or is of a later format"
+            )
+        elif kind == FRAMED[0] and head + body != FRAMED:
+            raise _broken(name, at)
+        at += 4 + size
+
+
+def masked(checksum: int) -> int:
+    """As the format stores it, so that a checksum of what holds checksums is still a good one."""
+    return ((checksum >> 15 | checksum << 17) + 0xA282EAD8) & 0xFFFFFFFF
 
 
 def _hadoop(raw: Any, start: bytes, name: str) -> Iterator[bytes]:
     def decoded(part: bytes, most: int) -> bytes:
         block = _decompressed(part)
         if block is None or len(block) > most:
-            raise _broken(name)
+            raise _damaged(f"{name}: snappy: a block does not decompress; the file was damaged")
         return block
 
     return hadoop_blocks(raw, start, decoded, lambda: _cut(name))
@@ -95,8 +113,12 @@ def _decompressed(block: bytes) -> bytes | None:
 
 
 def _cut(name: str) -> FormatError:
-    return FormatError(f"{name}: snappy: expected the rest of a block, found the end of the file; it was cut")
+    return _damaged(f"{name}: snappy: expected the rest of a block, found the end of the file; it was cut")
 
 
-def _broken(name: str) -> FormatError:
-    return FormatError(f"{name}: snappy: a block does not decompress; the file was damaged")
+def _broken(name: str, at: int) -> FormatError:
+    return _damaged(f"{name}: snappy: the chunk at byte {at} does not decompress; the file was damaged")
+
+
+def _damaged(message: str) -> FormatError:
+    return FormatError(message, code="bad_compression")

@@ -17,13 +17,8 @@ from typing import Any
 import pyarrow as pa
 
 from formatter import _core
+from formatter.codecs import Decompressed, checked_codec, codec_of
 from formatter.errors import OptionError
-from formatter.snappy_stream import CODEC as SNAPPY
-from formatter.snappy_stream import snappy_stream
-
-CODECS = {"zstd": "zstd", "gzip": "gzip", "lz4": "lz4", "snappy": "snappy", "bz2": "bz2", "brotli": "brotli"}
-_SUFFIXES = {".zst": "zstd", ".zstd": "zstd", ".gz": "gzip", ".gzip": "gzip", ".lz4": "lz4", ".snappy": "snappy", ".bz2": "bz2",
-             ".br": "brotli"}  # fmt: skip
 
 NO_NAME = "the input"
 
@@ -38,8 +33,7 @@ def is_bytes_like(source: object) -> bool:
 
 def inputs(source: Source, codec: str | None) -> Iterator[Input]:
     """The separate inputs of a source; each may have its own header."""
-    if codec is not None and codec not in CODECS:
-        raise OptionError(f"codec: expected one of {', '.join(CODECS)}, found {codec!r}")
+    checked_codec(codec)
     if is_bytes_like(source):
         yield Memory(source, codec) if codec else Memory(source)
     elif isinstance(source, str | os.PathLike):
@@ -76,22 +70,11 @@ class Input:
                     longer = memoryview(bytearray(3 * carried))
                     longer[:carried] = window[:carried]
                     window = longer
-                filled, last = self._fill(stream, window, carried)
+                filled, last = _fill(stream, window, carried)
                 used = yield window[:filled], last
                 carried = filled - used
                 window[:carried] = window[used:filled]
         _give_window(window)
-
-    def _fill(self, stream: Any, window: memoryview, filled: int) -> tuple[int, bool]:
-        try:
-            return _fill(stream, window, filled)
-        except (OSError, pa.ArrowException) as error:
-            if self.codec is None:
-                raise
-            raise OSError(
-                f"{self.name or NO_NAME}: expected {self.codec}, found other or missing bytes ({error}); name the codec it was "
-                "written with in codec=, or bring the whole file"
-            ) from error
 
 
 # Windows of finished inputs: fresh pages take longer to come by than the bytes in them take to parse.
@@ -124,19 +107,19 @@ class Memory(Input):
             self.contiguous = False
 
     def open(self, threads: int) -> Any:
-        return _decompressed(pa.BufferReader(pa.py_buffer(self.data)), str(self.codec), NO_NAME)
+        return Decompressed(pa.BufferReader(pa.py_buffer(self.data)), str(self.codec), NO_NAME)
 
 
 class File(Input):
     def __init__(self, path: Path, codec: str | None) -> None:
         self.name = str(path)
         self.path = path
-        self.codec = codec or _SUFFIXES.get(path.suffix.lower())
+        self.codec = codec or codec_of(path.name)
 
     def open(self, threads: int) -> Any:
         raw = open(self.path, "rb", buffering=0)  # noqa: SIM115  (windows() closes it)
         if self.codec:
-            return _decompressed(raw, self.codec, self.name or NO_NAME)
+            return Decompressed(raw, self.codec, str(self.path))
         return _Shared(raw, threads) if threads > 1 and stat.S_ISREG(os.fstat(raw.fileno()).st_mode) else raw
 
 
@@ -151,13 +134,7 @@ class Readable(Input):
 
     def open(self, threads: int) -> Any:
         raw = _Unclosed(self.stream)
-        return _decompressed(raw, self.codec, self.name or NO_NAME) if self.codec else raw
-
-
-def _decompressed(raw: Any, codec: str, name: str) -> Any:
-    if codec == SNAPPY:  # files are written in three ways, of which Arrow reads none as a stream
-        return snappy_stream(raw, name)
-    return pa.CompressedInputStream(raw if isinstance(raw, pa.NativeFile) else pa.PythonFile(raw, mode="r"), codec)
+        return Decompressed(raw, self.codec, self.name or NO_NAME) if self.codec else raw
 
 
 class _Shared:

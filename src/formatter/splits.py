@@ -7,7 +7,6 @@ before it, part by part and in parallel, and `record_starts` puts the findings t
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,7 +16,7 @@ import pyarrow as pa
 from formatter import _core, diagnostics
 from formatter.bad_records import BadRecordKeeper, all_nullable
 from formatter.errors import FormatError
-from formatter.filters import Filters
+from formatter.filters import Filters, normalized
 from formatter.formats import Csv, Json, Native
 from formatter.formats.checks import as_bytes
 from formatter.plans import Format, make_plan
@@ -161,6 +160,7 @@ class SplitReader:
         """on_error: also "keep": every record stays a row, with null where it is bad; `raw_column`, then the last column,
         has the text of bad records. header_by_position: the header's names do not count."""
         self.keeps = on_error == "keep"
+        filters = normalized(filters)
         if self.keeps:
             format = all_nullable(format)
         self.plan = make_plan(
@@ -170,7 +170,7 @@ class SplitReader:
         if isinstance(format, Csv) and format.header and header_by_position:
             self._positional = make_plan(
                 replace(format, header=False), columns=columns, filters_wanted=filters, on_error=self.plan.on_error
-            ).native
+            )
         self._keeper = BadRecordKeeper(format, columns, raw_column) if self.keeps else None
         self.schema = self.plan.schema if self._keeper is None else self._keeper.schema
         self.found: list[tuple[FormatError, bytes]] = []  # of the batches that left since it was emptied
@@ -201,7 +201,7 @@ class SplitReader:
         ending = record_end_of(self.plan.format)
         finder = not part.aligned and part.begin > 0
         window, filled, at = self._window, 0, part.begin
-        records_before: int | None = 0 if part.begin == 0 else None
+        records_before = 0
         ranges = None
         ended = False
         if part.begin:
@@ -219,7 +219,7 @@ class SplitReader:
                             continue
                         start = min(size, filled)
                     elif not part.begin:
-                        native = self._ordered(native, window[:filled])
+                        native = self.plan.ordered(window[:filled])
                     ranges = _core.RangeReader(native, 1, ROWS_PER_BATCH, BYTES_PER_BATCH)
                 if finder:
                     found = _find(window, 0, filled, ending)
@@ -241,14 +241,13 @@ class SplitReader:
                 input_ends = ended or (finished and part.last)
                 ranges.begin(window[:filled], start, len(window), input_ends=input_ends, byte_offset=at)
                 while (result := ranges.next()) is not None:
-                    records, arrays, errors = result
+                    records, arrays, findings = result
                     self._count(ranges.counters, records)
-                    self._note(errors, native.column_names, origin, records_before)
+                    self._note(findings, native.column_names, origin, counted=part.begin == 0)
                     batches = [self.plan.batch(capsule) for capsule in arrays]
                     if self._keeper is not None:
-                        batches = self._keeper.completed(batches, errors, records)
-                    if records_before is not None:
-                        records_before += records
+                        batches = self._keeper.completed(batches, findings, records_before, records)
+                    records_before += records
                     yield from batches
                 used = ranges.used
                 ranges.leave()
@@ -267,43 +266,27 @@ class SplitReader:
         for name, count in (counters | {"records": records}).items():
             self.counts[name] += count
 
-    def _ordered(self, native: Any, start: memoryview) -> Any:
-        """UTF-16 whose first bytes say that the high one comes first is read by the plan for that."""
-        format = self.plan.format
-        if isinstance(format, Csv) and format.encoding == "utf-16" and bytes(start[:2]) == codecs.BOM_UTF16_BE:
-            return self.plan.big_endian
-        return native
-
     def _with_header(self, start: Any, whole: bool) -> tuple[Any, int | None]:
-        native, format = self._ordered(self.plan.native, start), self.plan.format
-        found = native.read_header(start) if len(start) else None
-        if found is None and whole and len(start):
-            ending = (
-                b"\0\n" if native is self.plan.big_endian else record_end_of(format).removeprefix(codecs.BOM_UTF16_LE)
-            )
-            found = native.read_header(bytes(start) + ending)
+        found = self.plan.header(start, whole)
         if found is None:
-            return native, len(start) if whole else None
+            return self.plan.ordered(start), len(start) if whole else None
         mapped, size, missing = found
         if self._positional is not None:
-            return self._positional, min(size, len(start))
+            return self._positional.ordered(start), size
         if missing:
-            raise diagnostics.missing_in_header(format, missing)  # type: ignore[arg-type]
+            raise diagnostics.missing_in_header(self.plan.format, missing)  # type: ignore[arg-type]
         if self._keeper is not None:
             self._keeper.follow_header(bytes(start[:size]))
-        return mapped, min(size, len(start))
+        return mapped, size
 
-    def _note(self, errors: list[Any], names: tuple[str, ...], origin: str | None, records_before: int | None) -> None:
-        if not errors:
-            return
-        errors.sort(key=lambda error: error[4])
-        for error in errors:
+    def _note(self, findings: list[_core.Finding], names: tuple[str, ...], origin: str | None, counted: bool) -> None:
+        for finding in sorted(findings, key=lambda finding: finding.record):
             described = diagnostics.describe(
-                error, self.plan.format, names, origin=origin, record_base=records_before, place=origin
+                finding, self.plan.format, names, origin=origin, place=origin, counted=counted
             )
-            if self.plan.on_error == "raise" or diagnostics.always_raised(error[0]):
+            if self.plan.on_error == "raise" or diagnostics.always_raised(finding.code):
                 raise described
-            self.found.append((described, error[7]))
+            self.found.append((described, finding.raw))
 
 
 def _wanted(part: Part, reached: int, capacity: int) -> int:

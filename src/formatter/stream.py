@@ -26,14 +26,13 @@ from formatter.buffer_arguments import (
 from formatter.buffers import addresses_of
 from formatter.checkpoints import CheckpointError
 from formatter.errors import FormatError, OptionError
-from formatter.filters import Filters
+from formatter.filters import Clause, Filters, normalized
 from formatter.flow.policy import BatchPolicy
 from formatter.formats.csv import check_byte_order
 from formatter.plans import Format, make_plan
 
 MAX_RECORD_BYTES = 64 << 20
 MAX_PENDING_BYTES = 1 << 30
-SEQUENCE_OF_ERROR = 2  # in the engine's error tuples
 _NAMED_ORIGIN = 1 << 63  # native ids from here on stand for origins that are no small whole numbers
 
 
@@ -81,7 +80,7 @@ class Stream:
         policy = batch if batch is not None else BatchPolicy()
         self._options: dict[str, Any] = {
             "columns": None if columns is None else list(columns),
-            "filters": filters,
+            "filters": normalized(filters),
             "on_error": on_error,
             "ordered": ordered,
             "layout": layout,
@@ -98,7 +97,7 @@ class Stream:
         }
         _check_options(self._options, policy)
         check_byte_order(format, "Stream")
-        self._plan = make_plan(format, columns=columns, filters_wanted=filters, on_error=on_error)
+        self._plan = make_plan(format, columns=columns, filters_wanted=self._options["filters"], on_error=on_error)
         self._nulls = NullColumns()
         self._positional = layout == "positional"
         self._native = self._native_stream(policy)
@@ -294,9 +293,9 @@ class Stream:
 
     def _settle(self, result: Any, origin: Origin, sequence: int) -> list[Batch]:
         """Batches to hand out; raises what is to be raised, keeping the batches for the next call."""
-        status, not_taken, _appended, finished, errors, holes = result
+        status, not_taken, _appended, finished, findings, holes = result
         batches = self._batches(finished)
-        raised = self._note(errors) if errors else None
+        raised = self._note(findings) if findings else None
         if raised is None and status == "ok" and not self._undelivered:
             return batches
         with self._lock:
@@ -312,13 +311,13 @@ class Stream:
         return batches
 
     def _column_names(self) -> tuple[str, ...]:
-        """What errors count columns by."""
+        """What findings count columns by."""
         names: tuple[str, ...] = self._plan.native.column_names
         return names
 
-    def _note(self, errors: list[Any]) -> FormatError | None:
+    def _note(self, findings: list[tuple[int, _core.Finding]]) -> FormatError | None:
         names = self._column_names()
-        found = [(self._described(self._origin(o), error, names), error[7]) for o, error in errors]
+        found = [(self._described(self._origin(o), finding, names), finding.raw) for o, finding in findings]
         for error, _ in found:
             if self._plan.on_error == "raise" or diagnostics.always_raised(error.code):
                 return error
@@ -327,10 +326,9 @@ class Stream:
                 self._rejects += found
         return None
 
-    def _described(self, origin: Origin, error: diagnostics.ErrorTuple, names: tuple[str, ...]) -> FormatError:
-        sequence = int(error[SEQUENCE_OF_ERROR])
-        place = f"origin {origin!r}, sequence {sequence}" if sequence else f"origin {origin!r}"
-        return diagnostics.describe(error, self.format, names, origin=origin, place=place)
+    def _described(self, origin: Origin, finding: _core.Finding, names: tuple[str, ...]) -> FormatError:
+        place = f"origin {origin!r}, sequence {finding.sequence}" if finding.sequence else f"origin {origin!r}"
+        return diagnostics.describe(finding, self.format, names, origin=origin, place=place)
 
 
 def native_options(options: dict[str, Any], policy: BatchPolicy) -> dict[str, Any]:
@@ -379,10 +377,6 @@ def _dialect_state(format: Format) -> dict[str, str]:
     return {f.name: repr(getattr(format, f.name)) for f in fields(format) if f.name != "schema"}
 
 
-def _as_tuples(filters: Any) -> Any:
+def _as_tuples(filters: list[list[Any]] | None) -> list[list[Clause]]:
     """JSON made lists of the clauses' tuples."""
-    if not filters:
-        return None
-    if isinstance(filters[0][0], str):
-        return [tuple(clause) for clause in filters]
-    return [[tuple(clause) for clause in conjunction] for conjunction in filters]
+    return [[tuple(clause) for clause in conjunction] for conjunction in filters or []]

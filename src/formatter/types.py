@@ -14,22 +14,22 @@ from formatter.errors import SchemaError
 # The order is that of ColumnType in engine/columns/columns.hpp.
 _PLAIN = (
     pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64(),
-    pa.float32(), pa.float64(), None, pa.bool_(), pa.date32(), None,
+    pa.float16(), pa.float32(), pa.float64(), None, pa.bool_(), pa.date32(), None,
     pa.string(), pa.large_string(), pa.binary(), pa.large_binary(),
 )  # fmt: skip
 _CODES = {t: code for code, t in enumerate(_PLAIN) if t is not None}
-DECIMAL128 = 10
-TIMESTAMP = 13
+DECIMAL128 = 11
+TIMESTAMP = 14
 _UNITS = ("s", "ms", "us", "ns")
 # The order is that of EpochUnit in engine/json/json_format.hpp.
 EPOCHS = {b"d": 1, b"s": 2, b"ms": 3, b"us": 4, b"ns": 5}
 _ENCODINGS = {b"base64": 1, b"hex": 2}
 SIGNED = range(4)
 UNSIGNED = range(4, 8)
-FLOATS = range(8, 10)
-BOOLEAN = 11
-DATE32 = 12
-TEXTS = range(14, 18)
+FLOATS = range(8, 11)
+BOOLEAN = 12
+DATE32 = 13
+TEXTS = range(15, 19)
 
 
 def storage_type(wanted: pa.DataType) -> pa.DataType:
@@ -45,8 +45,6 @@ def storage_type(wanted: pa.DataType) -> pa.DataType:
         return pa.binary()
     if t.is_date64(wanted):
         return pa.date32()
-    if t.is_float16(wanted):
-        return pa.float32()
     if t.is_duration(wanted):
         return pa.int64()
     if t.is_time(wanted):
@@ -60,18 +58,18 @@ def storage_type(wanted: pa.DataType) -> pa.DataType:
 
 # The order is that of TextLayout in engine/columns/columns.hpp.
 OFFSETS, VIEW, DICTIONARY = range(3)
-_VIEWS = {getattr(pa, name)() for name in ("string_view", "binary_view") if hasattr(pa, name)}
+VIEWS = {getattr(pa, name)() for name in ("string_view", "binary_view") if hasattr(pa, name)}
 
 
 def text_layout(field: pa.Field) -> int:
     """How the engine makes the text of a CSV column: views and dictionaries are built there, encoded ones are not."""
     kind = field.type
-    if kind in _CODES or (kind not in _VIEWS and not pa.types.is_dictionary(kind)):
+    if kind in _CODES or (kind not in VIEWS and not pa.types.is_dictionary(kind)):
         return OFFSETS
     metadata = field.metadata or {}
     if b"encoding" in metadata or b"raw" in metadata or b"text" in metadata:
         return OFFSETS
-    if kind in _VIEWS:
+    if kind in VIEWS:
         return VIEW
     return DICTIONARY if type_code(kind.value_type) in TEXTS else OFFSETS
 
@@ -118,7 +116,8 @@ def column_description(field: pa.Field, *, schema_index: int, owner: str) -> dic
 
 
 def _described_anew(field: pa.Field, owner: str) -> dict[str, Any]:
-    storage = storage_type(field.type)
+    kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+    storage = storage_type(kind)
     code = type_code(storage)
     if code is None:
         raise SchemaError(
@@ -135,15 +134,15 @@ def _described_anew(field: pa.Field, owner: str) -> dict[str, Any]:
             f"found {encoding.decode('utf-8', 'replace')!r} on {field.type}"
         )
     raw = metadata.get(b"raw") == b"1"
-    if raw and (code not in TEXTS or pa.types.is_fixed_size_binary(field.type)):
+    if raw and (code not in TEXTS or pa.types.is_fixed_size_binary(kind)):
         raise SchemaError(
             f"{owner}: column {field.name!r}: raw=1 keeps bytes, expected a binary column, found {field.type}"
         )
     return {
-        "any_value": _takes_any_value(field, code, owner),
-        "time_of_day": pa.types.is_time(field.type),
+        "any_value": _takes_any_value(field, kind, code, owner),
+        "time_of_day": pa.types.is_time(kind),
         "epoch": epoch_unit(field, owner),
-        "byte_width": field.type.byte_width if pa.types.is_fixed_size_binary(field.type) else 0,
+        "byte_width": kind.byte_width if pa.types.is_fixed_size_binary(kind) else -1,
         "type": code,
         "unit": _UNITS.index(storage.unit) if code == TIMESTAMP else 0,
         "precision": storage.precision if code == DECIMAL128 else 0,
@@ -155,11 +154,11 @@ def _described_anew(field: pa.Field, owner: str) -> dict[str, Any]:
     }
 
 
-def _takes_any_value(field: pa.Field, code: int, owner: str) -> bool:
+def _takes_any_value(field: pa.Field, kind: pa.DataType, code: int, owner: str) -> bool:
     wanted = (field.metadata or {}).get(b"text")
     if wanted is None:
         return False
-    if wanted != b"any" or owner != "Json" or code not in TEXTS or pa.types.is_fixed_size_binary(field.type):
+    if wanted != b"any" or owner != "Json" or code not in TEXTS or pa.types.is_fixed_size_binary(kind):
         raise SchemaError(
             f"{owner}: column {field.name!r}: text: expected 'any' on a text column of JSON, found "
             f"{wanted.decode('utf-8', 'replace')!r} on {field.type}"
@@ -172,8 +171,9 @@ def epoch_unit(field: pa.Field, owner: str, where: str | None = None) -> int:
     unit = (field.metadata or {}).get(b"unit")
     if unit is None:
         return 0
-    is_date = pa.types.is_date(field.type)
-    if unit not in EPOCHS or not (is_date or pa.types.is_timestamp(field.type)) or (unit == b"d" and not is_date):
+    kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+    is_date = pa.types.is_date(kind)
+    if unit not in EPOCHS or not (is_date or pa.types.is_timestamp(kind)) or (unit == b"d" and not is_date):
         raise SchemaError(
             f"{owner}: column {where or repr(field.name)}: unit: expected s, ms, us or ns on a timestamp or date (d on a date "
             f"too), found {unit.decode('utf-8', 'replace')!r} on {field.type}"

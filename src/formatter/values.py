@@ -16,7 +16,8 @@ from formatter.filters import Filters, normalized
 from formatter.formats import Csv, Framed, Json
 from formatter.formats.csv import check_byte_order
 from formatter.plans import Format, make_plan
-from formatter.raw_line_ends import keeps_raw, merged, with_tabs
+from formatter.row_choice import BatchFilter, taken_rows
+from formatter.types import TEXTS, VIEWS, type_code
 
 UNIT_SEPARATOR = "\x1f"  # a field holds none: with one field a value, nothing needs separating
 
@@ -77,10 +78,11 @@ class RecordParser:
             format = replace(format, records="lines")  # each value is a record, however others stand
         if isinstance(format, Framed):
             format = format.inner
+        filters = normalized(filters)
         self._format = format
         self._raises = on_error == "raise"
         self._filtered = bool(filters)
-        self._keeps_nulls = all_null_passes(filters)
+        self._keeps_nulls = BatchFilter(filters, format.schema).keeps_nulls()
         self._plan = make_plan(
             format,
             columns=columns,
@@ -89,7 +91,6 @@ class RecordParser:
             note_nulled=not self._raises,
             single=True,
         )
-        self._restores_line_ends = isinstance(format, Json) and keeps_raw(self._plan.schema)
         self._record_end = format.record_end if isinstance(format, Csv) else b"\n" if isinstance(format, Json) else b""
 
     @property
@@ -98,22 +99,16 @@ class RecordParser:
         return self._plan.schema
 
     def parse(self, array: Any) -> ParsedRecords:
-        if not self._restores_line_ends:
-            return self._parse(array)
-        array = array if isinstance(array, pa.Array | pa.ChunkedArray) else list(array)
-        parsed, tabs = self._parse(array), with_tabs(array)
-        return parsed if tabs is None else replace(parsed, data=merged(parsed.data, self._parse(tabs).data))
-
-    def _parse(self, array: Any) -> ParsedRecords:
         addresses, sizes, valid, keep = addresses_of(array)
         plan = self._plan
-        capsule, rows, errors, decoded = _core.parse_record_array(
-            plan.native, addresses, sizes, valid, self._record_end
-        )
+        read = _core.parse_record_array(plan.native, addresses, sizes, valid, self._record_end)
+        if read is None:
+            raise diagnostics.too_large_batch(plan.schema)
+        capsule, rows, findings, decoded = read
         del keep
         names = plan.native.column_names
-        found = sorted(errors, key=lambda e: e[0])
-        details = tuple(_in_value(diagnostics.describe(error, self._format, names), at) for at, error in found)
+        findings.sort(key=lambda finding: finding.record)
+        details = tuple(_in_value(diagnostics.describe(finding, self._format, names)) for finding in findings)
         if details and self._raises:
             raise details[0]
         batch = plan.batch(capsule)
@@ -121,7 +116,7 @@ class RecordParser:
         kept = absent = None
         if rows is not None:
             missing = rows == -1
-            missing[[at for at, _ in found]] = False
+            missing[[finding.record for finding in findings]] = False
             if self._filtered:
                 places = np.flatnonzero(rows >= -1 if self._keeps_nulls else rows >= 0)
                 kept, rows, missing = pa.array(places), rows[places], missing[places]
@@ -131,43 +126,22 @@ class RecordParser:
         return ParsedRecords(batch, details, kept, absent, decoded, count)
 
 
-def all_null_passes(filters: Filters) -> bool:
-    """Whether a row of nulls passes: only tests for null do, and lists that name it or exclude other values."""
-
-    def passes(operator: str, value: Any) -> bool:
-        if operator in ("in", "not in"):
-            return (None in list(value)) == (operator == "in")
-        return operator == "is_null"
-
-    return any(all(passes(operator, value) for _, operator, value in clauses) for clauses in normalized(filters))
-
-
 def _spread(batch: pa.RecordBatch, rows: np.ndarray[Any, Any]) -> pa.RecordBatch:
     """Rows at their values' places, nulls where a value gave none."""
     if batch.num_columns == 0:
         return pa.RecordBatch.from_struct_array(pa.array([{}] * len(rows), pa.struct([])))
-    taken = pa.array(rows, mask=rows < 0)
-    schema = pa.schema([f.with_nullable(True) for f in batch.schema], metadata=batch.schema.metadata)
-    return pa.RecordBatch.from_arrays([column.take(taken) for column in batch.columns], schema=schema)
+    return taken_rows(batch, pa.array(rows, mask=rows < 0))
 
 
-def _in_value(error: FormatError, value: int) -> FormatError:
-    """Positions in an array: the value is the record."""
-    text = str(error).replace(f"record {error.record}", f"value {value}", 1)
-    return FormatError(
-        text, code=error.code, byte_offset=error.byte_offset, record=value, column=error.column, expected=error.expected,
-        found=error.found,
-    )  # fmt: skip
+def _in_value(error: FormatError) -> FormatError:
+    """In an array the value is the record, and called so."""
+    error.args = (str(error).replace(f"record {error.record}", f"value {error.record}", 1),)
+    return error
 
 
 def parse_values(array: Any, type: pa.DataType, *, format: Csv | None = None) -> pa.Array:
     """Raw field bytes to one typed array, by the rules of `format` (null markers, decimal point, true values...)."""
-    if (
-        pa.types.is_string(type)
-        or pa.types.is_large_string(type)
-        or pa.types.is_binary(type)
-        or pa.types.is_large_binary(type)
-    ):
+    if type in VIEWS or type_code(type) in TEXTS:
         return _as_text(array, type)
     field = Csv(pa.schema([("value", type)]), delimiter=UNIT_SEPARATOR, quote=None)
     if format is not None:

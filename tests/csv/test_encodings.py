@@ -7,6 +7,7 @@ stands before it, encoded.
 from __future__ import annotations
 
 import codecs
+import io
 import pickle
 import random
 
@@ -15,6 +16,7 @@ import pytest
 from oracle.stream_runs import departure, pieces_at, pieces_of, shuffled, streamed, whole_read
 
 import formatter as fm
+from formatter.splits import Part, SplitReader
 
 SCHEMA = pa.schema([("id", pa.int64()), ("name", pa.string()), ("price", pa.float64())])
 LATIN = 'id,name,price\r\n1,Ménage,1.5\r\n2,"ÿ ""ß"", é\nü",2\r\n\r\nx,naïve,3\r\n4,é,é\r\n5,ÿ\r\n6,,'
@@ -206,3 +208,51 @@ def test_encodings_are_checked_and_travel():
         fm.Csv(SCHEMA, delimiter="日", encoding="latin-1")
     with pytest.raises(fm.OptionError, match="delimiter"):
         fm.Csv(SCHEMA, delimiter=b"\xa7", encoding="latin-1")
+
+
+def split_rows(data: bytes, format: fm.Csv, **options) -> list[dict]:
+    return [
+        row for batch in SplitReader(format, **options).batches(io.BytesIO(data), Part()) for row in batch.to_pylist()
+    ]
+
+
+@pytest.mark.parametrize("order", ["utf-16-le", "utf-16-be"])
+def test_a_header_that_the_input_ends_is_found_whatever_ends_records_and_in_either_order(order):
+    schema = pa.schema([("id", pa.int64()), ("name", pa.string())])
+    mark = codecs.BOM_UTF16_LE if order == "utf-16-le" else codecs.BOM_UTF16_BE
+    for record_delimiter in ("\n", "#", "||"):
+        format = fm.Csv(schema, record_delimiter=record_delimiter, header=True, encoding="utf-16")
+        lacking = mark + "id".encode(order)
+        whole = mark + f"name,id{record_delimiter}x,1".encode(order)
+        for read in (lambda data, f=format: fm.read(data, f).to_pylist(), lambda data, f=format: split_rows(data, f)):
+            assert read(whole) == [{"id": 1, "name": "x"}]
+            assert read(mark + "name,id".encode(order)) == []
+            with pytest.raises(fm.SchemaError, match="expected the columns 'name'"):
+                read(lacking)
+
+
+@pytest.mark.parametrize("order", ["utf-16-le", "utf-16-be"])
+def test_a_header_whose_names_do_not_count_is_passed_over_in_either_order(order):
+    schema = pa.schema([("id", pa.int64()), ("name", pa.string())])
+    mark = codecs.BOM_UTF16_LE if order == "utf-16-le" else codecs.BOM_UTF16_BE
+    data = mark + "any,other\n1,x\n".encode(order)
+    format = fm.Csv(schema, header=True, encoding="utf-16")
+    assert split_rows(data, format, header_by_position=True) == [{"id": 1, "name": "x"}]
+
+
+def test_bad_records_behind_a_marked_header_in_latin_1_are_rows_by_its_names():
+    schema = pa.schema([("id", pa.int64()), ("name", pa.string())])
+    data = codecs.BOM_UTF8 + "name,id\nzo\xeb,1\nx,bad\n".encode("latin-1")
+    format = fm.Csv(schema, header=True, encoding="latin-1")
+    assert split_rows(data, format, on_error="keep", raw_column="raw") == [
+        {"id": 1, "name": "zo\xeb", "raw": None},
+        {"id": None, "name": "x", "raw": "x,bad"},
+    ]
+
+
+@pytest.mark.parametrize("kind", [pa.string_view(), pa.binary_view()], ids=str)
+def test_bad_records_are_rows_of_views_too(kind):
+    text = str if kind == pa.string_view() else str.encode
+    schema = pa.schema([("id", pa.int64()), ("name", kind)])
+    found = split_rows(b"1,a name of more than twelve bytes\nbad,x\n", fm.Csv(schema), on_error="keep")
+    assert found == [{"id": 1, "name": text("a name of more than twelve bytes")}, {"id": None, "name": text("x")}]

@@ -4,7 +4,7 @@ import random
 
 import pyarrow as pa
 import pytest
-from kernel_fixture import under_kernel
+from kernel_choice import under_kernel
 
 import formatter as fm
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import pyarrow as pa
+from patience import PATIENCE_S
 
 from formatter import flow
 
@@ -45,7 +46,7 @@ class InThread(threading.Thread):
         except BaseException as error:
             self._error = error
 
-    def join(self, timeout: float | None = 60) -> None:
+    def join(self, timeout: float | None = PATIENCE_S) -> None:
         super().join(timeout)
         assert not self.is_alive(), "the thread is still running"
         if self._error is not None:

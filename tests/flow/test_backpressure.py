@@ -11,6 +11,7 @@ from array import array
 import numpy as np
 import pytest
 from numbered_rows import SCHEMA, InThread, flat, numbers, rows
+from patience import PATIENCE_S, comes_true
 
 from formatter import errors, flow
 
@@ -55,11 +56,10 @@ def test_pause_wakes_the_producer_at_the_low_mark():
         bridge.producer.close()
 
     thread = InThread(fill)
-    assert filled.wait(10)
-    while bridge.stats.waits == 0:
-        time.sleep(0.001)
+    assert filled.wait(PATIENCE_S)
+    assert comes_true(lambda: bridge.stats.waits)
     assert flat(next(bridge.consumer) for _ in range(6)) == list(range(6))  # two are left: the low mark
-    thread.join(5)
+    thread.join()
     assert flat(bridge.consumer) == [6, 7, 8]
 
 
@@ -137,7 +137,7 @@ def test_two_threads_with_random_stalls_balance_and_lose_nothing(mode, slice_row
                 time.sleep(dice.random() / 50)
         else:
             watermarks.append(action.ts)
-    producer.join(600)
+    producer.join()
     over.set()
     observer.join()
     assert unbalanced == []

@@ -43,6 +43,12 @@ def test_native_code_knows_no_python_and_throws_and_prints_nothing(path):
     assert not re.search(r"\b(throw|try|catch|printf|fprintf|PyObject)\b", code)
 
 
+def test_the_byte_order_mark_is_spelled_in_one_place():
+    spelled = re.compile(r"\\xEF\\xBB\\xBF|0xEF, 0xBB|ufeff", re.IGNORECASE)
+    package = [*NATIVE, *CYTHON, *PACKAGE.rglob("*.py"), *(ROOT / "spark_udfs").rglob("*.py")]
+    assert [path.name for path in package if spelled.search(path.read_text())] == ["byte_order_mark.hpp"]
+
+
 def test_kernels_know_no_engine():
     for path in (PACKAGE / "kernels").rglob("*.[ch]pp"):
         assert '#include "engine/' not in path.read_text(), name_of(path)

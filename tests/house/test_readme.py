@@ -24,9 +24,15 @@ def test_the_readme_has_examples_with_output():
     assert all(output for _, output in EXAMPLES)
 
 
-def printed(code, folder):
+def printed(code, folder, **more):
     paths = os.pathsep.join([str(ROOT / "src"), str(ROOT), str(ROOT / "tools"), os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, "PYTHONPATH": paths, "PYSPARK_PYTHON": sys.executable, "PYTHONWARNINGS": "ignore"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": paths,
+        "PYSPARK_PYTHON": sys.executable,
+        "PYTHONWARNINGS": "ignore",
+        **more,
+    }
     result = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,
@@ -47,4 +53,6 @@ def test_a_readme_example_prints_what_the_readme_says(code, output, tmp_path):
 @pytest.mark.spark
 @pytest.mark.parametrize(("code", "output"), [example for example in EXAMPLES if runs_on_spark(example[0])])
 def test_the_readme_spark_example_prints_what_the_readme_says(code, output, tmp_path):
-    assert printed("from java_home import use_java; use_java()\n" + code, tmp_path) == output
+    few_tasks = "--conf spark.sql.shuffle.partitions=4 --conf spark.ui.enabled=false pyspark-shell"
+    code = "from java_home import use_java; use_java()\n" + code
+    assert printed(code, tmp_path, PYSPARK_SUBMIT_ARGS=few_tasks) == output

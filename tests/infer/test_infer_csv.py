@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import random
 import warnings
 
@@ -88,6 +89,14 @@ def test_a_decimal_comma_is_found_where_it_is_not_the_delimiter():
     format, _ = inferred("a;b\n1,5;x\n2,25;y\n")
     assert format.decimal == ","
     assert fm.read(b"a;b\n1,5;x\n", format)["a"].to_pylist() == [1.5]
+
+
+def test_a_mark_in_front_of_latin_1_is_no_part_of_the_first_name():
+    data = codecs.BOM_UTF8 + "id,name\n1,zo\xeb\n2,x\n".encode("latin-1")
+    with pytest.warns(fm.InferenceWarning, match="taken as latin-1"):
+        format = fm.infer(data)
+    assert (format.encoding, format.schema.names) == ("latin-1", ["id", "name"])
+    assert fm.read(data, format).to_pylist() == [{"id": 1, "name": "zo\xeb"}, {"id": 2, "name": "x"}]
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-16-le", "utf-16-be", "utf-8-sig"])

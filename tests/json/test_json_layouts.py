@@ -234,3 +234,16 @@ def test_projections_filters_and_single_values_work_in_every_layout():
     assert pickle.loads(pickle.dumps(format)) == format
     with pytest.raises(fm.OptionError, match="records"):
         fm.Json(SCHEMA, records="rows")
+
+
+@pytest.mark.parametrize("end", [b"", b",", b" ,", b"\n", b"] x"])
+def test_what_is_wrong_with_a_record_comes_before_what_is_wrong_with_the_arrays_end(end):
+    data = b'[{"id":1},{"id":"x"},{"id":2},{"id":"y"}' + end
+    format = fm.Json(SCHEMA, records="array")
+    whole = whole_read(data, format)
+    assert whole.error is not None
+    assert whole.error[:4] == (16, 1, "id", "wrong_type")
+    for size in (1, 2, 7, len(data)):
+        pieces = pieces_of(data, size)
+        for order in (range(len(pieces)), shuffled(len(pieces), size)):
+            assert departure(streamed(pieces, format, list(order)), whole, len(pieces)) is None, size

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import formatter as fm
+from formatter.values import RecordParser, parse_records_with_errors
 
 RAW = {b"raw": b"1"}
 SCHEMA = pa.schema(
@@ -79,8 +80,52 @@ def test_a_line_end_inside_a_string_stays_an_error():
     assert rows.to_pylist() == [{"id": 1, "r": None}, {"id": 2, "r": '"a"'}]
 
 
-def test_values_without_raw_columns_are_read_once(monkeypatch):
-    from formatter import values
-
-    monkeypatch.setattr(values, "with_tabs", None)
+def test_line_ends_are_space_where_no_raw_column_is_asked_for():
     assert fm.parse_records(['{"id":\n1}'], fm.Json(SCHEMA), columns=["id"]).to_pylist() == [{"id": 1}]
+
+
+LINES = ['{"r":[\n1,\r2]}', '{"r":[\n1,\t2]}', '{"r":\n3}', '{"r":[ 1,2]}', None, '{"r":[\n1,\r2]}']
+TEXTS = ["[\n1,\r2]", "[\n1,\t2]", "3", "[ 1,2]", None, "[\n1,\r2]"]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pa.binary(),
+        pa.large_string(),
+        pa.string_view(),
+        pa.binary_view(),
+        pa.dictionary(pa.int32(), pa.string()),
+        pa.dictionary(pa.int8(), pa.binary()),
+        pa.dictionary(pa.int16(), pa.large_binary()),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("metadata", [RAW, {b"text": b"any"}], ids=["raw", "any"])
+def test_every_kind_of_text_column_keeps_the_line_ends_of_its_own_record(kind, metadata):
+    format = fm.Json(pa.schema([pa.field("r", kind, metadata=metadata)]))
+    binary = pa.types.is_binary(kind.value_type if pa.types.is_dictionary(kind) else kind) or kind in (
+        pa.large_binary(),
+        pa.binary_view(),
+        pa.dictionary(pa.int16(), pa.large_binary()),
+    )
+    expected = [text if text is None or not binary else text.encode() for text in TEXTS]
+    batch = fm.parse_records(LINES, format)
+    batch.validate(full=True)
+    assert batch.column("r").to_pylist() == expected
+    assert fm.parse_records(pa.array(LINES), format).column("r").to_pylist() == expected
+
+
+def test_a_filter_on_a_raw_column_sees_its_line_ends():
+    format = fm.Json(pa.schema([pa.field("r", pa.string(), metadata=RAW)]))
+    parsed = RecordParser(format, filters=[("r", "==", "[\n1,\r2]")]).parse(LINES)
+    assert parsed.kept.to_pylist() == [0, 5]
+    assert parsed.data.column("r").to_pylist() == ["[\n1,\r2]"] * 2
+
+
+def test_an_error_shows_the_line_end_that_stands_there(kernel):
+    for schema in (SCHEMA, pa.schema([("id", pa.int64()), ("r", pa.string())])):
+        parsed = parse_records_with_errors(['{"id":1,\n"r":"a\nb"}', '{"id":\n"x"\r\n}'], fm.Json(schema))
+        assert [(error.byte_offset, error.found) for error in parsed.details] == [(15, "\nb"), (7, '"x"')]
+    rejected = parse_records_with_errors(["{\n1}"], fm.Json(SCHEMA)).details[0]
+    assert (rejected.byte_offset, rejected.found) == (2, "1}")

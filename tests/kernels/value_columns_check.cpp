@@ -123,7 +123,7 @@ struct Layout {
         }
         Exact<uint8_t> buffer(text.size());
         std::memcpy(buffer, text.data(), text.size());
-        segments.push_back({buffer + base, buffer, buffer + text.size(), first_stop, uint32_t(rows), 0, 0, 0});
+        segments.push_back({buffer + base, buffer, buffer + text.size(), first_stop, uint32_t(rows)});
         buffers.push_back(std::move(buffer));
     }
 };

@@ -75,7 +75,7 @@ def swap_point(content: bytes, dialect: Any) -> bytes:
 
 
 def decode_bool(content: bytes, dialect: Any) -> bool:
-    text = content.decode("latin-1")
+    text = content.decode("utf-8", "replace")
     if text in dialect.true_values:
         return True
     if text in dialect.false_values:

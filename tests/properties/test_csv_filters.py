@@ -8,7 +8,7 @@ import pyarrow as pa
 from csv_runs import table_difference
 from hypothesis import given
 from hypothesis import strategies as st
-from kernel_fixture import under_kernel
+from kernel_choice import under_kernel
 
 import formatter as fm
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 from csv_runs import cut_every, table_difference
 from hypothesis import given
 from hypothesis import strategies as st
-from kernel_fixture import under_kernel
+from kernel_choice import under_kernel
 
 import formatter as fm
 

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import pyarrow as pa
+from patience import PATIENCE_S
 
 import formatter as fm
 
 NAMES = ("id", "a", "b", "c", "d", "e")
 SCHEMA = pa.schema([("id", pa.int64()), ("a", pa.int64()), ("b", pa.string()), ("c", pa.float64()), ("d", pa.int32()),
                     ("e", pa.string())])  # fmt: skip
-BOUNDED_S = 60
 
 
 def record(i: int) -> dict[str, Any]:
@@ -60,7 +60,7 @@ class Threads:
         except BaseException as error:
             self.failures.append(error)
 
-    def join(self, seconds: float = BOUNDED_S) -> None:
+    def join(self, seconds: float = PATIENCE_S) -> None:
         for thread in self.threads:
             thread.join(seconds)
             assert not thread.is_alive(), "it hangs"

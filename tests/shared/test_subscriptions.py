@@ -11,6 +11,7 @@ import time
 
 import pyarrow as pa
 import pytest
+from patience import PATIENCE_S
 from shared_inputs import SCHEMA, Threads, covered, expected, lines, record, rows, waiting
 
 import formatter as fm
@@ -124,11 +125,11 @@ def test_finish_ends_everybody_who_waits():
 
     def read(name: str) -> None:
         subscription = shared.subscribe(["id"], name=name)
-        started.wait(10)
+        started.wait(PATIENCE_S)
         found[name] = [row["id"] for row in rows(subscription)]
 
     readers = Threads(*(lambda name=name: read(name) for name in "xyz"))
-    started.wait(10)
+    started.wait(PATIENCE_S)
     shared.push(lines(range(50)), sequence=1)
     time.sleep(0.05)
     shared.finish()
@@ -182,12 +183,12 @@ def test_a_batch_whose_deadline_passes_reaches_a_waiting_consumer_without_anothe
     subscriptions = [shared.subscribe(["id"]) for _ in range(3)]
     shared.push(lines(range(4)), sequence=1)
     for subscription in subscriptions:
-        batch = subscription.poll(10)
+        batch = subscription.poll(PATIENCE_S)
         assert batch is not None
         assert batch.num_rows == 4
     begin = time.monotonic()
     assert subscriptions[0].poll(0.05) is None
-    assert 0.04 < time.monotonic() - begin < 5
+    assert time.monotonic() - begin > 0.04
 
 
 def test_a_broken_source_reaches_the_consumers_behind_what_came_before():

@@ -45,7 +45,7 @@ def streamed(spark, folder, row_count):
     for name, rows in (("files", files), ("chunks", parsed)):
         out = folder.parent / f"{name}-{spark.version}"
         writer = rows.writeStream.trigger(availableNow=True).option("checkpointLocation", f"{out}-state")
-        assert writer.start(str(out)).awaitTermination(200)
+        assert writer.start(str(out)).awaitTermination(1_800)
         assert spark.read.parquet(str(out)).count() == row_count, name
 
 

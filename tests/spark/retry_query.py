@@ -1,7 +1,7 @@
 """Tasks that die or are killed on their first attempt: the rows must be those of the whole origins. Run by test_retries.py.
 
-Usage: retry_query.py MASTER STITCH WAY. WAY: raise | kill.
-Prints `same` or what differs. A process of its own, because retries need a master that a session cannot change to.
+Usage: retry_query.py MASTER STITCH:WAY... WAY: raise | kill.
+Prints a line a case: `same` or what differs. A process of its own, because retries need a master that a session cannot change to.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def failing(way):
     return pass_on
 
 
-def main(master: str, stitch: str, way: str) -> None:
+def main(master: str, cases: list[str]) -> None:
     use_java()
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYTHONPATH"] = f"{ROOT / 'src'}:{ROOT}"
@@ -64,13 +64,15 @@ def main(master: str, stitch: str, way: str) -> None:
     chunks = spark.createDataFrame(
         spark.sparkContext.parallelize(rows, 6), "origin STRING, sequence BIGINT, payload BINARY"
     )
-    dying_before = chunks.mapInArrow(failing(way), chunks.schema)
-    parsed = su.parse(dying_before, fm.Csv(pa.schema([("id", pa.int64()), ("text", pa.string())])), stitch=stitch)
-    got = sorted(map(tuple, parsed.mapInArrow(failing(way), parsed.schema).collect()))
+    format = fm.Csv(pa.schema([("id", pa.int64()), ("text", pa.string())]))
     expected = [(n, f"text\n{n}") for n in range(1_800)]
-    print("same" if got == expected else f"{len(got)} rows, expected {len(expected)}", flush=True)
+    for case in cases:
+        stitch, way = case.split(":")
+        parsed = su.parse(chunks.mapInArrow(failing(way), chunks.schema), format, stitch=stitch)
+        got = sorted(map(tuple, parsed.mapInArrow(failing(way), parsed.schema).collect()))
+        print(case, "same" if got == expected else f"{len(got)} rows, expected {len(expected)}", flush=True)
     spark.stop()
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:4])
+    main(sys.argv[1], sys.argv[2:])

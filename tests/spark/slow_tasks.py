@@ -10,7 +10,7 @@ import time
 
 from fsspec.implementations.local import LocalFileSystem
 
-SLOW_SECONDS = 60.0
+SLOW_SECONDS = 600.0
 
 
 def linger() -> None:

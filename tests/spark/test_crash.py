@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from crash_harness import EXECUTORS, run_killed, sink_rows, write_input
 
-pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = [pytest.mark.slow, pytest.mark.spark]
 
 
 def test_a_query_killed_at_random_moments_loses_and_repeats_nothing(tmp_path):

@@ -6,6 +6,7 @@ import gzip
 import os
 
 import pytest
+from patience import PATIENCE_S
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes, ReadMaxFiles
 from pyspark.sql.types import StructType
 
@@ -36,7 +37,7 @@ def run(spark, folder, **options):
     source = spark.readStream.format("formatter").schema(DDL).options(kind="csv", **options)
     writer = source.load(str(folder / "in")).writeStream.trigger(availableNow=True)
     query = writer.option("checkpointLocation", str(folder / "state")).start(str(folder / "out"))
-    assert query.awaitTermination(300)
+    assert query.awaitTermination(PATIENCE_S)
     return query
 
 

@@ -31,7 +31,7 @@ def run(kind: str, *arguments: object, **environment: str) -> str:
     """Output of deployed.py; executors inherit no PYTHONPATH."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHONPATH", "PYSPARK_"))}
     command = [sys.executable, str(HERE / "deployed.py"), kind, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=400, env=inherited | environment)
+    done = subprocess.run(command, capture_output=True, text=True, env=inherited | environment)
     assert done.returncode == 0, done.stdout + done.stderr[-6_000:]
     return done.stdout
 

@@ -9,6 +9,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from patience import PATIENCE_S
 
 from formatter import flow
 from formatter.flow.key_hash import key_hashes
@@ -79,7 +80,7 @@ def test_session_windows_of_structured_streaming_come_out_whole_at_every_batch_s
     try:
         query = sessions.writeStream.outputMode("append").format("memory").queryName(f"sessions_{batch_rows}")
         query = query.option("checkpointLocation", str(tmp_path / "state")).trigger(availableNow=True).start()
-        assert query.awaitTermination(300)
+        assert query.awaitTermination(PATIENCE_S)
     finally:
         spark.conf.set("spark.sql.shuffle.partitions", partitions)
     width = f.col("session_window.end").cast("long") - f.col("session_window.start").cast("long")

@@ -7,6 +7,7 @@ import time
 
 import pyarrow as pa
 import pytest
+from patience import comes_true
 
 import formatter as fm
 import spark_udfs as su
@@ -23,11 +24,8 @@ def parsing_threads():
     return [thread for thread in threading.enumerate() if thread.name == "formatter parse"]
 
 
-def gone(deadline_s=5.0):
-    until = time.monotonic() + deadline_s
-    while parsing_threads() and time.monotonic() < until:
-        time.sleep(0.01)
-    return not parsing_threads()
+def gone():
+    return comes_true(lambda: not parsing_threads())
 
 
 @pytest.mark.parametrize("rows", [1, 7, 100, 20_000])

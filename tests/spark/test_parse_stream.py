@@ -7,6 +7,7 @@ import random
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from patience import PATIENCE_S
 
 import formatter as fm
 import spark_udfs as su
@@ -64,7 +65,7 @@ class Feed:
         parsed = su.parse_stream(self.chunks(), format, **options)
         writer = parsed.writeStream.format("parquet").option("checkpointLocation", str(self.folder / "state"))
         query = writer.trigger(availableNow=True).start(str(self.folder / "out"))
-        assert query.awaitTermination(300)
+        assert query.awaitTermination(PATIENCE_S)
         return query
 
     def rows(self):

@@ -8,6 +8,7 @@ import warnings
 
 import pyarrow as pa
 import pytest
+from patience import PATIENCE_S
 from pyspark.sql import functions as F
 
 import formatter as fm
@@ -35,13 +36,13 @@ def record(n):
         "f": f"2024-02-{1 + n % 28:02}",
         "g": f"{n}.25",
         "h": -n,
-        "i": n / 2,
+        "i": n / 2 if n != 1 else -0.0,
         "geo": {"x": n / 8, "y": n} if n % 6 else None,
     }
 
 
 def csv_line(n):
-    row = {**record(n), "c": "NaN" if n % 13 == 0 else record(n)["c"], "i": "NaN" if n % 17 == 0 else n / 2}
+    row = {**record(n), "c": "NaN" if n % 13 == 0 else record(n)["c"], "i": "NaN" if n % 17 == 0 else record(n)["i"]}
     del row["geo"]
     texts = {True: "true", False: "false", None: ""}
     values = [texts[value] if isinstance(value, bool) or value is None else str(value) for value in row.values()]
@@ -118,6 +119,12 @@ QUERIES = {
     "greater float with NaN": lambda df: df.where("c > 50").select("a", "c"),
     "less float with NaN": lambda df: df.where("c <= 50").select("a", "c"),
     "NaN itself": lambda df: df.where("c = double('NaN') or i >= 100").select("a", "c", "i"),
+    "NaN in a list": lambda df: df.where("c in (double('NaN'), 1.0) or i in (float('NaN'), 2.5)").select("a", "c", "i"),
+    "less than NaN": lambda df: df.where("c < double('NaN') and i <= float('NaN')").select("c", "i"),
+    "zero of either sign": lambda df: df.where("i = 0 or i in (float('-0.0'), 3.5)").select("a", "i"),
+    "beyond the type": lambda df: df.where("h <> 5000000000 and a > -99999999999999999999").select("a", "h"),
+    "fractions in a list": lambda df: df.where("a in (2.5, 1) or g in (3.25, 4.250)").select("a", "g"),
+    "not in with nulls": lambda df: df.where("b not in ('alpha') and not (a in (4, 5))").select("a", "b"),
     "float32": lambda df: df.where("i < 10.1").select("a", "i"),
     "not equal float": lambda df: df.where("c <> 5").select("c"),
     "timestamp": lambda df: df.where("d >= timestamp_ntz'2024-01-01 00:30:00'").select("d"),
@@ -347,7 +354,7 @@ def test_a_stream_is_narrowed(pushing, tmp_path):
         parsed.where("a > 20").select("a", "b").writeStream.format("memory").queryName("narrowed_stream")
         .option("checkpointLocation", str(tmp_path / "state")).trigger(availableNow=True).start()
     )  # fmt: skip
-    query.awaitTermination(120)
+    query.awaitTermination(PATIENCE_S)
     explained = query._jsq.toString() and query._jsq.explainInternal(True)
     assert "records[columns: a, b; filters:" in explained
     rows = pushing.table("narrowed_stream").collect()

@@ -12,6 +12,7 @@ import struct
 import fsspec
 import pyarrow as pa
 import pytest
+from oracle.compressed_files import framed_snappy
 from pyarrow import fs
 
 import formatter as fm
@@ -196,8 +197,7 @@ def test_snappy_files_are_read_however_they_are_written(spark, tmp_path):
     data = quoted_csv(300)
     block = pa.compress(data, codec="snappy", asbytes=True)
     (tmp_path / "a.csv.snappy").write_bytes(block)
-    framed = b"\xff\x06\x00\x00sNaPpY\x00" + (len(block) + 4).to_bytes(3, "little") + b"\0\0\0\0" + block
-    (tmp_path / "b.csv.snappy").write_bytes(framed)
+    (tmp_path / "b.csv.snappy").write_bytes(framed_snappy(data))
     (tmp_path / "c.csv.snappy").write_bytes(2 * (len(data).to_bytes(4, "big") + len(block).to_bytes(4, "big") + block))
     assert su.read(spark, tmp_path, FORMAT).collect() == 4 * rows_of(fm.read(data, FORMAT))
     (tmp_path / "d.csv.snappy").write_bytes(b"nothing of the kind")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import gzip
-import zlib
 from itertools import groupby
 
 import pyarrow as pa
 import pytest
+from oracle.compressed_files import SUFFIXES, WRITERS
 
 import formatter as fm
 import spark_udfs as su
@@ -52,13 +52,35 @@ def test_a_compressed_file_gives_chunks_of_its_content(spark, tmp_path):
     assert chunks[1].offset == 999
 
 
-def test_every_codec_of_files_is_one_of_chunks(spark, tmp_path):
-    content = b"one,two\n" * 500
-    (tmp_path / "a.csv.deflate").write_bytes(zlib.compress(content))
-    with pa.CompressedOutputStream(str(tmp_path / "b.csv.lz4"), "lz4") as stream:
-        stream.write(content)
-    found = chunks_of(spark, tmp_path, 999)
-    assert [b"".join(chunk.payload for chunk in chunks) for chunks in found.values()] == [content, content]
+def test_chunks_are_read_of_whatever_files_are_read_of(spark, tmp_path):
+    """One task a compressed file; chunks are of one size and stand where they are in the content, whatever its blocks are."""
+    content = b"".join(b"%d,text %d of some length\n" % (i, i % 977) for i in range(20_000))
+    paths = {}
+    for number, (way, (codec, write)) in enumerate(WRITERS.items()):
+        paths[str(tmp_path / f"{number:02}.csv{SUFFIXES[codec]}")] = way
+        (tmp_path / f"{number:02}.csv{SUFFIXES[codec]}").write_bytes(write(content))
+    chunks = su.read_chunks(spark, tmp_path, chunk_bytes=100_003)
+    assert chunks.rdd.getNumPartitions() == len(WRITERS)
+    found = chunks_of(spark, tmp_path, 100_003)
+    assert set(found) == set(paths)
+    for path, way in paths.items():
+        assert b"".join(chunk.payload for chunk in found[path]) == content, way
+        assert [chunk.sequence for chunk in found[path]] == list(range(1, len(found[path]) + 1)), way
+        assert [chunk.offset for chunk in found[path]] == list(range(0, len(content), 100_003)), way
+    schema = fm.Csv(pa.schema([("id", pa.int64()), ("text", pa.string())]))
+    assert su.parse(chunks, schema).count() == su.read(spark, tmp_path, schema).count() == 20_000 * len(WRITERS)
+
+
+def test_a_damaged_file_of_chunks_is_named(spark, tmp_path):
+    damaged = bytearray(WRITERS["framed snappy"][1](b"1,x\n" * 100))
+    damaged[20] ^= 1
+    (tmp_path / "damaged.csv.snappy").write_bytes(damaged)
+    with pytest.raises(Exception, match=r"damaged\.csv\.snappy: snappy: the chunk at byte 10: expected the checksum"):
+        su.read_chunks(spark, tmp_path).collect()
+    (tmp_path / "damaged.csv.snappy").unlink()
+    (tmp_path / "cut.csv.gz").write_bytes(gzip.compress(b"1,x\n" * 100_000)[:-20])
+    with pytest.raises(Exception, match=r"cut\.csv\.gz: expected gzip, found other or missing bytes"):
+        su.read_chunks(spark, tmp_path).collect()
 
 
 def test_empty_files_have_no_chunks_and_an_empty_folder_is_an_error(spark, tmp_path):

@@ -6,6 +6,7 @@ import json
 
 import pyarrow as pa
 import pytest
+from patience import PATIENCE_S
 from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StringType, StructType
 
@@ -200,7 +201,7 @@ def test_a_stream_of_messages_is_parsed_row_by_row(spark, tmp_path):
         stream.writeStream.format("memory").queryName("record_stream").option("checkpointLocation", str(tmp_path / "at"))
         .trigger(availableNow=True).start()
     )  # fmt: skip
-    query.awaitTermination(120)
+    query.awaitTermination(PATIENCE_S)
     assert sorted(row.a for row in spark.table("record_stream").where("a is not null").collect()) == [1]
     assert spark.table("record_stream").where("error is not null").count() == 5
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 
@@ -108,9 +109,11 @@ def test_rows_equal_the_whole_files_whatever_the_chunking(spark, dialect):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("partitions", [2, 40, 200])
-@pytest.mark.parametrize("chunk_bytes", [4 << 10, 256 << 10, 4 << 20])
-def test_large_chunks_over_any_partitioning_give_exact_rows(spark, partitions, chunk_bytes):
+@pytest.mark.parametrize(
+    ("chunk_bytes", "partitions"),
+    [*itertools.product([4 << 10, 256 << 10, 4 << 20], [2, 40]), (4 << 10, 200)],  # larger ones leave most of 200 empty
+)
+def test_large_chunks_over_any_partitioning_give_exact_rows(spark, chunk_bytes, partitions):
     content = b"".join(quoted(number) for number in range(60_000))
     frame = frame_of(spark, {"a": cut(content, [chunk_bytes]), "b": cut(content[:-1], [chunk_bytes])}, partitions)
     table = su.parse(frame, fm.Csv(SCHEMA), stitch="global").toArrow().sort_by([("id", "ascending")])

@@ -6,6 +6,7 @@ import gzip
 
 import pyarrow as pa
 import pytest
+from patience import PATIENCE_S
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes
 
 import formatter as fm
@@ -130,6 +131,6 @@ def test_growing_files_parse_as_themselves_across_restarts_of_the_query(spark, t
         )
         parsed = su.parse_stream(chunks.load(str(incoming)), FORMAT, last_sequence="last_sequence")
         writer = parsed.writeStream.option("checkpointLocation", str(tmp_path / "state")).trigger(availableNow=True)
-        assert writer.start(str(tmp_path / "out")).awaitTermination(300)
+        assert writer.start(str(tmp_path / "out")).awaitTermination(PATIENCE_S)
     rows = sorted(map(tuple, spark.read.parquet(str(tmp_path / "out")).collect()))
     assert rows == [(n, f"line {n}\nmore") for n in range(50)]

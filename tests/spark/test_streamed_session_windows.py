@@ -6,6 +6,7 @@ import datetime
 
 import pyarrow as pa
 import pytest
+from patience import PATIENCE_S
 
 import formatter as fm
 import spark_udfs as su
@@ -51,7 +52,7 @@ def test_each_session_comes_out_once_at_every_micro_batch_size(spark, tmp_path, 
             .agg(f.count("*").alias("events"))
         )
         writer = sessions.writeStream.outputMode("append").option("checkpointLocation", str(tmp_path / "state"))
-        assert writer.trigger(availableNow=True).start(str(tmp_path / "out")).awaitTermination(500)
+        assert writer.trigger(availableNow=True).start(str(tmp_path / "out")).awaitTermination(PATIENCE_S)
     finally:
         spark.conf.set("spark.sql.shuffle.partitions", before)
     width = f.col("session_window.end").cast("long") - f.col("session_window.start").cast("long")

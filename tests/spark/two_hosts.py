@@ -19,7 +19,7 @@ from pathlib import Path
 from pyspark.find_spark_home import _find_spark_home
 
 HOSTS = ("127.0.0.1", "127.0.0.2")
-PATIENCE_SECONDS = 120
+PATIENCE_SECONDS = 1_800
 
 
 @contextlib.contextmanager

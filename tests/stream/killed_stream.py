@@ -1,7 +1,7 @@
-"""A process that streams, checkpoints now and then, and expects to be killed at any moment.
+"""A process that streams, checkpoints now and then, and is killed between any two steps of it.
 
-In: a directory, a seed and "csv" or "json". Out: `rows` (pickled lists), of which `state` says how many bytes count, and `done`.
-Refuses to know: when it is killed.
+In: a directory, a seed, "csv" or "json", and how many steps it lives (0: to the end). Out: `rows` (pickled lists), of which
+`state` says how many bytes count, and `done`. Refuses to know: what happened before, but for the state.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import pickle
 import random
+import signal
 import sys
-import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -40,11 +40,23 @@ def data_of(seed: int, kind: str) -> bytes:
     )
 
 
-def main(folder: Path, seed: int, kind: str) -> None:
+class Life:
+    """Steps left. The last one ends the process as kill -9 does: nothing is flushed, nothing is closed."""
+
+    def __init__(self, steps: int) -> None:
+        self.steps = steps
+
+    def goes_on(self) -> None:
+        self.steps -= 1
+        if self.steps == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def main(folder: Path, seed: int, kind: str, life: Life) -> None:
     format = FORMATS[kind]
     pieces = pieces_of(data_of(seed, kind), PIECE)
     order = shuffled(len(pieces), seed, WINDOW)
-    chance = random.Random(os.getpid())
+    chance = random.Random(seed * 1_000 + life.steps)
     state_path = folder / "state"
     at, counted, stream = 0, 0, fm.Stream(format, batch=fm.BatchPolicy(max_rows=50))
     if state_path.exists():
@@ -57,16 +69,20 @@ def main(folder: Path, seed: int, kind: str) -> None:
             part = order[at : at + chance.randrange(1, 40)]
             batches = stream.push_many([pieces[i] for i in part], sequences=[i + 1 for i in part])
             at += len(part)
+            life.goes_on()
             pickle.dump(row_tuples(b.data for b in batches), rows)
             if chance.random() < 0.05:
+                life.goes_on()
                 rows.flush()
+                life.goes_on()
                 saved = folder / "saved"
                 saved.write_bytes(pickle.dumps((at, rows.tell(), stream.checkpoint())))
+                life.goes_on()
                 saved.replace(state_path)
-                time.sleep(0.06)  # on any machine it lives long enough to be killed
+                life.goes_on()
         pickle.dump(row_tuples(b.data for b in stream.finish(last_sequence=len(pieces))), rows)
     (folder / "done").touch()
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3])
+    main(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3], Life(int(sys.argv[4])))

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "engine/csv/csv_scanner.hpp"
 #include "engine/stream/stream_engine.hpp"
 #include "kernels/kernel.hpp"
 
@@ -46,6 +47,7 @@ class LineDecoder : public RecordDecoder {
         waiting_.push_back({data, size});
         records_++;
     }
+    bool fits(uint64_t) const override { return true; }
     void materialize() override {  // reads the bytes as late as is allowed
         for (const Line& line : waiting_) {
             uint64_t value = 0;
@@ -94,7 +96,8 @@ bool drive(FramingKind kind, bool ordered, uint64_t records, unsigned threads) {
     StreamOptions options;
     options.format.framing.kind = kind;
     options.format.framing.kernel = &kernel_scalar;
-    if (kind == FramingKind::scanned) options.format.framing.csv = std::make_shared<CsvFormat>();
+    options.format.framing.bytes.quoting = kind == FramingKind::parity;
+    options.format.framing.scanner = std::make_shared<CsvScanner>(std::make_shared<CsvFormat>());
     options.format.make_decoder = [] { return std::unique_ptr<RecordDecoder>(new LineDecoder(1)); };
     options.ordered = ordered;
     options.max_record_bytes = 1 << 20;

@@ -24,6 +24,7 @@ from oracle.stream_runs import (
     row_tuples,
     whole_read,
 )
+from patience import PATIENCE_S
 
 import formatter as fm
 
@@ -105,7 +106,8 @@ def through(schedule: Schedule, data: bytes, format: Any, on_error: str) -> tupl
             for thread in running:
                 thread.start()
             for thread in running:
-                thread.join(60)
+                thread.join(PATIENCE_S)
+                assert not thread.is_alive()
             if failed:
                 raise failed[0]
         batches += stream.finish(last_sequence=len(pieces))

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import random
 import threading
-import time
 from collections.abc import Callable
 from itertools import chain
 
 import pyarrow as pa
 import pytest
 from oracle.stream_runs import covered, multiset, pieces_of, reject_rows, row_tuples, shuffled, whole_read
+from patience import PATIENCE_S
 
 import formatter as fm
 
@@ -56,7 +56,7 @@ def in_threads(count: int, work: Callable[[int], None]) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(PATIENCE_S)
         assert not thread.is_alive()
     if failures:
         raise failures[0]
@@ -135,8 +135,7 @@ def test_a_thread_stalled_with_its_buffer_holds_nobody_up_and_loses_nothing(name
     def work(number: int) -> None:
         mine = range(10, 11) if number == 0 else range(len(pieces))[number - 1 :: 3]
         if number == 0:
-            time.sleep(1.5)
-            assert others_done.is_set()
+            assert others_done.wait(PATIENCE_S)
         for index in mine:
             if index != 10 or number == 0:
                 found = stream.push(pieces[index], sequence=index + 1)

@@ -39,6 +39,11 @@ ACCEPTED = [
     (pa.dictionary(pa.int32(), pa.string()), None, "x", '"x"', "x"),
     (pa.dictionary(pa.int8(), pa.large_string()), None, "x", '"x"', "x"),
     (pa.dictionary(pa.int32(), pa.int64()), None, "5", "5", 5),
+    (pa.dictionary(pa.int32(), pa.binary(2)), None, "ab", '"ab"', b"ab"),
+    (pa.dictionary(pa.int32(), pa.time32("s")), None, "01:02:03", '"01:02:03"', dt.time(1, 2, 3)),
+    (pa.dictionary(pa.int32(), pa.date32()), unit(b"d"), "19000", "19000", dt.date(2022, 1, 8)),
+    (pa.dictionary(pa.int32(), pa.float16()), None, "1.5", "1.5", 1.5),
+    (pa.binary(0), None, '""', '""', b""),
     (pa.decimal128(10, 2), None, "1.2500", "1.25e0", Decimal("1.25")),
     (pa.decimal256(20, 2), None, "1.25", "1.25", Decimal("1.25")),
     (pa.decimal128(5, -2), None, "1200", "1200", Decimal("1.2E+3")),
@@ -108,6 +113,8 @@ REFUSED = [
     (pa.time64("us"), None, "01:02Z", '"01:02Z"', "invalid"),
     (pa.binary(2), None, "abc", '"abc"', "invalid"),
     (pa.binary(2), HEX, "0a", '"0a"', "invalid"),
+    (pa.binary(0), None, "a", '"a"', "invalid"),
+    (pa.dictionary(pa.int32(), pa.binary(2)), None, "abc", '"abc"', "invalid"),
     (pa.binary(), HEX, "0ag0", '"0ag0"', "invalid"),
     (pa.binary(), BASE64, "a", '"a"', "invalid"),
     (pa.decimal128(5, -2), None, "1250", "1250", "precision"),
@@ -135,6 +142,35 @@ def test_what_does_not_fit_has_its_code_and_takes_no_other_value_with_it(kind, m
     nulled = fm.read(good + bad, format, on_error="null")
     assert nulled["v"].to_pylist() == [None, None]
     assert nulled["w"].to_pylist() == [7, 7]
+
+
+@pytest.mark.parametrize("metadata", [None, HEX, BASE64])
+def test_a_field_of_no_bytes_is_no_value_of_more_where_it_is_not_null(metadata, kernel):
+    schema = pa.schema([("n", pa.int64()), pa.field("v", pa.binary(3), metadata=metadata)])
+    format = fm.Csv(schema, nulls=(), ragged="pad")
+    for data in (b"1,\n", b'1,""\n', b"1,"):
+        with pytest.raises(fm.FormatError) as error:
+            fm.read(data, format)
+        assert (error.value.code, error.value.byte_offset) == ("invalid", 2)
+        assert fm.read(data, format, on_error="null")["v"].to_pylist() == [None]
+    assert fm.read(b"1\n", format)["v"].to_pylist() == [None], "a field that is missing is null"
+    nothing = fm.Csv(pa.schema([("n", pa.int64()), pa.field("v", pa.binary(0), metadata=metadata)]), nulls=())
+    assert fm.read(b'1,\n2,""\n', nothing)["v"].to_pylist() == [b"", b""]
+
+
+@pytest.mark.parametrize("kind", [pa.string_view(), pa.binary_view()], ids=str)
+def test_values_without_a_row_are_null_in_columns_of_views_too(kind):
+    texts = ["short", None, "a text of more than twelve bytes", "{"]
+    records = [text if text in (None, "{") else f'{{"v":"{text}","l":[{{"v":"{text}"}}]}}' for text in texts]
+    schema = pa.schema([("v", kind), ("l", pa.list_(pa.struct([("v", kind)])))])
+    batch = fm.parse_records(pa.array(records, pa.string_view()), fm.Json(schema))
+    batch.validate(full=True)
+    expected = [text and (text if kind == pa.string_view() else text.encode()) for text in texts[:3]] + [None]
+    assert batch.column("v").to_pylist() == expected
+    assert batch.column("l").to_pylist() == [None if text is None else [{"v": text}] for text in expected]
+    values = fm.parse_values(pa.array(texts, pa.string_view()), kind)
+    assert values.type == kind
+    assert values.to_pylist() == [text and (text if kind == pa.string_view() else text.encode()) for text in texts]
 
 
 @pytest.mark.parametrize("form", ["csv", "json"])

@@ -1,4 +1,5 @@
-# In: ArrowArrays the engine made. Out: capsules that any Arrow consumer imports, errors as plain tuples. No copies.
+# In: ArrowArrays the engine made, and what it found wrong. Out: capsules that any Arrow consumer imports, and findings.
+# No copies of arrays.
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
 from libc.stdlib cimport free, malloc
 
@@ -25,15 +26,47 @@ def array_address(capsule):
     return <size_t>PyCapsule_GetPointer(capsule, "arrow_array")
 
 
-cdef tuple error_tuple(const RowError& error):
-    """(code, column, sequence, byte_offset, record, found_fields, found, raw)"""
-    return (code_name(error.code).decode(), error.column, error.sequence, error.byte_offset, error.record,
-            error.found_fields, <bytes>error.found, <bytes>error.raw)
+cdef class Finding:
+    """What is wrong with a record, and where. `column`: of the plan, -1 for the record as a whole. `sequence`: of the
+    buffer the record ends in, 0 where there are none. Who hands it out says what `byte_offset` and `record` count from.
+    """
+    cdef readonly str code
+    cdef readonly int column
+    cdef readonly uint64_t sequence
+    cdef readonly int64_t byte_offset
+    cdef readonly uint64_t record
+    cdef readonly uint32_t found_fields
+    cdef readonly bytes found
+    cdef readonly bytes raw
+
+
+cdef Finding finding_at(const NativeFinding& native, uint64_t sequence, int64_t byte_offset, uint64_t record):
+    cdef Finding finding = Finding.__new__(Finding)
+    finding.code = code_name(native.code).decode()
+    finding.column = native.column
+    finding.sequence = sequence
+    finding.byte_offset = byte_offset
+    finding.record = record
+    finding.found_fields = native.found_fields
+    finding.found = native.found
+    finding.raw = native.raw
+    return finding
+
+
+cdef Finding finding_of_origin(const FindingAt[OriginPosition]& found):
+    return finding_at(found, found.at.sequence, found.at.bytes, found.at.records)
 
 
 cdef dict counters_dict(const DecodeCounters& counters):
     return {"records": counters.records, "rows": counters.rows, "filtered": counters.filtered,
             "rejects": counters.rejected, "nulled": counters.nulled}
+
+
+def set_offsets_most(uint64_t size):
+    """For tests: where offsets of 32 bits end, 2 GiB unless told. Returns where they ended before."""
+    global offsets_most
+    before, offsets_most = offsets_most, size
+    return before
 
 
 def pool_stats():

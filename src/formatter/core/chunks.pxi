@@ -45,9 +45,9 @@ cdef class ChunkReader:
 
     def read(self, const uint64_t[::1] addresses, const uint64_t[::1] sizes, const uint64_t[::1] carry_addresses,
              const uint64_t[::1] carry_sizes, const int64_t[::1] states, const int64_t[::1] begins,
-             const int64_t[::1] ends_stream, const int64_t[::1] stream_starts, const int64_t[::1] sequences,
-             const int64_t[::1] byte_offsets):
-        """(array capsules, error tuples, rows through each chunk if counted, counters)"""
+             const int64_t[::1] ends_stream, const int64_t[::1] stream_starts, const int64_t[::1] byte_offsets):
+        """(array capsules, [(chunk, finding)], rows through each chunk if counted, counters). The chunk is the one the
+        record ends in; bytes are counted in the origin, records from the chunk's first."""
         cdef vector[PlacedChunk] chunks
         cdef ChunkRows out
         cdef Py_ssize_t i, count = addresses.shape[0]
@@ -62,10 +62,11 @@ cdef class ChunkReader:
                 chunks[i].begin = begins[i]
                 chunks[i].ends_stream = ends_stream[i] != 0
                 chunks[i].stream_start = stream_starts[i] != 0
-                chunks[i].sequence = sequences[i]
                 chunks[i].byte_offset = byte_offsets[i]
             read_chunks(self.plan.format, self.decoder.get()[0], chunks.data(), count, self.limits, &out)
         cdef size_t j
-        arrays = [take_array(&out.result.batches[j]) for j in range(out.result.batches.size())]
-        errors = [error_tuple(out.result.errors[j]) for j in range(out.result.errors.size())]
-        return arrays, errors, list(out.rows_through), {**counters_dict(out.result.counters), "spanning": out.spanning}
+        arrays = [take_array(&out.batches[j]) for j in range(out.batches.size())]
+        findings = [(out.findings[j].chunk, finding_at(out.findings[j].what, 0, out.findings[j].what.at.bytes,
+                                                       out.findings[j].what.at.records))
+                    for j in range(out.findings.size())]
+        return arrays, findings, list(out.rows_through), {**counters_dict(out.counters), "spanning": out.spanning}

@@ -23,17 +23,13 @@ cdef extern from "engine/json/json_format.hpp" namespace "formatter" nogil:
     cdef cppclass JsonColumn:
         JsonNodeSpec node
         vector[string] path
-    cdef cppclass JsonFormat:
+    cdef cppclass JsonFormat(DecodeOptions):
         vector[JsonColumn] columns
-        uint32_t output_columns
         vector[string] ignored_keys
         JsonLayout layout
+        LengthPrefix length
         cbool validate_full, unknown_is_error
         DuplicateKey duplicates
-        OnError on_error
-        cbool note_nulled
-        RowFilter filter
-        const Kernel* kernel
 
 cdef extern from "engine/json/json_record_format.hpp" namespace "formatter" nogil:
     RecordFormat json_record_format(shared_ptr[JsonFormat])
@@ -44,21 +40,18 @@ def json_plan(dict options, list columns, Py_ssize_t output_columns, list filter
     cdef Plan plan = Plan.__new__(Plan)
     cdef shared_ptr[JsonFormat] shared = make_shared[JsonFormat]()
     cdef JsonFormat* json = shared.get()
-    cdef JsonColumn native
+    cdef JsonColumn wanted
     for column in columns:
-        native.node = json_node(column["node"], options["replace_surrogates"])
-        native.path = column["path"]
-        json.columns.push_back(native)
-    json.output_columns = output_columns
+        wanted.node = json_node(column["node"], options["replace_surrogates"])
+        wanted.path = column["path"]
+        json.columns.push_back(wanted)
     json.ignored_keys = options["ignored_keys"]
     json.layout = <JsonLayout><uint8_t>options["layout"]
+    json.length = length_prefix(options["length"])
     json.validate_full = options["validate_full"]
     json.unknown_is_error = options["unknown_is_error"]
     json.duplicates = <DuplicateKey><uint8_t>options["duplicates"]
-    json.on_error = <OnError><uint8_t>options["on_error"]
-    json.note_nulled = options["note_nulled"]
-    fill_filter(&json.filter, filters)
-    json.kernel = active
+    fill_options(json, options, output_columns, filters)
     plan.format = json_record_format(shared)
     plan.column_names = tuple(column["node"]["scalar"]["name"] for column in columns)
     return plan

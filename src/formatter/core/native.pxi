@@ -27,6 +27,7 @@ cdef extern from "engine/columns/columns.hpp" namespace "formatter" nogil:
         plain
     cdef enum class TextLayout(uint8_t):
         offsets
+    uint64_t offsets_most
     cdef cppclass ColumnSpec:
         ColumnType type
         TimeUnit unit
@@ -34,7 +35,7 @@ cdef extern from "engine/columns/columns.hpp" namespace "formatter" nogil:
         TextLayout layout
         cbool nullable, raw, any_value, time_of_day
         uint8_t epoch
-        uint32_t byte_width
+        int32_t byte_width
         uint8_t precision
         int8_t scale
         uint32_t schema_index, field
@@ -50,39 +51,51 @@ cdef extern from "engine/columns/row_filter.hpp" namespace "formatter" nogil:
         vector[uint64_t] naturals
         vector[double] floats
         vector[string] texts
-        cbool holds_null
+        cbool holds_null, holds_nan
     cdef cppclass RowFilter:
         vector[vector[Predicate]] any_of
+
+cdef extern from "engine/records/decode_options.hpp" namespace "formatter" nogil:
+    cdef enum class OnError(uint8_t):
+        raise_ "formatter::OnError::raise"
+    cdef cppclass DecodeOptions:
+        uint32_t output_columns
+        OnError on_error
+        cbool note_nulled
+        RowFilter filter
+        const Kernel* kernel
 
 cdef extern from "engine/csv/csv_format.hpp" namespace "formatter" nogil:
     cdef enum class Ragged(uint8_t):
         error
-    cdef enum class OnError(uint8_t):
-        raise_ "formatter::OnError::raise"
-    cdef cppclass CsvFormat:
+    cdef cppclass CsvFormat(DecodeOptions):
         string delimiter, record_end
         cbool quoting, escaping, commenting, trim, header
         uint8_t quote, escape, comment, decimal_point
         Ragged ragged
-        OnError on_error
-        cbool note_nulled
         vector[string] nulls, trues, falses, timestamp_formats
-        uint32_t fields, output_columns
+        uint32_t fields
         vector[ColumnSpec] columns
-        RowFilter filter
-        const Kernel* kernel
 
-cdef extern from "engine/columns/row_errors.hpp" namespace "formatter" nogil:
+cdef extern from "engine/columns/error_codes.hpp" namespace "formatter" nogil:
     cdef enum class ErrorCode(uint8_t):
         none
     const char* code_name(ErrorCode)
-    cdef cppclass RowError:
+
+cdef extern from "engine/records/findings.hpp" namespace "formatter" nogil:
+    cdef cppclass NativeFinding "formatter::Finding":
         ErrorCode code
         int32_t column
-        uint64_t sequence, record
-        int64_t byte_offset
         uint32_t found_fields
         string found, raw
+    cdef cppclass StretchPosition:
+        int64_t bytes
+        uint64_t records
+    cdef cppclass OriginPosition:
+        uint64_t sequence, records
+        int64_t bytes
+    cdef cppclass FindingAt[Position](NativeFinding):
+        Position at
 
 cdef extern from "engine/records/record_decoder.hpp" namespace "formatter" nogil:
     cdef cppclass DecodeCounters:
@@ -90,46 +103,51 @@ cdef extern from "engine/records/record_decoder.hpp" namespace "formatter" nogil
     cdef cppclass RecordDecoder:
         vector[uint64_t] values_decoded
 
+cdef extern from "engine/records/record_scanner.hpp" namespace "formatter" nogil:
+    cdef cppclass ScanState:
+        cbool inside, escaped, at_record_start
+        uint8_t matched
+    cdef cppclass RecordEnds:
+        uint64_t first
+        cbool any()
+
+cdef extern from "engine/records/prefixed_records.hpp" namespace "formatter" nogil:
+    cdef cppclass LengthPrefix:
+        uint8_t width
+        cbool big_endian
+
 cdef extern from "engine/records/framing.hpp" namespace "formatter" nogil:
     cdef enum class FramingKind(uint8_t):
         stateless
         parity
         scanned
-    cdef cppclass ScanState:
-        cbool inside, escaped, at_record_start
-        uint8_t matched
-    cdef cppclass FrameEnds:
-        uint64_t first
-        cbool any()
     cdef cppclass Framing:
         FramingKind kind
         uint64_t count_quotes(const uint8_t*, size_t)
-        FrameEnds ends_after(const uint8_t*, size_t, uint64_t quotes, ScanState*)
+        RecordEnds ends_after(const uint8_t*, size_t, uint64_t quotes, ScanState*)
         cbool checks_end()
         size_t fixed_size()
+
+cdef extern from "engine/records/record_format.hpp" namespace "formatter" nogil:
+    cdef enum class Extent(uint8_t):
+        beginning
+        whole
     cdef cppclass Preamble:
         cbool complete
         size_t size
-        string header
         vector[string] missing
         shared_ptr[RecordFormat] format
+    cdef cppclass HeaderReader:
+        Preamble read(const uint8_t*, size_t, Extent)
     cdef cppclass RecordFormat:
         Framing framing
-        cbool has_header
-        Preamble read_preamble(const uint8_t*, size_t)
+        shared_ptr[HeaderReader] header
         unique_ptr[RecordDecoder] make_decoder()
 
-cdef extern from "engine/whole/range_reader.hpp" namespace "formatter" nogil:
-    cdef cppclass RangeResult:
-        uint64_t records
-        vector[ArrowArray] batches
-        vector[RowError] errors
-        DecodeCounters counters
-
-cdef extern from "engine/csv/encoded_csv.hpp" namespace "formatter" nogil:
+cdef extern from "engine/csv/csv_record_format.hpp" namespace "formatter" nogil:
     cdef enum class TextEncoding(uint8_t):
         utf8
-    RecordFormat encoded_csv_format(shared_ptr[CsvFormat], TextEncoding)
+    RecordFormat csv_record_format(shared_ptr[CsvFormat], TextEncoding)
 
 cdef extern from "engine/whole/range_crew.hpp" namespace "formatter" nogil:
     cdef cppclass CrewWindow:
@@ -137,10 +155,15 @@ cdef extern from "engine/whole/range_crew.hpp" namespace "formatter" nogil:
         size_t size, first_record, range_bytes, smallest_range_bytes
         cbool splittable, input_ends
         int64_t byte_offset
+    cdef cppclass CrewRange:
+        uint64_t records
+        vector[ArrowArray] batches
+        vector[FindingAt[OriginPosition]] findings
+        DecodeCounters counters
     cdef cppclass RangeCrew:
         RangeCrew(RecordFormat, unsigned, uint64_t, uint64_t)
         void begin(const CrewWindow&)
-        cbool next(RangeResult*)
+        cbool next(CrewRange*)
         size_t used()
         void abandon()
 
@@ -165,12 +188,16 @@ cdef extern from "engine/whole/chunk_reader.hpp" namespace "formatter" nogil:
         uint16_t state
         int64_t begin, byte_offset
         cbool stream_start, ends_stream
-        uint64_t sequence
     cdef cppclass ChunkLimits:
         uint64_t max_rows, max_batch_bytes
         cbool count_rows
+    cdef cppclass ChunkFinding:
+        size_t chunk
+        FindingAt[StretchPosition] what
     cdef cppclass ChunkRows:
-        RangeResult result
+        vector[ArrowArray] batches
+        vector[ChunkFinding] findings
+        DecodeCounters counters
         vector[uint64_t] rows_through
         uint64_t spanning
     void read_chunks(const RecordFormat&, RecordDecoder&, const PlacedChunk*, size_t, const ChunkLimits&, ChunkRows*)
@@ -180,13 +207,16 @@ cdef extern from "engine/whole/record_array.hpp" namespace "formatter" nogil:
         const uint8_t* data
         size_t size
         cbool null
+    cdef cppclass ValuePosition:
+        size_t value
+        int64_t bytes
     cdef cppclass RecordArrayResult:
+        cbool too_large
         ArrowArray batch
         vector[int64_t] row_of_value
         cbool in_order
         vector[uint64_t] values_decoded
-        vector[uint64_t] value_of_error
-        vector[RowError] errors
+        vector[FindingAt[ValuePosition]] findings
         DecodeCounters counters
     RecordArrayResult read_record_array(const RecordFormat&, const RecordValue*, size_t, const string&)
 
@@ -207,9 +237,9 @@ cdef extern from "engine/stream/stream_engine.hpp" namespace "formatter" nogil:
         shared_ptr[StreamPlan] plan
         vector[SequenceSpan] spans
         ArrowArray array
-    cdef cppclass PlacedError:
+    cdef cppclass OriginFinding:
         uint64_t origin
-        RowError error
+        FindingAt[OriginPosition] what
     cdef enum class PushStatus(uint8_t):
         ok
         duplicate
@@ -224,7 +254,7 @@ cdef extern from "engine/stream/stream_engine.hpp" namespace "formatter" nogil:
         vector[uint32_t] not_taken
         uint64_t appended
         vector[FinishedBatch] batches
-        vector[PlacedError] errors
+        vector[OriginFinding] findings
         vector[SequenceSpan] holes
     cdef cppclass PlanChange:
         cbool applied, parsing

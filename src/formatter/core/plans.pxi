@@ -23,30 +23,26 @@ cdef class Plan:
         csv.header = dialect["header"]
         csv.decimal_point = dialect["decimal"][0]
         csv.ragged = <Ragged><uint8_t>dialect["ragged"]
-        csv.on_error = <OnError><uint8_t>dialect["on_error"]
-        csv.note_nulled = dialect["note_nulled"]
         csv.nulls = dialect["nulls"]
         csv.trues = dialect["trues"]
         csv.falses = dialect["falses"]
         csv.timestamp_formats = dialect["timestamp_formats"]
         csv.fields = fields
-        csv.output_columns = output_columns
         for column in columns:
             csv.columns.push_back(column_spec(column))
-        fill_filter(&csv.filter, filters)
-        csv.kernel = active
-        plan.format = encoded_csv_format(shared, <TextEncoding><uint8_t>dialect["encoding"])
+        fill_options(csv, dialect, output_columns, filters)
+        plan.format = csv_record_format(shared, <TextEncoding><uint8_t>dialect["encoding"])
         plan.column_names = tuple(column["name"] for column in columns)
         return plan
 
-    def read_header(self, const uint8_t[::1] start):
+    def read_header(self, const uint8_t[::1] start, bint whole=False):
         """(the plan with its columns where the header names them, bytes through its end, the names it lacks), or None
-        if the header does not end within these bytes."""
+        if the header does not end within these bytes. `whole`: they are all there is, their end is its end."""
         cdef Plan plan = Plan.__new__(Plan)
         cdef Preamble preamble
-        if start.shape[0] == 0:
+        if start.shape[0] == 0 or not self.format.header:
             return None
-        preamble = self.format.read_preamble(&start[0], start.shape[0])
+        preamble = self.format.header.get().read(&start[0], start.shape[0], Extent.whole if whole else Extent.beginning)
         if not preamble.complete:
             return None
         plan.format = preamble.format.get()[0]
@@ -64,7 +60,7 @@ cdef class Plan:
         Not for formats with comments. Many threads may call at once; the GIL is released.
         """
         cdef ScanState state
-        cdef FrameEnds ends
+        cdef RecordEnds ends
         cdef Framing* framing = &self.format.framing
         cdef const uint8_t* begin = &data[0] if data.shape[0] else NULL
         cdef size_t size = data.shape[0]
@@ -100,6 +96,22 @@ cdef ColumnSpec column_spec(dict column):
     return spec
 
 
+cdef LengthPrefix length_prefix(tuple length) except *:
+    """(Bytes of it, whether the highest comes first)."""
+    cdef LengthPrefix prefix
+    prefix.width, prefix.big_endian = length
+    return prefix
+
+
+cdef void fill_options(DecodeOptions* target, dict options, Py_ssize_t output_columns, list filters) except *:
+    """What is asked for of every format alike."""
+    target.output_columns = output_columns
+    target.on_error = <OnError><uint8_t>options["on_error"]
+    target.note_nulled = options["note_nulled"]
+    fill_filter(&target.filter, filters)
+    target.kernel = active
+
+
 cdef void fill_filter(RowFilter* target, list filters) except *:
     cdef vector[Predicate] conjunction
     cdef Predicate predicate
@@ -113,5 +125,6 @@ cdef void fill_filter(RowFilter* target, list filters) except *:
             predicate.floats = clause["floats"]
             predicate.texts = clause["texts"]
             predicate.holds_null = clause["holds_null"]
+            predicate.holds_nan = clause["holds_nan"]
             conjunction.push_back(predicate)
         target.any_of.push_back(conjunction)

@@ -37,8 +37,9 @@ cdef class RangeReader:
         self.crew.get().begin(window)
 
     def next(self):
-        """(records, array capsules, error tuples) of the next range, or None at the window's end."""
-        cdef RangeResult result
+        """(records, array capsules, findings) of the next range, None at the window's end. Findings count records from
+        the first that this reader handed out."""
+        cdef CrewRange result
         cdef bint more
         cdef size_t i
         with nogil:
@@ -47,8 +48,8 @@ cdef class RangeReader:
             return None
         self.counters = counters_dict(result.counters)
         arrays = [take_array(&result.batches[i]) for i in range(result.batches.size())]
-        errors = [error_tuple(result.errors[i]) for i in range(result.errors.size())]
-        return result.records, arrays, errors
+        findings = [finding_of_origin(result.findings[i]) for i in range(result.findings.size())]
+        return result.records, arrays, findings
 
     @property
     def used(self):

@@ -4,9 +4,10 @@ import numpy as np
 
 def parse_record_array(Plan plan, const uint64_t[::1] addresses, const uint64_t[::1] sizes, const uint8_t[::1] valid,
                        bytes record_end):
-    """(array capsule, rows, [(value, error tuple)], values decoded per column)
+    """(array capsule, rows, findings, values decoded per column)
 
-    rows: of each value, -1 for none and -2 if filtered; None where row i is value i."""
+    rows: of each value, -1 for none and -2 if filtered; None where row i is value i. Findings: `record` is the value,
+    bytes are counted from its begin. None if a column of one batch cannot hold the text of all values."""
     cdef vector[RecordValue] values
     cdef Py_ssize_t i, count = addresses.shape[0]
     cdef RecordArrayResult result
@@ -18,6 +19,8 @@ def parse_record_array(Plan plan, const uint64_t[::1] addresses, const uint64_t[
             values[i].size = sizes[i]
             values[i].null = not valid[i]
         result = read_record_array(plan.format, values.data(), count, ending)
+    if result.too_large:
+        return None
     rows = None
     cdef int64_t[::1] row_view
     if not result.in_order:
@@ -26,5 +29,6 @@ def parse_record_array(Plan plan, const uint64_t[::1] addresses, const uint64_t[
         for i in range(count):
             row_view[i] = result.row_of_value[i]
     cdef size_t j
-    errors = [(result.value_of_error[j], error_tuple(result.errors[j])) for j in range(result.errors.size())]
-    return take_array(&result.batch), rows, errors, tuple(result.values_decoded)
+    findings = [finding_at(result.findings[j], 0, result.findings[j].at.bytes, result.findings[j].at.value)
+                for j in range(result.findings.size())]
+    return take_array(&result.batch), rows, findings, tuple(result.values_decoded)

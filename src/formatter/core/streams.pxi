@@ -187,9 +187,9 @@ cdef class NativeStream:
 
 
 cdef tuple push_result(PushResult* result, dict markers):
-    """(status, not_taken, appended, [(origin, spans, capsule, number, marker)], [(origin, error tuple)], holes)"""
+    """(status, not_taken, appended, [(origin, spans, capsule, number, marker)], [(origin, finding)], holes)"""
     cdef size_t i, j
-    cdef list batches = [], errors = [], holes = []
+    cdef list batches = [], findings = [], holes = []
     cdef list spans
     for i in range(result.batches.size()):
         spans = []
@@ -197,8 +197,8 @@ cdef tuple push_result(PushResult* result, dict markers):
             spans.append((result.batches[i].spans[j].first, result.batches[i].spans[j].last))
         batches.append((result.batches[i].origin, tuple(spans), take_array(&result.batches[i].array),
                         result.batches[i].number, markers[result.batches[i].plan.get().version]))
-    for i in range(result.errors.size()):
-        errors.append((result.errors[i].origin, error_tuple(result.errors[i].error)))
+    for i in range(result.findings.size()):
+        findings.append((result.findings[i].origin, finding_of_origin(result.findings[i].what)))
     for i in range(result.holes.size()):
         holes.append((result.holes[i].first, result.holes[i].last))
-    return PUSH_STATUS[<int>result.status], tuple(result.not_taken), result.appended, batches, errors, holes
+    return PUSH_STATUS[<int>result.status], tuple(result.not_taken), result.appended, batches, findings, holes

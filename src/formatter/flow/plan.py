@@ -34,6 +34,7 @@ from formatter.flow.stages import (
     Source,
     checked_filters,
 )
+from formatter.plans import can_filter
 
 
 class Stage:
@@ -226,7 +227,9 @@ def _push_down(outputs: Nodes) -> Nodes:
             deeper = below.inputs[0]
             return replace(below, inputs=(sink(node, deeper) if free(deeper) else over(node, deeper),))
         if isinstance(below, Parse) and isinstance(node, Filter) and not below.filters and below.columns is None:
-            return replace(below, filters=node.filters)
+            if can_filter(below.format.schema, columns_of(node.filters)):
+                return replace(below, filters=node.filters)
+            return over(node, below)
         if isinstance(below, Parse) and isinstance(node, Select) and below.columns is None:
             return replace(below, columns=node.columns)
         return over(node, below)

@@ -24,7 +24,8 @@ from formatter.errors import FlowError
 from formatter.flow.bridge import Bridge, BridgeStats, FanOut
 from formatter.flow.fan_in import END, FanIn
 from formatter.flow.parsing import ParsingThreads
-from formatter.flow.stages import Aligned, Filter, Handover, Map, Merge, Node, Parse, Select, Source, keep_rows
+from formatter.flow.stages import Aligned, Filter, Handover, Map, Merge, Node, Parse, Select, Source
+from formatter.row_choice import BatchFilter
 
 Push = Callable[[Any], None]
 STOP_S = 5.0  # a source's own iterable may block for ever; its thread is then left behind, as a daemon
@@ -266,8 +267,7 @@ def _row_operator(node: Node) -> Callable[[Any], Any] | None:
         names = list(node.columns)
         return lambda batch: batch.select(names)
     if isinstance(node, Filter):
-        clauses = node.filters
-        return lambda batch: keep_rows(batch, clauses)
+        return BatchFilter(node.filters, node.schema()).kept
     if isinstance(node, Map):
         return node.function
     if isinstance(node, Merge):

@@ -1,4 +1,4 @@
-"""What a plan is made of: one frozen node per stage, and the row operators. In: nodes. Out: schemas, filtered batches.
+"""What a plan is made of: one frozen node per stage. In: nodes. Out: schemas, and what they are called.
 
 Refuses to know: rewriting, threads, queues. Nodes compare by identity, so one node under two parents is a shared stage.
 """
@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from formatter.errors import FlowError, SchemaError
-from formatter.filters import check_columns, columns_of, filters_text, normalized
+from formatter.filters import filters_text, normalized
 from formatter.flow.bridge import CAPACITY
 from formatter.flow.key_hash import KEY_HASH
 from formatter.flow.policy import Backpressure, BatchPolicy, Pause
+from formatter.row_choice import BatchFilter
 
 Clauses = list[list[tuple[Any, ...]]]
 
@@ -166,34 +166,5 @@ def checked_filters(filters: Any, schema: pa.Schema) -> Clauses:
     clauses = normalized(filters)
     if not clauses:
         raise FlowError("pipeline: filter: expected at least one (column, operator, value), found none")
-    check_columns(columns_of(clauses), schema, "filter")
+    BatchFilter(clauses, schema)  # which refuses columns there are not, and values that cannot be compared
     return clauses
-
-
-def keep_rows(batch: pa.RecordBatch, filters: Clauses) -> pa.RecordBatch:
-    """The rows for which an OR of ANDs is true (null counts as false, as in SQL)."""
-    mask: pa.Array | None = None
-    for conjunction in filters:
-        holds: pa.Array | None = None
-        for name, operator, value in conjunction:
-            one = _holds(batch.column(name), operator, value)
-            holds = one if holds is None else pc.and_kleene(holds, one)
-        mask = holds if mask is None else pc.or_kleene(mask, holds)
-    return batch if mask is None else batch.filter(mask)
-
-
-_COMPARE = {
-    "==": pc.equal, "!=": pc.not_equal, "<": pc.less, "<=": pc.less_equal, ">": pc.greater, ">=": pc.greater_equal,
-}  # fmt: skip
-
-
-def _holds(column: pa.Array, operator: str, value: Any) -> pa.Array:
-    if operator == "is_null":
-        return pc.is_null(column)
-    if operator == "is_not_null":
-        return pc.is_valid(column)
-    if operator in ("in", "not in"):
-        found = pc.is_in(column, value_set=pa.array([each for each in value if each is not None], column.type))
-        found = pc.if_else(pc.is_valid(column), found, pa.scalar(None, pa.bool_()))
-        return found if operator == "in" else pc.invert(found)
-    return _COMPARE[operator](column, value)

@@ -18,6 +18,7 @@ LENGTHS = {
     "u8": (1, False), "u16le": (2, False), "u16be": (2, True), "u32le": (4, False), "u32be": (4, True),
     "u64le": (8, False), "u64be": (8, True), "varint": (VARINT, False),
 }  # fmt: skip
+UNFRAMED = (0, False)
 MAX_ROW_BYTES = 1 << 30
 
 

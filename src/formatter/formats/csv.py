@@ -137,8 +137,9 @@ class Csv:
     @property
     def record_end(self) -> bytes:
         """The record delimiter as it stands in the input."""
+        encoding = "utf-16-le" if self.encoding == "utf-16" else self.encoding
         text = as_bytes(self.record_delimiter, "record_delimiter")
-        return text if self.encoding == "utf-8" else text.decode().encode(self.encoding)
+        return text if encoding == "utf-8" else text.decode().encode(encoding)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild_csv, ({f.name: getattr(self, f.name) for f in fields(self)},)

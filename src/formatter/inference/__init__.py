@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from codecs import BOM_UTF8
 from typing import Any
 
 from formatter.errors import FormatError, OptionError
@@ -15,7 +16,7 @@ from formatter.inference.json import infer_json
 from formatter.sources import Source, inputs
 
 SAMPLE_BYTES = 4 << 20
-_OBJECT = re.compile(rb"(\xef\xbb\xbf)?[\[\s]*\{\s*(\"[^\"\n]*\"\s*:|\})")
+_OBJECT = re.compile(rb"[\[\s]*\{\s*(\"[^\"\n]*\"\s*:|\})")
 
 
 class InferenceWarning(UserWarning):
@@ -32,7 +33,7 @@ def infer(source: Source, kind: str = "csv", *, rows: int = 10_000, codec: str |
     if not sample.strip():
         raise FormatError("infer: expected some records, found an empty input", code="invalid")
     format, doubts = infer_json(sample, whole, rows) if kind == "json" else infer_csv(sample, whole, rows)
-    if kind == "csv" and _OBJECT.match(sample):
+    if kind == "csv" and _OBJECT.match(sample.removeprefix(BOM_UTF8)):
         doubts.insert(0, "the first record looks like a JSON object; kind='json' reads those")
     if doubts:
         warnings.warn(f"infer: {'; '.join(doubts)}", InferenceWarning, stacklevel=2)

@@ -49,7 +49,7 @@ def infer_csv(sample: bytes, whole: bool, rows: int) -> tuple[Csv, list[str]]:
     """The format, and what was unsure. `whole`: the sample is all there is."""
     doubts: list[str] = []
     encoding = _encoding(sample, whole, doubts)
-    text = sample.decode(encoding, "replace").removeprefix("\ufeff")
+    text = sample.removeprefix(codecs.BOM_UTF8).decode(encoding, "replace")  # the mark of UTF-16 goes by itself
     delimiter, table = _delimiter_and_rows(text, rows, whole, doubts)
     comment = "#" if table[0][0].startswith("#") and not all(row[0].startswith("#") for row in table) else None
     if comment:

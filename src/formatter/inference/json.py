@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -98,7 +99,7 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_Object, parse_float=Decimal, pars
 def infer_json(sample: bytes, whole: bool, rows: int) -> tuple[Json, list[str]]:
     """The format, and what was unsure. `whole`: the sample is all there is."""
     doubts: list[str] = []
-    body = sample.removeprefix(b"\xef\xbb\xbf")
+    body = sample.removeprefix(BOM_UTF8)
     records = _layout(body)
     top = Seen()
     count, bad = 0, 0

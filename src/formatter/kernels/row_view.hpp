@@ -22,10 +22,6 @@ struct Segment {
     const uint8_t* readable_end;
     size_t first_stop;  // index of the first record's entry 0 in `stops`; first_stop - 1 is the sentinel
     uint32_t rows;
-    // Provenance: the stream position of `base`, for errors. `sequence` 0 means a whole input.
-    uint64_t sequence;
-    uint64_t byte_offset;  // of `base`: in the buffer when sequence > 0, else absolute
-    uint64_t first_record;  // ordinal of the segment's first record: in the buffer, or absolute
 };
 
 struct FieldView {

@@ -10,17 +10,17 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from formatter import _core, types
 from formatter.batch import NullColumns
 from formatter.filters import Filters, described, normalized
 from formatter.plans import DecodePlan, Format, make_plan
+from formatter.row_choice import chosen_rows, mask_of
 from formatter.shared.batches import SharedBatch
 from formatter.shared.consumer import Consumer
 from formatter.shared.layout import Layout
 from formatter.shared.needs import Needs, in_order, paths
-from formatter.shared.row_filters import RowFilter, chosen_rows, kept
+from formatter.shared.row_filters import RowFilter
 
 PREDICATES_KEPT = 256
 PLANS_KEPT = 64  # a plan of a hundred columns takes a tenth of a millisecond to make; consumers come and go
@@ -86,7 +86,7 @@ class Projection:
             if count == decoded.num_rows:
                 groups.append((whole, consumers))
             elif count:
-                mask = pa.Array.from_buffers(pa.bool_(), decoded.num_rows, [None, pa.py_buffer(bits)])
+                mask = mask_of(bits, decoded.num_rows)
                 some = SharedBatch(chosen_rows(decoded, mask), self.decode.layout, origin, spans, self.version)
                 groups.append((some, consumers))
         return whole, groups
@@ -97,7 +97,7 @@ class Decodes:
 
     def __init__(self, format: Format, filters: Filters, on_error: str) -> None:
         self._format = format
-        self._filters = kept(filters) or None
+        self._filters = normalized(filters) or None
         self._on_error = on_error
         self._nulls = NullColumns()
         self._made: dict[tuple[str, ...], Decode] = {}

@@ -1,14 +1,12 @@
-"""A consumer's filter: checked once, and kept apart from what the caller may change or use up later.
+"""A consumer's filter, checked once.
 
-In: filters as users write them. Out: the same as an OR of ANDs with what identifies it; the rows chosen.
-Refuses to know: who filters what.
+In: filters as users write them. Out: the same as an OR of ANDs with what identifies it. Refuses to know: who filters what.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import pyarrow as pa
 
 from formatter.filters import Clause, Filters, check_columns, columns_of, described, normalized
@@ -26,46 +24,9 @@ class RowFilter:
 
 def row_filter(filters: Filters, schema: pa.Schema) -> RowFilter:
     """Unknown columns, and values that cannot be compared, are told of now."""
-    clauses = kept(filters)
+    clauses = normalized(filters)
     names = columns_of(clauses)
     check_columns(names, schema, "filters")
     fields = [schema.field(name) for name in names]
     typed = described(clauses, filterable(fields, names), schema)
     return RowFilter(clauses, tuple(names), repr((names, typed)) if clauses else "")
-
-
-def kept(filters: Filters) -> list[list[Clause]]:
-    """Plans are made again and again: lists of values are copied, iterators run through once."""
-    return [[_kept(clause) for clause in conjunction] for conjunction in normalized(filters)]
-
-
-def _kept(clause: Clause) -> Clause:
-    name, operator, value = clause
-    if operator in ("in", "not in") and not isinstance(value, str | bytes) and hasattr(value, "__iter__"):
-        value = list(value)
-    return name, operator, value
-
-
-def chosen_rows(batch: pa.RecordBatch, mask: pa.Array) -> pa.RecordBatch:
-    """The rows whose bit is set, of every type a batch can have."""
-    try:
-        return batch.filter(mask)
-    except pa.ArrowNotImplementedError:  # pyarrow does not choose among views
-        arrays = [_chosen_values(column, mask) for column in batch.columns]
-        return pa.RecordBatch.from_arrays(arrays, schema=batch.schema)
-
-
-def _chosen_values(array: pa.Array, mask: pa.Array) -> pa.Array:
-    if array.type in (pa.string_view(), pa.binary_view()):
-        # A view is sixteen bytes whatever it refers to, and that stays where it is.
-        valid, views, *texts = array.buffers()
-        fixed = pa.Array.from_buffers(pa.binary(16), len(array), [valid, views], array.null_count, array.offset)
-        chosen = fixed.filter(mask)
-        buffers = [*chosen.buffers(), *texts]
-        return pa.Array.from_buffers(array.type, len(chosen), buffers, chosen.null_count, chosen.offset)
-    try:
-        return array.filter(mask)
-    except pa.ArrowNotImplementedError:
-        rows = np.flatnonzero(mask.to_numpy(zero_copy_only=False))
-        runs = np.split(rows, np.flatnonzero(np.diff(rows) != 1) + 1)
-        return pa.concat_arrays([array.slice(int(run[0]), len(run)) for run in runs])

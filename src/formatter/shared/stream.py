@@ -30,7 +30,7 @@ from formatter.shared.delivery import Delivery
 from formatter.shared.explain import explained
 from formatter.shared.needs import ALL, Needs, _All, in_order, needs_of, paths
 from formatter.shared.projection import Decodes, Projection
-from formatter.shared.row_filters import RowFilter, kept, row_filter
+from formatter.shared.row_filters import RowFilter, row_filter
 from formatter.shared.subscription import Subscription
 from formatter.stream import MAX_PENDING_BYTES, MAX_RECORD_BYTES, Stream, StreamStats, native_options
 
@@ -93,7 +93,7 @@ class SharedStream(Stream):
         self._delivery = Delivery(ordered, self._origin, self._orphans.append)
         self._clock = threading.Lock()  # held by the waiting consumer that looks after deadlines
         super().__init__(
-            format, columns=[], filters=kept(filters) or None, on_error=on_error, ordered=ordered, layout=layout, batch=batch,
+            format, columns=[], filters=filters, on_error=on_error, ordered=ordered, layout=layout, batch=batch,
             max_record_bytes=max_record_bytes, max_pending_bytes=max_pending_bytes, on_duplicate=on_duplicate,
             max_sequence=max_sequence,
         )  # fmt: skip
@@ -361,11 +361,11 @@ class SharedStream(Stream):
     # ----------------------------------------------------------------------------------------------------- delivery
 
     def _settle(self, result: Any, origin: Origin, sequence: int) -> list[Batch]:
-        status, not_taken, _appended, finished, errors, holes = result
-        if not finished and not errors and status == "ok":
+        status, not_taken, _appended, finished, findings, holes = result
+        if not finished and not findings and status == "ok":
             return []
         batches, full = self._delivery.deliver(finished)
-        raised = self._note(errors) if errors else None
+        raised = self._note(findings) if findings else None
         if status != "ok":
             raise refusal(status, origin, sequence, holes, self._options, not_taken)
         if raised is not None:

@@ -6,12 +6,15 @@
 
 namespace formatter {
 
+uint64_t offsets_most = uint64_t(1) << 31;
+
 uint32_t value_width(ColumnType type) {
     switch (type) {
         case ColumnType::int8:
         case ColumnType::uint8: return 1;
         case ColumnType::int16:
-        case ColumnType::uint16: return 2;
+        case ColumnType::uint16:
+        case ColumnType::float16: return 2;
         case ColumnType::int32:
         case ColumnType::uint32:
         case ColumnType::float32:
@@ -60,8 +63,35 @@ void copy_bits(uint8_t* target, uint64_t at, const uint64_t* source, uint32_t co
 
 uint64_t ColumnSet::byte_count() const {
     uint64_t bytes = 0;
-    for (size_t i = 0; i < columns_.size(); i++) bytes += fixed_bytes((*specs_)[i], rows_) + columns_[i].text_bytes;
+    for (size_t i = 0; i < columns_.size(); i++)
+        bytes += fixed_bytes((*specs_)[i], rows_) + columns_[i].text_bytes + dictionaries_[i].added_bytes();
     return bytes;
+}
+
+uint64_t ColumnSet::text_room() const {
+    uint64_t used = 0;
+    for (size_t i = 0; i < columns_.size(); i++)
+        if (!has_large_offsets((*specs_)[i].type))
+            used = std::max({used, columns_[i].text_bytes, dictionaries_[i].text_bytes()});
+    return offsets_most - std::min(used, offsets_most);
+}
+
+void ColumnSet::make_room(uint64_t rows, uint64_t ahead) {
+    if (rows_ + rows <= reserved_) return;
+    const uint64_t more = std::max({rows, rows_, ahead});
+    reserve_rows(more);
+    reserved_ = rows_ + more;
+}
+
+void ColumnSet::begin_rows() {
+    for (Column& c : columns_) {
+        c.text_before = c.text_bytes;
+        c.nulls_before = c.null_count;
+    }
+}
+
+void ColumnSet::forget_rows() {
+    for (size_t i = 0; i < columns_.size(); i++) forget_rows(i);
 }
 
 void ColumnSet::reserve_rows(uint64_t more) {
@@ -88,13 +118,7 @@ void ColumnSet::prefetch_rows(size_t i, uint32_t rows) const {
 void ColumnSet::write_validity(size_t i, uint64_t at, const uint64_t* valid_words, uint32_t count) {
     Column& c = columns_[i];
     copy_bits(c.validity.data(), at, valid_words, count);
-    uint32_t valid = 0;
-    for (uint32_t done = 0; done < count; done += 64) {
-        uint64_t word = valid_words[done / 64];
-        if (count - done < 64) word &= (uint64_t(1) << (count - done)) - 1;
-        valid += __builtin_popcountll(word);
-    }
-    c.null_count += count - valid;
+    c.null_count += count - count_bits(valid_words, count);
 }
 
 namespace {
@@ -129,10 +153,6 @@ void release_batch(ArrowArray* array) {
         if (array->children[i]->release) array->children[i]->release(array->children[i]);
     let_go(array);
 }
-
-}  // namespace
-
-namespace {
 
 constexpr uint32_t inline_most = 12;  // bytes of text that a view holds by itself
 
@@ -246,9 +266,11 @@ void ColumnSet::export_batch(ArrowArray* out, size_t exported_columns) {
     out->release = release_batch;
     out->private_data = batch;
     columns_ = std::vector<Column>(all);
-    for (TextDictionary& dictionary : dictionaries_)
+    for (TextDictionary& dictionary : dictionaries_) {
         if (dictionary.size() > kept_entries_most || dictionary.text_bytes() > kept_bytes_most) dictionary.clear();
-    rows_ = 0;
+        dictionary.keep();
+    }
+    rows_ = reserved_ = 0;
 }
 
 }  // namespace formatter

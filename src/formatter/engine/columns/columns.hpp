@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/columns/arrow_abi.hpp"
+#include "engine/columns/bits.hpp"
 #include "engine/columns/buffer_pool.hpp"
 #include "engine/columns/text_dictionary.hpp"
 #include "kernels/kernel.hpp"
@@ -22,6 +23,7 @@ enum class ColumnType : uint8_t {
     uint16,
     uint32,
     uint64,
+    float16,
     float32,
     float64,
     decimal128,
@@ -50,7 +52,7 @@ struct ColumnSpec {
     bool any_value = false;  // JSON text: what is no string is kept as it is written
     bool time_of_day = false;  // a timestamp column that counts from midnight
     uint8_t epoch = 0;         // unit of numbers in a time column: 1 days, 2 s, 3 ms, 4 us, 5 ns; 0: there are none
-    uint32_t byte_width = 0;   // that a binary value must have; 0: any
+    int32_t byte_width = -1;   // that a binary value must have; -1: any
     uint8_t precision = 0;
     int8_t scale = 0;
     uint32_t schema_index = 0;  // position in the full schema
@@ -59,13 +61,28 @@ struct ColumnSpec {
     std::string type_name;      // for messages
 };
 
+inline bool is_float(ColumnType type) { return type >= ColumnType::float16 && type <= ColumnType::float64; }
 inline bool is_text(ColumnType type) { return type >= ColumnType::string; }
 inline bool has_large_offsets(ColumnType type) {
     return type == ColumnType::large_string || type == ColumnType::large_binary;
 }
+inline bool has_width(const ColumnSpec& spec, size_t bytes) {
+    return spec.byte_width < 0 || bytes == size_t(spec.byte_width);
+}
+// Text that is a value's content and nothing else: loops gather it.
+inline bool is_plain_text(const ColumnSpec& spec) {
+    return is_text(spec.type) && !spec.raw && spec.encoding == BinaryEncoding::plain && spec.byte_width < 0;
+}
+inline bool must_be_utf8(const ColumnSpec& spec) {
+    return spec.type == ColumnType::string || spec.type == ColumnType::large_string;
+}
 inline bool is_coded(const ColumnSpec& spec) { return spec.layout == TextLayout::dictionary; }
 // Bytes of a fixed-width value; 0 for booleans (bits) and text (offsets).
 uint32_t value_width(ColumnType type);
+
+// Bytes of records that offsets of 32 bits can count the text of, and that stops of 32 bits can tell apart: a record has
+// one byte more than its text at least, its end. Tests lower it: what happens there would take gigabytes.
+extern uint64_t offsets_most;
 
 struct Column {
     PoolBuffer validity;  // one bit a row, always kept; exported only when there are nulls
@@ -73,6 +90,19 @@ struct Column {
     PoolBuffer text;
     uint64_t text_bytes = 0;
     uint64_t null_count = 0;
+    uint64_t text_before = 0, nulls_before = 0;  // as begin_rows() found them
+
+    // Of text: where that of row `i` begins, and that of the row before ends.
+    uint64_t offset(bool large, uint64_t i) const {
+        return large ? uint64_t(values.as<int64_t>()[i]) : uint64_t(values.as<int32_t>()[i]);
+    }
+    // The text of row `i` has been appended.
+    void write_offset(bool large, uint64_t i) {
+        if (large)
+            values.as<int64_t>()[i + 1] = int64_t(text_bytes);
+        else
+            values.as<int32_t>()[i + 1] = int32_t(text_bytes);
+    }
 };
 
 class ColumnSet {
@@ -86,37 +116,43 @@ class ColumnSet {
     TextDictionary& dictionary(size_t i) { return dictionaries_[i]; }
     uint64_t rows() const { return rows_; }
     uint64_t byte_count() const;
+    // Bytes of text that every column still has offsets for, if all of it went there.
+    uint64_t text_room() const;
+    // Of dictionaries of the batch before, which are only kept to save work.
+    void forget_dictionaries() {
+        for (TextDictionary& dictionary : dictionaries_) dictionary.clear();
+    }
 
-    // Makes room for `more` rows in every column's fixed buffers.
-    void reserve_rows(uint64_t more);
+    // Makes room for `rows` more in every column's fixed buffers. Where that takes growing, for `ahead` more at least:
+    // columns that grow are copied, and fresh memory costs more than parsing into it. They double in any case.
+    void make_room(uint64_t rows, uint64_t ahead = 0);
+    uint64_t reserved() const { return reserved_; }  // rows that there is room for
     // Asks for the memory that the next `rows` values of column i go to: with few rows of many columns at a time, nothing
     // else would foresee it.
     void prefetch_rows(size_t i, uint32_t rows) const;
-    // Rows up to rows() stay; what was appended behind them is forgotten.
+    // Rows up to rows() stay; what was appended behind them since begin_rows() can be forgotten.
+    void begin_rows();
+    void forget_rows();
+    void forget_rows(size_t i) {
+        columns_[i].text_bytes = columns_[i].text_before;
+        columns_[i].null_count = columns_[i].nulls_before;
+    }
     void commit_rows(uint64_t appended) { rows_ += appended; }
     // Appends `count` validity bits (1 = valid) to column i at row position `at`.
     void write_validity(size_t i, uint64_t at, const uint64_t* valid_words, uint32_t count);
 
-    // Moves the first columns out as a struct array (one child a column), drops the others; the set is empty and usable afterwards.
+    // Moves the first columns out as a struct array (one child a column), drops the others; the set is empty and usable
+    // afterwards.
     void export_batch(ArrowArray* out, size_t exported_columns);
 
   private:
+    void reserve_rows(uint64_t more);
+
     const std::vector<ColumnSpec>* specs_;
     std::vector<Column> columns_;
     std::vector<TextDictionary> dictionaries_;
     uint64_t rows_ = 0;
+    uint64_t reserved_ = 0;
 };
-
-// Sets all bits. Not by memset: for a few words that is one masked store, which no load that follows can be served from,
-// so that it waits until everything stored before has reached the cache.
-inline void set_words(uint64_t* words, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        words[i] = ~uint64_t(0);
-        asm volatile("" ::: "memory");  // or the compiler makes it a memset again
-    }
-}
-
-// Copies `count` bits from word-aligned `source` to bit position `at` of `target`.
-void copy_bits(uint8_t* target, uint64_t at, const uint64_t* source, uint32_t count);
 
 }  // namespace formatter

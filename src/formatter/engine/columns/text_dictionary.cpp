@@ -51,6 +51,7 @@ void TextDictionary::clear() {
     std::fill(slots_.begin(), slots_.end(), Slot{0, unknown, 0, 0});
     ends_.clear();
     marked_.clear();
+    kept_bytes_ = 0;
 }
 
 }  // namespace formatter

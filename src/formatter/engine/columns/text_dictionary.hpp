@@ -16,6 +16,8 @@ class TextDictionary {
 
     uint32_t size() const { return uint32_t(ends_.size()); }
     uint64_t text_bytes() const { return ends_.empty() ? 0 : ends_.back(); }
+    uint64_t added_bytes() const { return text_bytes() - kept_bytes_; }  // since keep()
+    void keep() { kept_bytes_ = text_bytes(); }
     // `unknown` if the text has not been added.
     int32_t find(const uint8_t* bytes, size_t size) const {
         if (slots_.empty()) return unknown;
@@ -87,6 +89,7 @@ class TextDictionary {
     std::vector<uint64_t> ends_;  // of the text of each code
     std::vector<uint8_t> marked_;
     PoolBuffer text_;
+    uint64_t kept_bytes_ = 0;
 };
 
 }  // namespace formatter

@@ -1,19 +1,23 @@
-// The index half of the CSV decoder: records in, stops out. csv_values.cpp and csv_text.cpp turn stops into columns.
+// Records to stops. In: bytes that begin at a record. Out: a block of rows, each with the stops of its wanted fields.
+// Refuses to know values.
 #include "engine/csv/csv_decoder.hpp"
 
 #include <algorithm>
 #include <cstring>
 
+#include "engine/csv/csv_header.hpp"
+#include "engine/csv/csv_scanner.hpp"
+#include "engine/records/byte_order_mark.hpp"
+
 namespace formatter {
 namespace {
 
-constexpr size_t slice_bytes = 256 << 10;  // a block's bytes, stops and values stay in the second-level cache together
+constexpr size_t stretch_bytes =
+    256 << 10;  // a block's bytes, stops and values stay in the second-level cache together
 constexpr size_t block_entries = 64 << 10;
 constexpr uint32_t block_rows_most = 2048;
 constexpr uint32_t aligned_rows = 64;  // a word of marks; values of one byte fill a line
 constexpr size_t aligned_from = 128 << 10;  // for fewer bytes a block more costs what it saves
-constexpr size_t index_limit = size_t(1) << 31;  // stops are 32 bit
-constexpr size_t raw_most = 4096;  // of a record beyond that
 
 std::vector<uint32_t> wanted_stops(const CsvFormat& format) {
     std::vector<uint32_t> stops;
@@ -38,14 +42,53 @@ Token to_token(const std::string& text) {
     return token;
 }
 
+// Whether a field may hold these bytes without quotes: neither blanks that are trimmed nor a quote. Then `content` is what
+// it reads as.
+bool stands_bare(const CsvFormat& format, const std::string& text, std::string* content) {
+    const Bytes field{reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+    Bytes read{};
+    if (trimmed(format, field).size != text.size()) return false;
+    if (field_content(format, field, content, &read) != Quoting::none) return false;
+    content->assign(std::string(reinterpret_cast<const char*>(read.data), read.size));
+    return true;
+}
+
+// Null tokens are compared with fields as they stand, so that others are met by none.
+std::vector<std::string> bare_nulls(const CsvFormat& format) {
+    std::vector<std::string> bare;
+    std::string content;
+    for (const std::string& token : format.nulls)
+        if (stands_bare(format, token, &content)) bare.push_back(token);
+    return bare;
+}
+
+bool holds_quote(const CsvFormat& format, const std::vector<std::string>& texts) {
+    return format.quoting && std::any_of(texts.begin(), texts.end(), [&format](const std::string& text) {
+               return text.find(char(format.quote)) != std::string::npos;
+           });
+}
+
+// The kernels compare fields as they stand, too, but these tokens with what fields read as.
+std::vector<Token> tokens_for_kernel(const CsvFormat& format, const std::vector<std::string>& texts) {
+    std::vector<Token> tokens;
+    std::string content;
+    for (const std::string& text : texts)
+        if (text.size() <= sizeof Token::bytes && stands_bare(format, text, &content) && content == text)
+            tokens.push_back(to_token(text));
+    return tokens;
+}
+
 }  // namespace
 
 CsvDecoder::CsvDecoder(std::shared_ptr<const CsvFormat> format)
     : format_(std::move(format)),
       kernel_(format_->kernel),
       plain_(format_->plain()),
-      only_empty_is_null_(std::all_of(format_->nulls.begin(), format_->nulls.end(),
-                                      [](const std::string& token) { return token.empty(); })),
+      nulls_(bare_nulls(*format_)),
+      only_empty_is_null_(
+          std::all_of(nulls_.begin(), nulls_.end(), [](const std::string& token) { return token.empty(); })),
+      spellings_hold_quotes_(holds_quote(*format_, format_->trues) || holds_quote(*format_, format_->falses) ||
+                             holds_quote(*format_, format_->timestamp_formats)),
       stops_(wanted_stops(*format_)),
       block_(uint32_t(stops_.size()), rows_of_block(stops_.size())),
       columns_(&format_->columns) {
@@ -59,23 +102,19 @@ CsvDecoder::CsvDecoder(std::shared_ptr<const CsvFormat> format)
             {first ? -1 : ordinal(column.field - 1), ordinal(column.field), skip, column.field + 1 == format_->fields});
         // Non-empty null markers reach the exact path by themselves where no value looks like them.
         bool scan = false;
-        for (const std::string& token : format_->nulls) {
+        for (const std::string& token : nulls_) {
             if (token.empty()) continue;
             const bool numeric_look = std::strchr("+-.0123456789", token[0]) != nullptr;
             scan |= is_text(column.type) || column.type == ColumnType::boolean || numeric_look;
         }
         scan_tokens_.push_back(scan);
     }
-    for (const std::string& text : format_->trues)
-        if (text.size() <= 8) true_tokens_.push_back(to_token(text));
-    for (const std::string& text : format_->falses)
-        if (text.size() <= 8) false_tokens_.push_back(to_token(text));
+    true_tokens_ = tokens_for_kernel(*format_, format_->trues);
+    false_tokens_ = tokens_for_kernel(*format_, format_->falses);
     values_decoded.assign(format_->columns.size(), 0);
-    text_before_.resize(format_->columns.size());
-    nulls_before_.resize(format_->columns.size());
     in_quotes_.assign(format_->columns.size(), 0);
     number_shapes_.assign(format_->columns.size(), NumberShape());
-    plan_filter();
+    order_filter();
 }
 
 void CsvDecoder::place(const Place& at) {
@@ -84,18 +123,23 @@ void CsvDecoder::place(const Place& at) {
     records_ = 0;
 }
 
-// A byte order mark, comments, blank lines and the header. False if the header does not end in these bytes.
-bool CsvDecoder::skip_preamble(const uint8_t* data, size_t size, size_t* skipped) {
+// A byte order mark, comments, blank lines and the header. False if the header does not end in these bytes, which is an
+// error if they are the whole input and the record end behind it.
+bool CsvDecoder::skip_preamble(const uint8_t* data, size_t size, size_t* skipped, bool whole) {
     *skipped = 0;
     if (!place_.stream_start) return true;
+    size_t begin = mark_size(data, size);
     if (format_->header) {
         RecordShape shape;
-        size_t begin = 0;
-        if (!find_header(*format_, data, size, &begin, &shape)) return false;
+        if (!find_header(*format_, data, size, &begin, &shape)) {
+            const size_t content = size - format_->record_end.size();
+            if (whole && begin < content) header_error(data + begin, content - begin);
+            return false;
+        }
         *skipped = begin + shape.size;
         if (format_->unreadable) header_error(data + begin, shape.separators.back());
-    } else if (size >= 3 && std::memcmp(data, "\xEF\xBB\xBF", 3) == 0) {
-        *skipped = 3;
+    } else {
+        *skipped = begin;
     }
     place_.stream_start = false;
     offset_ += *skipped;
@@ -103,13 +147,9 @@ bool CsvDecoder::skip_preamble(const uint8_t* data, size_t size, size_t* skipped
 }
 
 void CsvDecoder::header_error(const uint8_t* header, size_t size) {
-    RowError error;
-    error.code = ErrorCode::header;
-    error.sequence = place_.sequence;
-    error.byte_offset = place_.byte_offset;
-    error.record = place_.record;
-    error.found.assign(reinterpret_cast<const char*>(header), std::min<size_t>(size, 200));
-    errors.push_back(std::move(error));
+    Finding finding{ErrorCode::header};
+    finding.set_found(header, size);
+    findings.emplace_back(std::move(finding), here());
 }
 
 size_t CsvDecoder::index(const uint8_t* data, size_t size, uint64_t row_limit) {
@@ -121,9 +161,7 @@ size_t CsvDecoder::index(const uint8_t* data, size_t size, uint64_t row_limit) {
     return at + used;
 }
 
-Place CsvDecoder::here() const {
-    return Place{place_.sequence, place_.byte_offset + int64_t(offset_), place_.record + records_};
-}
+PlacePosition CsvDecoder::here() const { return {{place_.number, records_}, int64_t(offset_)}; }
 
 // Values are written by whole cache lines, which takes longer where these begin in the middle of one: a short block first
 // brings the columns to the next line's begin. A filter would only bring them out of step again.
@@ -132,17 +170,28 @@ void CsvDecoder::align_block() {
     if (past && !format_->filter.active()) block_.stop_at(aligned_rows - past);
 }
 
+// Whether the batch can take so many more bytes, the block's rows decoded first if need be. An empty one can.
+bool CsvDecoder::make_room(uint64_t bytes) {
+    if (fits(bytes)) return true;
+    materialize();
+    if (columns_.rows() != 0) return fits(bytes);
+    columns_.forget_dictionaries();
+    text_room_ = offsets_most;
+    return true;
+}
+
 size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_limit) {
     const CsvBytes bytes{uint8_t(format_->delimiter[0]), uint8_t(format_->record_end[0]), format_->quote,
                          format_->quoting};
     const StopPlan plan{format_->fields, uint32_t(stops_.size()), stops_.data()};
     RecordShape shape;
-    size_t at = 0, slice = slice_bytes;
+    size_t at = 0, stretch = stretch_bytes, passed = 0;
     while (row_limit > 0 && at < size) {
+        const size_t window = std::min({size - at, stretch, offsets_most});
+        if (!make_room(window)) break;
         if (block_.room() == 0) materialize();
         if (block_.empty() && std::max<uint64_t>(size - at + offset_, place_.bytes) >= aligned_from + offset_)
             align_block();
-        const size_t window = std::min({size - at, slice, index_limit});
         CsvIndex result{};
         result.stops = block_.open_segment(data + at, data, data + size, 1, here());
         result.capacity_rows = uint32_t(std::min<uint64_t>(block_.room(), row_limit));
@@ -155,8 +204,16 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
         indexed_bytes_ += result.consumed;
         at += result.consumed;
         if (result.end == IndexEnd::capacity) continue;
-        if (result.end == IndexEnd::irregular) {
-            if (!split_record(*format_, data + at, size - at, &shape)) break;
+        const bool endless = window == offsets_most && result.consumed == 0;
+        if (result.end == IndexEnd::irregular || endless) {
+            if (!split_next(data + at, size - at, &shape, &passed)) {
+                if (passed == 0) break;
+                row_limit--;
+                at += passed;
+                stretch = stretch_bytes;
+                continue;
+            }
+            if (!make_room(shape.size)) break;
             if (!is_blank(*format_, data + at, shape.separators.back())) {
                 add_irregular(data + at, shape, here());
                 records_++;
@@ -170,15 +227,7 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
             continue;
         }
         if (window == size - at + result.consumed) break;  // the rest is an incomplete record
-        if (window == index_limit && result.consumed == 0) {
-            const size_t passed = pass_endless(data + at, size - at);
-            if (passed == 0) break;
-            row_limit--;
-            at += passed;
-            slice = slice_bytes;
-            continue;
-        }
-        slice = result.consumed ? slice_bytes : slice * 2;  // longer than a slice: look further
+        stretch = result.consumed ? stretch_bytes : stretch * 2;  // a record is longer: look further
         // A block's bytes should stay cached until its values are read.
         if (result.consumed && !block_.empty()) materialize();
     }
@@ -187,15 +236,15 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
 
 size_t CsvDecoder::index_general(const uint8_t* data, size_t size, uint64_t row_limit) {
     RecordShape shape;
-    size_t at = 0;
+    size_t at = 0, passed = 0;
     while (row_limit > 0 && at < size) {
-        if (!split_record(*format_, data + at, std::min(size - at, index_limit), &shape)) {
-            const size_t passed = size - at > index_limit ? pass_endless(data + at, size - at) : 0;
+        if (!split_next(data + at, size - at, &shape, &passed)) {
             if (passed == 0) break;
             row_limit--;
             at += passed;
             continue;
         }
+        if (!make_room(shape.size)) break;
         if (!shape.comment && !is_blank(*format_, data + at, shape.separators.back())) {
             add_record(data + at, shape, here(), data, data + size);
             records_++;
@@ -208,12 +257,19 @@ size_t CsvDecoder::index_general(const uint8_t* data, size_t size, uint64_t row_
     return at;
 }
 
+// The shape of the record that begins there. False if it does not end within the bytes, or if it was passed over.
+bool CsvDecoder::split_next(const uint8_t* data, size_t size, RecordShape* shape, size_t* passed) {
+    if (split_record(*format_, data, std::min(size, offsets_most), shape)) return true;
+    *passed = size > offsets_most ? pass_endless(data, size) : 0;
+    return false;
+}
+
 // A record that no stop can span: an error, and its size; 0 if it does not end within the bytes.
 size_t CsvDecoder::pass_endless(const uint8_t* data, size_t size) {
     ScanState state;
-    const uint64_t end = scan_buffer(*format_, data, size, &state, true).first_end;
-    if (end == BufferScan::none) return 0;
-    structural_error(ErrorCode::record_too_long, data, raw_most, here(), 0);
+    const uint64_t end = scan_csv(*format_, data, size, &state, true).first;
+    if (end == RecordEnds::none) return 0;
+    structural_error(ErrorCode::record_too_long, data, partial_raw_most, here(), 0);
     records_++;
     offset_ += end;
     indexed_bytes_ += end;
@@ -221,27 +277,29 @@ size_t CsvDecoder::pass_endless(const uint8_t* data, size_t size) {
 }
 
 void CsvDecoder::index_unterminated(const uint8_t* data, size_t size) {
-    if (size >= index_limit) {
-        structural_error(ErrorCode::record_too_long, data, raw_most, here(), 0);
+    if (size >= offsets_most) {
+        structural_error(ErrorCode::record_too_long, data, partial_raw_most, here(), 0);
         records_++;
         offset_ += size;
         return;
     }
     size_t at = 0;
     const size_t terminated_size = size + format_->record_end.size();
+    make_room(size);
     if (block_.room() == 0) materialize();
+    indexed_bytes_ += size;
     uint8_t* record = block_.keep_bytes(terminated_size);
     std::memcpy(record, data, size);
     std::memcpy(record + size, format_->record_end.data(), format_->record_end.size());
-    if (!skip_preamble(record, terminated_size, &at) || at >= size || format_->unreadable) return;
+    if (!skip_preamble(record, terminated_size, &at, true) || at >= size || format_->unreadable) return;
     RecordShape shape;
-    const Place origin = here();
+    const PlacePosition begin = here();
     if (!split_record(*format_, record + at, terminated_size - at, &shape)) {
-        structural_error(ErrorCode::unterminated_quote, record + at, size - at, origin, 0);
+        structural_error(ErrorCode::unterminated_quote, record + at, size - at, begin, 0);
         records_++;
     } else if (!shape.comment && !is_blank(*format_, record + at, shape.separators.back())) {
         saw_carriage_return_ = true;
-        add_record(record + at, shape, origin, record, record + terminated_size);
+        add_record(record + at, shape, begin, record, record + terminated_size);
         records_++;
     }
     offset_ += size - at;
@@ -251,7 +309,7 @@ void CsvDecoder::write_stops(uint32_t* out, const RecordShape& shape) const {
     for (size_t i = 0; i < stops_.size(); i++) out[i] = shape.separators[stops_[i]];
 }
 
-void CsvDecoder::add_record(const uint8_t* data, const RecordShape& shape, const Place& at,
+void CsvDecoder::add_record(const uint8_t* data, const RecordShape& shape, const PlacePosition& at,
                             const uint8_t* readable_begin, const uint8_t* readable_end) {
     if (shape.separators.size() != format_->fields) return add_irregular(data, shape, at);
     if (block_.room() == 0) materialize();
@@ -260,7 +318,7 @@ void CsvDecoder::add_record(const uint8_t* data, const RecordShape& shape, const
     block_.add_rows(1);
 }
 
-void CsvDecoder::add_irregular(const uint8_t* data, const RecordShape& shape, const Place& at) {
+void CsvDecoder::add_irregular(const uint8_t* data, const RecordShape& shape, const PlacePosition& at) {
     const uint32_t count = uint32_t(shape.separators.size());
     const uint32_t wanted = format_->fields;
     const bool lenient = format_->on_error == OnError::null;
@@ -295,25 +353,19 @@ void CsvDecoder::add_irregular(const uint8_t* data, const RecordShape& shape, co
     block_.add_rows(1);
 }
 
-void CsvDecoder::structural_error(ErrorCode code, const uint8_t* data, size_t size, const Place& at,
+void CsvDecoder::structural_error(ErrorCode code, const uint8_t* data, size_t size, const PlacePosition& at,
                                   uint32_t found_fields) {
     counters.records++;
     counters.rejected++;
     if (format_->on_error == OnError::skip) return;
-    RowError error;
-    error.code = code;
-    error.sequence = at.sequence;
-    error.byte_offset = at.byte_offset;
-    error.record = at.record;
-    error.found_fields = found_fields;
-    error.raw.assign(reinterpret_cast<const char*>(data), size);
-    error.found = error.raw.substr(0, 200);
-    errors.push_back(std::move(error));
+    Finding finding = Finding::of_record(code, data, size);
+    finding.found_fields = found_fields;
+    findings.emplace_back(std::move(finding), at);
 }
 
 void CsvDecoder::export_batch(ArrowArray* out) {
     columns_.export_batch(out, format_->output_columns);
-    reserved_ = 0;
+    text_room_ = columns_.text_room();
 }
 
 }  // namespace formatter

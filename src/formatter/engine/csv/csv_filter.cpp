@@ -1,4 +1,5 @@
 // Which rows of a block the filter keeps. In: a block of stops. Out: the block without the rows the filter says no to.
+// Refuses to know why a value is bad.
 //
 // A value that cannot be read says neither yes nor no. So a row is dropped if some predicate of the conjunction says no,
 // whichever is asked first, and a bad value is an error of the rows that stay: the order may follow what was learned.
@@ -13,10 +14,6 @@ namespace {
 
 constexpr double rows_remembered = 1 << 16;  // after so many, what was learned counts half
 constexpr double kept_worth_a_copy = 0.75;  // of the rows: with more, later columns are read for the dropped ones, too
-
-bool decides_by_bytes(const ColumnSpec& spec) {
-    return is_text(spec.type) && !spec.raw && spec.encoding == BinaryEncoding::plain && !spec.byte_width;
-}
 
 double cost_of(const ColumnSpec& spec, bool by_bytes) {
     if (by_bytes) return 2;
@@ -58,7 +55,7 @@ bool needs_a_closer_look(const uint8_t* text, size_t size, uint64_t quotes) {
 
 }  // namespace
 
-void CsvDecoder::plan_filter() {
+void CsvDecoder::order_filter() {
     if (format_->filter.any_of.size() != 1) return;
     for (const Predicate& p : format_->filter.any_of[0]) {
         auto step =
@@ -67,7 +64,7 @@ void CsvDecoder::plan_filter() {
             const ColumnSpec& spec = format_->columns[p.column];
             FilterStep fresh;
             fresh.column = p.column;
-            fresh.by_bytes = decides_by_bytes(spec);
+            fresh.by_bytes = is_plain_text(spec);
             fresh.cost = cost_of(spec, fresh.by_bytes);
             steps_.push_back(std::move(fresh));
             step = steps_.end() - 1;
@@ -88,9 +85,7 @@ bool CsvDecoder::filter_rows() {
     }
     for (FilterStep& step : steps_) {
         filter_by_step(step, rows);
-        uint32_t kept = 0;
-        for (uint32_t w = 0; w * 64 < rows; w++) kept += uint32_t(__builtin_popcountll(kept_[w]));
-        if (kept > kept_worth_a_copy * rows && &step != &steps_.back()) continue;
+        if (double(count_bits(kept_.data(), rows)) > kept_worth_a_copy * rows && &step != &steps_.back()) continue;
         if (!drop_unkept(rows)) {
             rows = 0;
             break;
@@ -98,27 +93,22 @@ bool CsvDecoder::filter_rows() {
         rows = block_.rows();
     }
     if (rows) rows = block_.rows();
-    errors.resize(errors_before_);
+    forget_findings(findings_before_);
     counters.filtered += before - rows;
     // Cheap ones that drop much go first. Nothing known counts as dropping half.
     const auto worth = [](const FilterStep& s) { return (s.dropped + 1) / (s.rows + 2) / s.cost; };
     std::stable_sort(steps_.begin(), steps_.end(),
                      [&worth](const FilterStep& a, const FilterStep& b) { return worth(a) > worth(b); });
-    if (rows == 0) forget_attempt();
+    if (rows == 0) columns_.forget_rows();
     return rows != 0;
 }
 
 // Takes the rows out that kept_ lacks; false if none is left. kept_ is all ones afterwards.
 bool CsvDecoder::drop_unkept(uint32_t rows) {
-    uint32_t kept = 0;
-    for (uint32_t w = 0; w * 64 < rows; w++) {
-        const uint64_t in_range = rows - w * 64 >= 64 ? ~uint64_t(0) : (uint64_t(1) << (rows - w * 64)) - 1;
-        kept_[w] &= in_range;
-        kept += uint32_t(__builtin_popcountll(kept_[w]));
-    }
+    const uint64_t kept = count_bits(kept_.data(), rows);
     if (kept == 0) return false;
     if (kept < rows) {
-        forget_attempt();
+        columns_.forget_rows();
         block_.compact(kept_.data());
         begin_attempt();
     }
@@ -130,9 +120,9 @@ bool CsvDecoder::drop_unkept(uint32_t rows) {
 void CsvDecoder::decode_to_test(size_t column, std::vector<uint64_t>* undecided) {
     undecided->clear();
     if (is_decoded_[column]) return;
-    const size_t errors_so_far = errors.size();
+    const size_t findings_so_far = findings.size();
     decode_column(column);
-    if (!any_rejected_ && nulled_ == 0 && errors.size() == errors_so_far) return;
+    if (!any_rejected_ && nulled_ == 0 && findings.size() == findings_so_far) return;
     // To be done again with the rows that stay, for the errors it makes.
     is_decoded_[column] = false;
     if (any_rejected_) {
@@ -141,19 +131,11 @@ void CsvDecoder::decode_to_test(size_t column, std::vector<uint64_t>* undecided)
         any_rejected_ = false;
     }
     nulled_ = 0;
-    errors.resize(errors_so_far);
+    forget_findings(findings_so_far);
 }
 
 void CsvDecoder::filter_by_step(FilterStep& step, uint32_t rows) {
-    const auto count = [this, rows] {
-        uint32_t kept = 0;
-        for (uint32_t w = 0; w * 64 < rows; w++) {
-            const uint64_t in_range = rows - w * 64 >= 64 ? ~uint64_t(0) : (uint64_t(1) << (rows - w * 64)) - 1;
-            kept += uint32_t(__builtin_popcountll(kept_[w] & in_range));
-        }
-        return kept;
-    };
-    const uint32_t kept_before = count();
+    const auto kept_before = double(count_bits(kept_.data(), rows));
     passes_.assign(kept_.size(), ~uint64_t(0));
     if (step.by_bytes) {
         test_bytes(step.column, step.predicates);
@@ -164,7 +146,7 @@ void CsvDecoder::filter_by_step(FilterStep& step, uint32_t rows) {
             evaluate_predicate(*p, columns_, columns_.rows(), rows, passes_.data());
         if (!undecided.empty())
             for (uint32_t w = 0; w * 64 < rows; w++) passes_[w] |= undecided[w];
-        if (!is_decoded_[step.column]) forget_column(step.column);
+        if (!is_decoded_[step.column]) columns_.forget_rows(step.column);
     }
     for (uint32_t w = 0; w * 64 < rows; w++) kept_[w] &= passes_[w];
     if (step.rows > rows_remembered) {
@@ -172,7 +154,7 @@ void CsvDecoder::filter_by_step(FilterStep& step, uint32_t rows) {
         step.dropped /= 2;
     }
     step.rows += kept_before;
-    step.dropped += kept_before - count();
+    step.dropped += kept_before - double(count_bits(kept_.data(), rows));
 }
 
 // Alternatives share columns and no order is right for all of them: each column is decoded once, for all rows.
@@ -185,7 +167,7 @@ void CsvDecoder::filter_by_alternatives(uint32_t rows) {
         std::fill(all.begin(), all.end(), ~uint64_t(0));
         for (const Predicate& p : conjunction) {
             passes_.assign(kept_.size(), ~uint64_t(0));
-            if (decides_by_bytes(format_->columns[p.column])) {
+            if (is_plain_text(format_->columns[p.column])) {
                 test_bytes(p.column, {&p});
             } else {
                 if (!met[p.column]) decode_to_test(p.column, &undecided[p.column]);
@@ -200,14 +182,13 @@ void CsvDecoder::filter_by_alternatives(uint32_t rows) {
     }
     for (uint32_t w = 0; w < words; w++) kept_[w] &= any[w];
     for (size_t i = 0; i < columns_.size(); i++)
-        if (met[i] && !is_decoded_[i]) forget_column(i);
+        if (met[i] && !is_decoded_[i]) columns_.forget_rows(i);
 }
 
 // Text compared where it stands. Fields that hold quotes or more than ASCII are looked at with care, one by one.
 // Rows that kept_ lacks are not asked.
 void CsvDecoder::test_bytes(uint32_t column, const std::vector<const Predicate*>& predicates) {
     const ColumnSpec& spec = columns_.specs()[column];
-    const bool must_be_utf8 = spec.type == ColumnType::string || spec.type == ColumnType::large_string;
     const bool plain = plain_ && !format_->trim;
     const uint64_t quotes = format_->quoting ? format_->quote * 0x0101010101010101u : ~uint64_t(0);
     const auto passes = [&predicates](std::string_view value) {
@@ -227,45 +208,27 @@ void CsvDecoder::test_bytes(uint32_t column, const std::vector<const Predicate*>
         if (is_null_token(raw) || (quoting == Quoting::none && is_null_token(trimmed(*format_, raw))))
             return null_result;
         if (quoting == Quoting::malformed) return error_result;
-        if (must_be_utf8 && !kernel_->valid_utf8(content.data, content.size)) return error_result;
+        if (must_be_utf8(spec) && !kernel_->valid_utf8(content.data, content.size)) return error_result;
         return passes(std::string_view(reinterpret_cast<const char*>(content.data), content.size));
     };
     const FieldView v = view(column);
-    uint32_t row = 0;
-    for (size_t s = 0; s < v.segment_count; s++) {
-        const Segment& segment = v.segments[s];
-        const uint32_t* stops = v.stops + segment.first_stop;
-        for (uint32_t i = 0; i < segment.rows; i++, row++, stops += v.stride) {
-            if (!(kept_[row / 64] >> (row % 64) & 1)) continue;
-            const Rewritten* record = block_.rewritten.empty() ? nullptr : block_.rewritten_at(row);
-            if (record && spec.field >= record->fields) {  // the field is not there
-                if (!null_result) passes_[row / 64] &= ~(uint64_t(1) << (row % 64));
-                continue;
-            }
-            const uint8_t* begin = segment.base + uint32_t(stops[v.begin_stop] + v.begin_skip);
-            size_t size = size_t(segment.base + stops[v.end_stop] - begin);
-            if (v.drop_carriage_return) size = without_carriage_return(*format_, begin, size);
-            const Bytes raw{begin, size};
-            bool pass;
-            if (!plain || size == 0) {
-                pass = look_closer(raw);
-            } else {
-                const bool quoted = format_->quoting && begin[0] == format_->quote;
-                if (quoted && (size < 2 || begin[size - 1] != format_->quote)) {
-                    pass = look_closer(raw);
-                } else {
-                    const Bytes content = quoted ? Bytes{begin + 1, size - 2} : raw;
-                    if (needs_a_closer_look(content.data, content.size, quotes))
-                        pass = look_closer(raw);
-                    else if (!only_empty_is_null_ && is_null_token(raw))
-                        pass = null_result;
-                    else
-                        pass = passes(std::string_view(reinterpret_cast<const char*>(content.data), content.size));
-                }
-            }
-            if (!pass) passes_[row / 64] &= ~(uint64_t(1) << (row % 64));
-        }
-    }
+    each_row(v, [&](uint32_t row, const Segment& segment, const uint32_t* stops) {
+        if (!has_bit(kept_.data(), row)) return;
+        const Rewritten* record = block_.rewritten.empty() ? nullptr : block_.rewritten_at(row);
+        const Bytes raw = field_at(v, segment, stops);
+        Bytes content{};
+        bool pass;
+        if (record && spec.field >= record->fields)  // the field is not there
+            pass = null_result;
+        else if (!plain || raw.size == 0 || !without_outer_quotes(raw, &content) ||
+                 needs_a_closer_look(content.data, content.size, quotes))
+            pass = look_closer(raw);
+        else if (!only_empty_is_null_ && is_null_token(raw))
+            pass = null_result;
+        else
+            pass = passes(std::string_view(reinterpret_cast<const char*>(content.data), content.size));
+        if (!pass) clear_bit(passes_.data(), row);
+    });
 }
 
 }  // namespace formatter

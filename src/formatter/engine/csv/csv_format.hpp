@@ -1,19 +1,18 @@
-// A CSV dialect and the columns wanted from it, as plain data. Filled once by the binding, read by many threads.
+// A CSV dialect and the columns wanted from it, as plain data. In: options, filled once by the binding. Out: the same, read
+// by many threads. Refuses to know bytes.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "engine/columns/columns.hpp"
-#include "engine/columns/row_filter.hpp"
-#include "kernels/kernel.hpp"
+#include "engine/records/decode_options.hpp"
 
 namespace formatter {
 
 enum class Ragged : uint8_t { error, pad, truncate, fit };
-enum class OnError : uint8_t { raise, null, skip, collect };
 
-struct CsvFormat {
+struct CsvFormat : DecodeOptions {
     std::string delimiter = ",";
     std::string record_end = "\n";
     bool quoting = true;
@@ -27,17 +26,12 @@ struct CsvFormat {
     bool unreadable = false;  // the header lacks a wanted column: records can only be passed over
     uint8_t decimal_point = '.';
     Ragged ragged = Ragged::error;
-    OnError on_error = OnError::raise;
-    bool note_nulled = false;  // tell of fields that an error made null, too
     std::vector<std::string> nulls;
     std::vector<std::string> trues;
     std::vector<std::string> falses;
     std::vector<std::string> timestamp_formats;  // strptime-like; tried in order after ISO 8601
-    uint32_t fields = 0;                         // fields a record must have
-    std::vector<ColumnSpec> columns;             // decoded, in output order; then those only the filter needs
-    uint32_t output_columns = 0;
-    RowFilter filter;
-    const Kernel* kernel = nullptr;
+    uint32_t fields = 0;  // fields a record must have
+    std::vector<ColumnSpec> columns;  // decoded, in output order; then those only the filter needs
 
     // Single-byte separators and no byte-level state but quote parity: the SIMD index can read it.
     bool plain() const { return delimiter.size() == 1 && record_end.size() == 1 && !escaping && !commenting; }

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "engine/csv/csv_scanner.hpp"
+
 namespace formatter {
 namespace {
 
@@ -36,9 +38,9 @@ Bytes trimmed(const CsvFormat& format, Bytes field) {
 bool split_record(const CsvFormat& format, const uint8_t* data, size_t size, RecordShape* out) {
     out->separators.clear();
     ScanState state;
-    const BufferScan scan = scan_buffer(format, data, size, &state, true);
-    if (scan.first_end == BufferScan::none) return false;
-    out->size = scan.first_end;
+    const RecordEnds ends = scan_csv(format, data, size, &state, true);
+    if (!ends.any()) return false;
+    out->size = ends.first;
     out->comment = format.commenting && data[0] == format.comment;
     const size_t end = out->size - format.record_end.size();
     bool inside = false;
@@ -100,90 +102,6 @@ Quoting field_content(const CsvFormat& format, Bytes field, std::string* scratch
     if (open) return Quoting::malformed;
     *content = Bytes{reinterpret_cast<const uint8_t*>(scratch->data()), scratch->size()};
     return quoted ? Quoting::quoted : Quoting::none;
-}
-
-bool find_header(const CsvFormat& format, const uint8_t* data, size_t size, size_t* begin, RecordShape* shape) {
-    size_t at = size >= 3 && std::memcmp(data, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-    while (split_record(format, data + at, size - at, shape)) {
-        if (!shape->comment && !is_blank(format, data + at, shape->separators.back())) return *begin = at, true;
-        at += shape->size;
-    }
-    return false;
-}
-
-std::vector<std::string> map_header(CsvFormat* format, const uint8_t* base, const RecordShape& shape) {
-    std::vector<std::string> names;
-    size_t begin = 0;
-    for (size_t i = 0; i < shape.separators.size(); i++) {
-        size_t end = shape.separators[i];
-        const bool last = i + 1 == shape.separators.size();
-        if (last && format->accepts_crlf() && end > begin && base[end - 1] == '\r') end--;
-        std::string scratch;
-        Bytes content{};
-        field_content(*format, Bytes{base + begin, end - begin}, &scratch, &content);
-        names.emplace_back(reinterpret_cast<const char*>(content.data), content.size);
-        begin = shape.separators[i] + format->delimiter.size();
-    }
-    std::vector<std::string> missing;
-    for (ColumnSpec& column : format->columns) {
-        size_t i = 0;
-        while (i < names.size() && names[i] != column.name) i++;
-        if (i == names.size()) missing.push_back(column.name);
-        column.field = uint32_t(i < names.size() ? i : 0);
-    }
-    format->fields = uint32_t(names.size());
-    return missing;
-}
-
-BufferScan scan_buffer(const CsvFormat& format, const uint8_t* data, size_t size, ScanState* state, bool first_only) {
-    BufferScan scan;
-    const std::string& ending = format.record_end;
-    for (size_t at = 0; at < size; at++) {
-        const uint8_t c = data[at];
-        if (state->escaped) {
-            state->escaped = false;
-            continue;
-        }
-        if (state->at_record_start) state->in_comment = format.commenting && c == format.comment;
-        state->at_record_start = false;
-        if (state->mark < 3) {  // a stream's first bytes: behind a byte order mark the first record still begins
-            const bool more = c == uint8_t("\xEF\xBB\xBF"[state->mark]);
-            state->mark = more ? uint8_t(state->mark + 1) : 3;
-            state->at_record_start = more && state->mark == 3;
-        }
-        if (!state->in_comment) {
-            if (format.escaping && c == format.escape) {
-                state->escaped = true;
-                state->matched = 0;
-                continue;
-            }
-            if (format.quoting && c == format.quote) {
-                state->inside = !state->inside;
-                state->matched = 0;
-                continue;
-            }
-        }
-        if (state->inside) continue;
-        // Longest prefix of the ending that the bytes so far end with: the ending is at most 8 bytes, so trying the
-        // shorter prefixes one by one is as good as a failure table.
-        uint8_t matched = state->matched;
-        while (matched && uint8_t(ending[matched]) != c) {
-            uint8_t shorter = matched - 1;
-            while (shorter && std::memcmp(ending.data(), ending.data() + matched - shorter, shorter) != 0) shorter--;
-            matched = shorter;
-        }
-        matched = uint8_t(ending[matched]) == c ? matched + 1 : 0;
-        if (matched == ending.size()) {
-            matched = 0;
-            if (scan.first_end == BufferScan::none) scan.first_end = at + 1;
-            scan.last_end = at + 1;
-            state->at_record_start = true;
-            state->in_comment = false;
-            if (first_only) return scan;
-        }
-        state->matched = matched;
-    }
-    return scan;
 }
 
 }  // namespace formatter

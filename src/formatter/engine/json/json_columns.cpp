@@ -67,9 +67,10 @@ uint64_t JsonBuilder::item_count() const {
     return children_[0].length_;
 }
 
-uint64_t JsonBuilder::offset_room() const {
-    if (!has_offsets() || wide_offsets()) return ~uint64_t(0);
-    return uint64_t(INT32_MAX) - item_count();
+uint64_t JsonBuilder::text_room() const {
+    uint64_t room = !has_offsets() || wide_offsets() ? offsets_most : offsets_most - item_count();
+    for (const JsonBuilder& child : children_) room = std::min(room, child.text_room());
+    return room;
 }
 
 uint64_t JsonBuilder::byte_count() const {
@@ -114,12 +115,7 @@ JsonLoops::TextTarget JsonBuilder::text_target(uint64_t* valid) {
 
 void JsonBuilder::append_written(uint64_t rows, const uint64_t* valid_words) {
     copy_bits(validity_.data(), length_, valid_words, uint32_t(rows));
-    uint64_t valid = 0;
-    for (uint64_t done = 0; done < rows; done += 64) {
-        const uint64_t in_range = rows - done < 64 ? (uint64_t(1) << (rows - done)) - 1 : ~uint64_t(0);
-        valid += uint64_t(__builtin_popcountll(valid_words[done / 64] & in_range));
-    }
-    null_count_ += rows - valid;
+    null_count_ += rows - count_bits(valid_words, rows);
     length_ += rows;
 }
 

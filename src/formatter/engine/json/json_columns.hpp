@@ -21,8 +21,8 @@ class JsonBuilder {
     JsonBuilder& child(size_t i) { return children_[i]; }
     // The key of child i as it is usually written, with quotes and colon; empty if it cannot be written plainly.
     const std::string& usual_key(size_t i) const { return usual_keys_[i]; }
-    // Values the text or item offsets still have room for.
-    uint64_t offset_room() const;
+    // Bytes of text that all offsets, those of children too, still have room for, if all of it went there.
+    uint64_t text_room() const;
 
     void append_scalar(const JsonScalar&);
     // Structures: once every child has one value more. Lists and maps: once the items are appended.

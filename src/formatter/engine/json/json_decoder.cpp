@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/records/byte_order_mark.hpp"
+
 namespace formatter {
 namespace {
 
@@ -12,7 +14,6 @@ constexpr uint64_t few_rows = 16;  // when so few are asked for, a slice would b
 constexpr size_t few_rows_bytes = 4 << 10;
 constexpr size_t block_entries = 64 << 10;
 constexpr uint32_t block_rows_most = 2048;
-constexpr size_t index_limit = size_t(1) << 31;  // stops are 32 bit
 
 uint32_t stops_of(const JsonFormat& format) { return uint32_t(2 * format.columns.size() + 2); }
 
@@ -70,8 +71,6 @@ JsonDecoder::JsonDecoder(std::shared_ptr<const JsonFormat> format)
     }
     leading_zeros_.assign(format_->columns.size(), 0);
     values_decoded.assign(format_->columns.size(), 0);
-    text_before_.resize(columns_.size());
-    nulls_before_.resize(columns_.size());
     usual_text_bytes_.resize(columns_.size());
 }
 
@@ -81,9 +80,7 @@ void JsonDecoder::place(const Place& at) {
     records_ = 0;
 }
 
-Place JsonDecoder::here() const {
-    return Place{place_.sequence, place_.byte_offset + int64_t(offset_), place_.record + records_};
-}
+PlacePosition JsonDecoder::here() const { return {{place_.number, records_}, int64_t(offset_)}; }
 
 void JsonDecoder::open_segment(const uint8_t* base, const Slice& slice) {
     block_.open_segment(base, slice.readable_begin, slice.readable_end, 1, here());
@@ -96,7 +93,7 @@ void JsonDecoder::make_room(const uint8_t* line, const Slice& slice, bool by_tex
     const bool mixed = walk_.has_spaces() && by_text != by_text_;
     if (block_.room() == 0 || (mixed && !block_.empty()))
         materialize();
-    else if (size_t(line - segment_base_) < index_limit)
+    else if (size_t(line - segment_base_) < offsets_most)
         return by_text_ = by_text, void();
     open_segment(line, slice);
     by_text_ = by_text;
@@ -108,35 +105,51 @@ size_t JsonDecoder::index(const uint8_t* data, size_t size, uint64_t row_limit) 
     const uint8_t* at = data;
     const uint8_t* const stop = static_cast<const uint8_t*>(last_end) + 1;
     if (place_.stream_start) {
-        if (size >= 3 && std::memcmp(data, "\xEF\xBB\xBF", 3) == 0) at += 3;
+        at += mark_size(data, size);
         offset_ += size_t(at - data);
         place_.stream_start = false;
     }
     while (at < stop && row_limit > 0) {
         // Slice by slice: what a block refers to should stay cached until its values are read.
-        const size_t look = row_limit < few_rows ? few_rows_bytes : slice_bytes;
+        const size_t look = std::min(row_limit < few_rows ? few_rows_bytes : slice_bytes, size_t(offsets_most));
         const uint8_t* end = stop;
         if (size_t(stop - at) > look) {
             const void* line_end = memrchr(at, '\n', look);
             if (!line_end) line_end = std::memchr(at + look, '\n', size_t(stop - at) - look);
             end = static_cast<const uint8_t*>(line_end) + 1;
         }
+        if (!has_room(uint64_t(end - at))) break;
         const Slice slice{at, end, data, data + size, false};
         if (block_.room() == 0) materialize();
         open_segment(at, slice);
+        const uint8_t* const begin = at;
         at = read_lines(slice, &row_limit);
+        indexed_bytes_ += uint64_t(at - begin);
         if (at < stop && !block_.empty()) materialize();
     }
     return size_t(at - data);
 }
 
+// Whether the batch can take so many more bytes, the block's rows decoded first if need be. An empty one can.
+bool JsonDecoder::has_room(uint64_t bytes) {
+    if (!fits(bytes)) materialize();
+    return columns_.rows() == 0 || fits(bytes);
+}
+
+uint64_t JsonDecoder::text_room() const {
+    uint64_t room = columns_.text_room();
+    for (const JsonBuilder& builder : nested_) room = std::min(room, builder.text_room());
+    return room;
+}
+
 void JsonDecoder::index_unterminated(const uint8_t* data, size_t size) {
+    has_room(size + 1);
     if (block_.room() == 0 || walk_.has_spaces()) materialize();  // nothing may do so once the bytes are kept
+    indexed_bytes_ += size + 1;
     uint8_t* line = block_.keep_bytes(size + 1);
     std::memcpy(line, data, size);
     line[size] = '\n';
-    size_t mark = 0;
-    if (place_.stream_start && size >= 3 && std::memcmp(line, "\xEF\xBB\xBF", 3) == 0) mark = 3;
+    const size_t mark = place_.stream_start ? mark_size(line, size) : 0;
     place_.stream_start = false;
     offset_ += mark;
     const Slice slice{line + mark, line + size + 1, line, line + size + 1, false};
@@ -155,7 +168,7 @@ void JsonDecoder::read_line(const uint8_t* line, const uint8_t* end, const Slice
     }
     make_room(line, slice, true);
     Skipped done{at, ErrorCode::none};
-    if (line_size > index_limit)
+    if (line_size > offsets_most)
         done.code = ErrorCode::record_too_long;
     else if (!slice.utf8_known && !kernel_->valid_utf8(line, size_t(end - line)))
         done = {first_bad_utf8(kernel_, line, end), ErrorCode::bad_utf8};
@@ -198,18 +211,15 @@ void JsonDecoder::write_stops(const uint8_t* line, const uint8_t* end) {
 void JsonDecoder::reject(ErrorCode code, const uint8_t* at, const uint8_t* line, const uint8_t* end) {
     counters.records++;
     counters.rejected++;
-    if (format_->on_error == OnError::skip || (format_->on_error == OnError::null && !format_->note_nulled)) return;
-    const Place place = here();
+    if (!format_->tells_errors()) return;
     while (end > line && end[-1] == '\r') end--;
     at = std::min(at, end);
-    RowError error;
-    error.code = code;
-    error.sequence = place.sequence;
-    error.byte_offset = place.byte_offset + (at - line);
-    error.record = place.record;
-    error.raw.assign(reinterpret_cast<const char*>(line), size_t(end - line));
-    error.found.assign(reinterpret_cast<const char*>(at), std::min<size_t>(size_t(end - at), 200));
-    errors.push_back(std::move(error));
+    Finding finding{code};
+    finding.set_raw(line, size_t(end - line));
+    finding.set_found(at, size_t(end - at));
+    PlacePosition position = here();
+    position.bytes += at - line;
+    findings.emplace_back(std::move(finding), position);
 }
 
 uint64_t JsonDecoder::byte_count() const {
@@ -240,7 +250,7 @@ void JsonDecoder::export_batch(ArrowArray* out) {
     }
     flat.release(&flat);
     export_columns(&children, rows, out);
-    reserved_ = 0;
+    text_room_ = offsets_most;
 }
 
 }  // namespace formatter

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/columns/row_marks.hpp"
 #include "engine/json/json_filler.hpp"
 #include "engine/json/json_format.hpp"
 #include "engine/json/json_loops.hpp"
@@ -34,6 +35,7 @@ class JsonDecoder : public RecordDecoder {
     void materialize() override;
     uint64_t rows() const override { return columns_.rows() + block_.rows(); }
     uint64_t records_placed() const override { return records_; }
+    bool fits(uint64_t bytes) const override { return indexed_bytes_ + bytes <= text_room_; }
     uint64_t byte_count() const override;
     void export_batch(ArrowArray* out) override;
 
@@ -75,26 +77,36 @@ class JsonDecoder : public RecordDecoder {
         out[0] = uint32_t(begin - segment_base_);
         out[1] = uint32_t(end - segment_base_);
     }
+    bool has_room(uint64_t bytes);
+    uint64_t text_room() const;
     void open_segment(const uint8_t* base, const Slice&);
     void reject(ErrorCode, const uint8_t* at, const uint8_t* line, const uint8_t* end);
-    Place here() const;
+    PlacePosition here() const;
 
     // json_values.cpp
-    void read_block(uint32_t rows);
+    struct FlatRows {  // a column that is not nested, and what the block has of it
+        size_t index;
+        const JsonNodeSpec& node;
+        Column& column;
+        uint64_t at;  // the row of the column that the block's first one becomes
+        FieldView fields;
+        RowMarks& marks;
+    };
+    void read_block();
+    bool filter_rows();
     void decode_columns(bool filter_columns, bool other_columns);
     void decode_flat(size_t column);
-    void decode_rest(size_t column);
-    void decode_text(size_t column);
-    void decode_text_exactly(size_t column);
+    void decode_rest(FlatRows&);
+    void decode_text(FlatRows&);
+    void decode_text_exactly(FlatRows&);
     void decode_nested(size_t column);
-    void read_exactly(size_t column, uint32_t row);
-    void value_error(size_t column, uint32_t row, ErrorCode, const uint8_t* at, bool may_null);
-    const ColumnSpec& spec(size_t column) const { return format_->columns[column].node.scalar; }
+    void read_exactly(FlatRows&, uint32_t row);
+    // `marks`: of a column that is not nested.
+    void value_error(size_t column, uint32_t row, ErrorCode, const uint8_t* at, bool may_null, RowMarks* marks);
     void note_error(size_t column, uint32_t row, ErrorCode, const uint8_t* at, bool row_kept);
     void begin_attempt();
     void forget_attempt();
     void drop_marked(const std::vector<uint64_t>& dropped);
-    void ready_scratch();
 
     std::shared_ptr<const JsonFormat> format_;
     const Kernel* kernel_;
@@ -130,15 +142,16 @@ class JsonDecoder : public RecordDecoder {
     Place place_;
     size_t offset_ = 0;
     uint64_t records_ = 0;
-    uint64_t reserved_ = 0;
+    uint64_t indexed_bytes_ = 0;  // since the last materialize()
+    uint64_t text_room_ = offsets_most;  // of the columns, at the last materialize()
     std::vector<uint64_t> usual_text_bytes_;  // of a batch, by flat column
 
-    // Scratch for one block, one bit or value a row.
-    std::vector<uint64_t> valid_, empty_, odd_, rejected_;
+    // For one block, one bit or value a row.
+    RowMarks marks_;  // of one column at a time
+    std::vector<uint64_t> rejected_;
     bool any_rejected_ = false;
-    size_t errors_before_ = 0;
+    size_t findings_before_ = 0;
     uint64_t nulled_ = 0;
-    std::vector<uint64_t> text_before_, nulls_before_;
     JsonScalar scalar_;
 };
 

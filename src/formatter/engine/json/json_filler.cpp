@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "engine/records/row_block.hpp"
+
 namespace formatter {
 
 using Node = JsonWalk::Node;
@@ -34,16 +36,21 @@ bool JsonFiller::fill(JsonBuilder& builder, uint32_t at) {
     return is_text(builder.spec().scalar.type) ? fill_text(builder, at) : fill_fixed_width(builder, at);
 }
 
+void JsonFiller::begin_rows(size_t rows) {
+    marks_.make_room(rows);
+    marks_.all_valid(rows);
+}
+
 // Below a null everything is null, or a zero where the schema allows none; and so is what is absent.
 bool JsonFiller::fill_structure(JsonBuilder& builder, uint32_t at) {
     const Node& node = walk_->node(at);
     const JsonSpace& space = walk_->space(node.space);
     for (size_t i = 0; i < walk_->members(at).size(); i++)
         if (!fill(builder.child(i), walk_->members(at)[i])) return false;
-    scratch_.make_room(space.rows());
+    begin_rows(space.rows());
     for (uint32_t row = 0; row < space.rows(); row++)
-        if (space.row(row)[node.mark] != JsonSpace::present && node.nullable) scratch_.clear_valid(row);
-    builder.append_written(space.rows(), scratch_.valid.data());
+        if (space.row(row)[node.mark] != JsonSpace::present && node.nullable) clear_valid(row);
+    builder.append_written(space.rows(), marks_.valid.data());
     return true;
 }
 
@@ -53,18 +60,18 @@ bool JsonFiller::fill_list(JsonBuilder& builder, uint32_t at) {
     const uint64_t first = builder.child(0).length(), row_count = space.rows();
     const uint64_t items = row_count ? space.row(uint32_t(row_count - 1))[node.count] : 0;
     // What a list that failed has left behind belongs to a column that is troubled.
-    if (items != walk_->space(node.items).rows() || builder.offset_room() < items) return false;
+    if (items != walk_->space(node.items).rows()) return false;
     const bool wide = builder.wide_offsets();
-    scratch_.make_room(row_count);
+    begin_rows(row_count);
     for (uint32_t row = 0; row < row_count; row++) {
         const uint32_t* entries = space.row(row);
         if (entries[node.mark] != JsonSpace::present) {
             if (node.sized) return false;  // items are due even below a null
-            if (node.nullable) scratch_.clear_valid(row);
+            if (node.nullable) clear_valid(row);
         }
         if (!node.sized) builder.write_end(builder.length() + row, first + entries[node.count], wide);
     }
-    builder.append_written(row_count, scratch_.valid.data());
+    builder.append_written(row_count, marks_.valid.data());
     return fill(builder.child(0), node.item);
 }
 
@@ -74,9 +81,9 @@ bool JsonFiller::fill_fixed_width(JsonBuilder& builder, uint32_t at) {
     const JsonSpace& space = walk_->space(node.space);
     const FieldView view = space.view(node.entry);
     const bool nullable = spec.scalar.nullable;
-    scratch_.make_room(view.rows);
+    begin_rows(view.rows);
     loops_.make_room(view.rows);
-    ValueMarks marks{scratch_.empty.data(), scratch_.odd.data(), 0, 0};
+    ValueMarks marks = marks_.for_loop();
     loops_.decode(spec, view, node.leading_zeros, builder.values(), builder.length(), &marks);
     static const JsonScalar zero;
     // What has no bytes and no quotes around them is absent, below a null or not: that nothing due is absent was seen on
@@ -84,39 +91,32 @@ bool JsonFiller::fill_fixed_width(JsonBuilder& builder, uint32_t at) {
     const bool absent_known = marks.empty_count != 0 && !node.quoted;
     if (absent_known) {
         // The loops have written zeros.
-        for (uint32_t word = 0; nullable && word * 64 < view.rows; word++)
-            scratch_.valid[word] &= ~scratch_.empty[word];
+        for (uint32_t word = 0; nullable && word * 64 < view.rows; word++) marks_.valid[word] &= ~marks_.empty[word];
     }
+    bool fine = true;
     if (marks.odd_count + (absent_known ? 0 : marks.empty_count) != 0) {
-        uint32_t row = 0;
-        for (size_t s = 0; s < view.segment_count; s++) {
-            const Segment& segment = view.segments[s];
-            const uint32_t* stops = view.stops + segment.first_stop + node.entry;
-            for (const uint32_t end = row + segment.rows; row < end; row++, stops += view.stride) {
-                if (((scratch_.empty[row / 64] | scratch_.odd[row / 64]) >> row % 64 & 1) == 0) continue;
-                const uint8_t* begin = segment.base + stops[0];
-                bool null = *begin == '\n';
-                if (!null) {
-                    if (!read_exactly(spec, segment, stops, node.quoted)) return false;
-                    null = scalar_.null;
-                    if (null && !nullable) return false;
-                }
-                store_json_scalar(spec.scalar, null ? zero : scalar_, builder.values(), builder.length() + row);
-                if (null && nullable) scratch_.clear_valid(row);
+        each_row(view, [&](uint32_t row, const Segment& segment, const uint32_t* entries) {
+            if (!fine || (!has_bit(marks_.empty.data(), row) && !has_bit(marks_.odd.data(), row))) return;
+            const uint32_t* stops = entries + node.entry;
+            bool null = segment.base[stops[0]] == '\n';
+            if (!null) {
+                fine = read_exactly(spec, segment, stops, node.quoted) && (nullable || !scalar_.null);
+                null = scalar_.null;
             }
-        }
+            store_json_scalar(spec.scalar, null ? zero : scalar_, builder.values(), builder.length() + row);
+            if (null && nullable) clear_valid(row);
+        });
     }
-    builder.append_written(view.rows, scratch_.valid.data());
-    return true;
+    if (fine) builder.append_written(view.rows, marks_.valid.data());
+    return fine;
 }
 
 bool JsonFiller::fill_text(JsonBuilder& builder, uint32_t at) {
     const Node& node = walk_->node(at);
     const JsonNodeSpec& spec = builder.spec();
     const FieldView view = walk_->space(node.space).view(node.entry);
-    const bool plain = !spec.scalar.raw && spec.scalar.encoding == BinaryEncoding::plain && spec.scalar.byte_width == 0;
     const bool nullable = spec.scalar.nullable;
-    scratch_.make_room(view.rows);
+    begin_rows(view.rows);
     static const uint8_t none[1] = {};
     const auto exactly = [&](uint32_t row, const Segment& segment, const uint32_t* stops) {
         bool null = segment.base[stops[0]] == '\n';  // that nothing due is absent was seen on the walk
@@ -125,13 +125,13 @@ bool JsonFiller::fill_text(JsonBuilder& builder, uint32_t at) {
             null = scalar_.null;
             if (null && !nullable) return Bytes{nullptr, 0};
         }
-        if (null && nullable) scratch_.clear_valid(row);
+        if (null && nullable) clear_valid(row);
         return null || scalar_.text.size == 0 ? Bytes{none, 0} : scalar_.text;
     };
-    JsonLoops::TextTarget target = builder.text_target(scratch_.valid.data());
-    if (!loops_.gather_text(view, plain, &target, exactly)) return false;
+    JsonLoops::TextTarget target = builder.text_target(marks_.valid.data());
+    if (!loops_.gather_text(view, is_plain_text(spec.scalar), &target, exactly)) return false;
     builder.set_text_bytes(target.bytes);
-    builder.append_written(view.rows, scratch_.valid.data());
+    builder.append_written(view.rows, marks_.valid.data());
     return true;
 }
 

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "engine/columns/row_marks.hpp"
 #include "engine/json/json_loops.hpp"
 #include "engine/json/json_nested.hpp"
 #include "engine/json/json_walk.hpp"
@@ -26,23 +27,15 @@ class JsonFiller {
     bool fill_fixed_width(JsonBuilder&, uint32_t node);
     bool fill_text(JsonBuilder&, uint32_t node);
     bool fill_map(JsonBuilder&, uint32_t node);
+    void begin_rows(size_t rows);
+    void clear_valid(uint32_t row) { clear_bit(marks_.valid.data(), row); }
     // The value whose entries are `stops`, the long way, into scalar_. False for what is no value of the column.
     bool read_exactly(const JsonNodeSpec&, const Segment&, const uint32_t* stops, bool quoted);
-
-    struct Scratch {  // a bit a row
-        std::vector<uint64_t> valid, empty, odd;
-        void make_room(size_t rows) {
-            valid.assign(rows / 64 + 2, ~uint64_t(0));
-            empty.resize(rows / 64 + 2);
-            odd.resize(rows / 64 + 2);
-        }
-        void clear_valid(uint32_t row) { valid[row / 64] &= ~(uint64_t(1) << row % 64); }
-    };
 
     const JsonWalk* walk_;
     JsonLoops loops_;
     JsonNestedReader* reader_;
-    Scratch scratch_;
+    RowMarks marks_;
     JsonScalar scalar_;
 };
 

@@ -1,20 +1,20 @@
-// What a JSON record holds and which of it is wanted, as plain data. Filled once by the binding, read by many threads.
+// What a JSON record holds and which of it is wanted, as plain data. In: options, filled once by the binding. Out: the
+// same, read by many threads. Refuses to know bytes.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "engine/columns/columns.hpp"
-#include "engine/csv/csv_format.hpp"
 #include "engine/json/json_text.hpp"
-#include "engine/columns/row_filter.hpp"
-#include "kernels/kernel.hpp"
+#include "engine/records/decode_options.hpp"
+#include "engine/records/prefixed_records.hpp"
 
 namespace formatter {
 
 enum class JsonKind : uint8_t { scalar, structure, list, large_list, fixed_list, map };
 enum class EpochUnit : uint8_t { none, day, second, milli, micro, nano };  // of numbers in time columns
-enum class JsonLayout : uint8_t { lines, array, concatenated };  // where documents stand
+enum class JsonLayout : uint8_t { lines, array, concatenated, prefixed };  // where documents stand
 enum class DuplicateKey : uint8_t { last, first, error };
 
 // One value of the schema. Children: the members of a structure, the item of a list, the key and the value of a map.
@@ -33,20 +33,14 @@ struct JsonColumn {
     std::vector<std::string> path;  // where in the record it stands: the unescaped tokens of its pointer
 };
 
-struct JsonFormat {
+struct JsonFormat : DecodeOptions {
     std::vector<JsonColumn> columns;  // decoded, in output order; then those only the filter needs
-    uint32_t output_columns = 0;
     std::vector<std::string> ignored_keys;  // top-level keys of the full schema that are not wanted
     JsonLayout layout = JsonLayout::lines;
+    LengthPrefix length;  // in front of each document, where `layout` says so
     bool validate_full = false;
     bool unknown_is_error = false;
     DuplicateKey duplicates = DuplicateKey::last;
-    OnError on_error = OnError::raise;
-    bool note_nulled = false;  // tell of what an error made null, too
-    RowFilter filter;
-    const Kernel* kernel = nullptr;
-
-    bool tells_errors() const { return on_error != OnError::skip && (on_error != OnError::null || note_nulled); }
 };
 
 }  // namespace formatter

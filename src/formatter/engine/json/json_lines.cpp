@@ -36,7 +36,7 @@ const uint8_t* JsonDecoder::read_lines(const Slice& slice, uint64_t* row_limit) 
         line = end + 1;
     };
     const size_t size = size_t(slice.end - slice.begin);
-    if (size > longest_indexed) {
+    if (size > std::min<size_t>(longest_indexed, offsets_most)) {
         by_text(slice);
         return line;
     }
@@ -127,11 +127,13 @@ const uint32_t* JsonDecoder::read_known_line(const Slice& slice, const uint8_t* 
     };
     make_room(line, slice, false);
     const bool hopeless = misses_ >= patience && misses_ % now_and_then != 0;
-    if (!hopeless && size_t(line - slice.readable_begin) >= JsonShape::probe_reach) {
+    if (!hopeless) {
         for (size_t tried = 0, i = likely_shape_; tried < shapes_.size();
              tried++, i = i + 1 < shapes_.size() ? i + 1 : 0) {
             const JsonShape& shape = shapes_[i];
-            if (size_t(end - at) < shape.structure_size() || !shape.matches(base, at, uint32_t(line - base))) continue;
+            if (size_t(end - at) < shape.structure_size() || size_t(line - slice.readable_begin) < shape.reach())
+                continue;
+            if (!shape.matches(base, at, uint32_t(line - base))) continue;
             if (!in_order(base + at[shape.structure_size() - 1]) || !read_shape(shape, base, at)) return nullptr;
             likely_shape_ = i;
             misses_ = 0;
@@ -167,8 +169,8 @@ bool JsonDecoder::read_shape(const JsonShape& shape, const uint8_t* base, const 
         if (colon >= 0) {
             begin = base + at[colon] + 1;
             end = base + at[colon + 1];
-            while (is_json_space(*begin)) begin++;
-            while (end > begin && is_json_space(end[-1])) end--;
+            while (is_line_space(*begin)) begin++;
+            while (end > begin && is_line_space(end[-1])) end--;
             if (begin >= end) return false;
         }
         write_span(out, i, begin, end);

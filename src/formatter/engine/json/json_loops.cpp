@@ -1,6 +1,7 @@
 #include "engine/json/json_loops.hpp"
 
 #include "engine/columns/narrowing.hpp"
+#include "engine/records/row_block.hpp"
 
 namespace formatter {
 namespace {
@@ -14,18 +15,14 @@ int64_t epoch_factor(const JsonNodeSpec& node) {
 
 // JSON has no number that begins with a zero and another digit; the kernels' loops do not mind.
 void mark_leading_zeros(const FieldView& view, ValueMarks* marks) {
-    uint32_t row = 0;
-    for (size_t s = 0; s < view.segment_count; s++) {
-        const Segment& segment = view.segments[s];
-        const uint32_t* stops = view.stops + segment.first_stop + view.begin_stop;
-        for (uint32_t i = 0; i < segment.rows; i++, row++, stops += view.stride) {
-            const uint8_t* at = segment.base + stops[0];  // a line end follows at least, so two more bytes can be read
-            at += *at == '-';
-            const bool bad = *at == '0' && uint8_t(at[1] - '0') <= 9;
-            marks->odd[row / 64] |= uint64_t(bad) << row % 64;
-            marks->odd_count += bad;
-        }
-    }
+    each_row(view, [&](uint32_t row, const Segment& segment, const uint32_t* stops) {
+        // A line end follows at least, so two more bytes can be read.
+        const uint8_t* at = segment.base + stops[view.begin_stop];
+        at += *at == '-';
+        const bool bad = *at == '0' && uint8_t(at[1] - '0') <= 9;
+        marks->odd[row / 64] |= uint64_t(bad) << row % 64;
+        marks->odd_count += bad;
+    });
 }
 
 }  // namespace
@@ -44,11 +41,12 @@ void JsonLoops::decode(const JsonNodeSpec& node, const FieldView& v, bool leadin
     switch (node.scalar.type) {
         case ColumnType::int64: kernel_->decode_int64(v, to(int64_t()), *marks); return zeros();
         case ColumnType::float64: kernel_->decode_float64(v, '.', to(double()), *marks); return zeros();
+        case ColumnType::float16:
         case ColumnType::float32: {
             double* wide = reinterpret_cast<double*>(wide_.data());
             kernel_->decode_float64(v, '.', wide, *marks);
             zeros();
-            return narrow_floats(wide, to(float()), rows, marks);
+            return narrow_floats(node.scalar.type, wide, values + at * value_width(node.scalar.type), rows, marks);
         }
         case ColumnType::boolean: {
             static const Token yes{4, {'t', 'r', 'u', 'e'}}, no{5, {'f', 'a', 'l', 's', 'e'}};

@@ -41,7 +41,6 @@ Skipped JsonNestedReader::read(JsonBuilder& builder, const uint8_t* at, const ui
 Skipped JsonNestedReader::read_value(JsonBuilder& builder, const uint8_t* at, const uint8_t* end) {
     const JsonNodeSpec& spec = builder.spec();
     if (at == end) return {at, ErrorCode::malformed};
-    if (builder.offset_room() < size_t(end - at)) return {at, ErrorCode::overflow};
     if (spec.kind == JsonKind::scalar) return read_scalar(builder, at, end);
     const uint8_t opening = spec.kind == JsonKind::structure || spec.kind == JsonKind::map ? '{' : '[';
     if (*at == opening) {

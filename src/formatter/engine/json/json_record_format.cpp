@@ -1,21 +1,38 @@
 #include "engine/json/json_record_format.hpp"
 
+#include <algorithm>
+
 #include "engine/json/json_decoder.hpp"
-#include "engine/json/json_frames.hpp"
+#include "engine/json/json_documents.hpp"
 
 namespace formatter {
+namespace {
+
+bool keeps_text(const JsonNodeSpec& node) {
+    return node.scalar.raw || node.scalar.any_value ||
+           std::any_of(node.children.begin(), node.children.end(), keeps_text);
+}
+
+}  // namespace
 
 RecordFormat json_record_format(std::shared_ptr<const JsonFormat> json) {
     RecordFormat format;
-    format.framing.kind = FramingKind::stateless;
-    format.framing.record_end = '\n';
-    format.framing.kernel = json->kernel;
-    format.line_ends_inside = true;
-    format.make_decoder = [json] { return std::unique_ptr<RecordDecoder>(new JsonDecoder(json)); };
-    if (json->layout == JsonLayout::lines) return format;
-    format.framing.kind = FramingKind::scanned;
-    format.framing.scanner = std::make_shared<JsonFrames>(json->layout);
-    const auto lines = std::make_shared<JsonLines>(json->layout, json->tells_errors());
+    Framing& framing = format.framing;
+    framing.kernel = json->kernel;
+    if (json->layout == JsonLayout::lines) {  // records end at every '\n', so buffers can be used in any order
+        format.line_ends_inside = true;
+        format.keeps_text = std::any_of(json->columns.begin(), json->columns.end(),
+                                        [](const JsonColumn& column) { return keeps_text(column.node); });
+        format.make_decoder = [json] { return std::unique_ptr<RecordDecoder>(new JsonDecoder(json)); };
+        return format;
+    }
+    framing.kind = FramingKind::scanned;
+    framing.record_end_size = json->layout == JsonLayout::array ? 1 : 0;
+    if (json->layout == JsonLayout::prefixed)
+        framing.scanner = std::make_shared<PrefixedRecords>(json->length);
+    else
+        framing.scanner = std::make_shared<JsonDocuments>(json->layout);
+    const auto lines = std::make_shared<JsonAsLines>(*json);
     format.make_decoder = [json, lines] {
         std::unique_ptr<RecordDecoder> inner(new JsonDecoder(json));
         return std::unique_ptr<RecordDecoder>(new RewritingDecoder(lines, std::move(inner)));

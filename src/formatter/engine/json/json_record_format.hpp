@@ -1,10 +1,11 @@
-// A JSON format as streams and readers see it: records end at every '\n', so buffers can be used in any order.
+// A JSON format as streams and readers see it. In: a format. Out: how its records are found and decoded: as lines, or as
+// documents of another layout that are rewritten to lines. Refuses to know buffers.
 #pragma once
 
 #include <memory>
 
-#include "engine/records/framing.hpp"
 #include "engine/json/json_format.hpp"
+#include "engine/records/record_format.hpp"
 
 namespace formatter {
 

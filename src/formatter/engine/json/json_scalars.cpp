@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/columns/narrowing.hpp"
+
 namespace formatter {
 namespace {
 
@@ -106,10 +108,7 @@ ErrorCode parse_text(const JsonNodeSpec& node, Bytes content, bool escapes, Json
         case ColumnType::binary:
         case ColumnType::large_binary: {
             out->text = content;
-            const auto fits = [&] {
-                const bool right = !spec.byte_width || out->text.size == spec.byte_width;
-                return right ? ErrorCode::none : ErrorCode::invalid;
-            };
+            const auto fits = [&] { return has_width(spec, out->text.size) ? ErrorCode::none : ErrorCode::invalid; };
             if (spec.encoding == BinaryEncoding::plain) return fits();
             std::string decoded;
             const ErrorCode code =
@@ -135,6 +134,7 @@ ErrorCode parse_text(const JsonNodeSpec& node, Bytes content, bool escapes, Json
 ErrorCode parse_number(const JsonNodeSpec& node, Bytes number, JsonScalar* out) {
     const ColumnSpec& spec = node.scalar;
     switch (spec.type) {
+        case ColumnType::float16:
         case ColumnType::float32:
         case ColumnType::float64: return parse_float(number, spec.type, '.', &out->real);
         case ColumnType::decimal128: return parse_json_decimal(number, spec, &out->wide);
@@ -200,10 +200,7 @@ ErrorCode parse_json_key(const JsonNodeSpec& node, Bytes key, JsonScalar* out) {
 }
 
 // Zero has two signs and is one key.
-static double one_zero(const ColumnSpec& spec, const JsonScalar& key) {
-    const double real = spec.type == ColumnType::float32 ? double(float(key.real)) : key.real;
-    return real == 0 ? 0 : real;
-}
+static double one_zero(const JsonScalar& key) { return key.real == 0 ? 0 : key.real; }
 
 std::string identity_of_key(const ColumnSpec& spec, const JsonScalar& key) {
     const auto bytes_of = [](const void* value, size_t size) {
@@ -211,17 +208,16 @@ std::string identity_of_key(const ColumnSpec& spec, const JsonScalar& key) {
     };
     if (is_text(spec.type)) return bytes_of(key.text.data, key.text.size);
     if (spec.type == ColumnType::decimal128) return bytes_of(&key.wide, sizeof key.wide);
-    if (spec.type != ColumnType::float32 && spec.type != ColumnType::float64)
-        return bytes_of(&key.integer, sizeof key.integer);
-    const double real = one_zero(spec, key);
+    if (!is_float(spec.type)) return bytes_of(&key.integer, sizeof key.integer);
+    const double real = one_zero(key);
     return bytes_of(&real, sizeof real);
 }
 
 uint64_t digest_of_key(const ColumnSpec& spec, const JsonScalar& key) {
     constexpr uint64_t odd = 0x9E3779B97F4A7C15;
     if (spec.type == ColumnType::decimal128) return uint64_t(key.wide) ^ (uint64_t(key.wide >> 64) * odd);
-    if (spec.type == ColumnType::float32 || spec.type == ColumnType::float64) {
-        const double real = one_zero(spec, key);
+    if (is_float(spec.type)) {
+        const double real = one_zero(key);
         uint64_t bits;
         std::memcpy(&bits, &real, 8);
         return bits;
@@ -239,8 +235,9 @@ uint64_t digest_of_key(const ColumnSpec& spec, const JsonScalar& key) {
 
 void store_json_scalar(const ColumnSpec& spec, const JsonScalar& value, uint8_t* values, uint64_t at) {
     switch (spec.type) {
-        case ColumnType::float32: reinterpret_cast<float*>(values)[at] = float(value.real); break;
-        case ColumnType::float64: reinterpret_cast<double*>(values)[at] = value.real; break;
+        case ColumnType::float16:
+        case ColumnType::float32:
+        case ColumnType::float64: store_float(spec.type, value.real, values, at); break;
         case ColumnType::decimal128: std::memcpy(values + 16 * at, &value.wide, 16); break;
         case ColumnType::boolean:
             values[at / 8] = uint8_t((values[at / 8] & ~(1u << at % 8)) | unsigned(value.integer & 1) << at % 8);

@@ -7,6 +7,7 @@ namespace formatter {
 bool JsonShape::learn(const uint8_t* base, const uint32_t* positions, size_t count, const ValueSpan* spans,
                       size_t columns) {
     count_ = 0;
+    reach_ = 0;
     probes_.clear();
     colons_.assign(columns, -1);
     if (count < 4 || count % 2 != 0) return false;  // { : } and the line end at least, and a ',' between members
@@ -25,6 +26,7 @@ bool JsonShape::learn(const uint8_t* base, const uint32_t* positions, size_t cou
             std::memcpy(&probe.mask, mask, 16);
             probe.ordinal = uint32_t(i);
             probe.back = colon + 16 - end;
+            reach_ = std::max(reach_, probe.back);
             probes_.push_back(probe);
             end -= size;
         }

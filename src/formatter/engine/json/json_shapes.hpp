@@ -24,8 +24,11 @@ class JsonShape {
 
     size_t structure_size() const { return count_; }
 
+    // So many bytes before a record are looked at, if its keys are shorter than those of this shape.
+    uint32_t reach() const { return reach_; }
+
     // Whether the record that begins at `line` and whose structure begins at `positions` has this shape. At least
-    // structure_size() positions and probe_reach bytes before base + positions[1] can be read.
+    // structure_size() positions and reach() bytes before the line can be read.
     bool matches(const uint8_t* base, const uint32_t* positions, uint32_t line) const {
         if (positions[0] != line || base[positions[count_ - 1]] != '\n') return false;
         Pair differs = {0, 0};
@@ -42,8 +45,6 @@ class JsonShape {
     // The ordinal of the colon before a column's value, -1 if records of this shape have none.
     int32_t colon(size_t column) const { return colons_[column]; }
 
-    static constexpr size_t probe_reach = 16;
-
   private:
     typedef uint64_t Pair __attribute__((vector_size(16)));
     struct Probe {  // sixteen bytes that end `back` - 16 bytes before a position
@@ -53,6 +54,7 @@ class JsonShape {
     };
 
     size_t count_ = 0;
+    uint32_t reach_ = 0;
     std::vector<Probe> probes_;
     std::vector<int32_t> colons_;
 };

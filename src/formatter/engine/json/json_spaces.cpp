@@ -19,7 +19,7 @@ void JsonSpace::grow() {
 
 void JsonSpace::open_segment(const uint8_t* base, const uint8_t* readable_begin, const uint8_t* readable_end) {
     if (!segments_.empty() && segments_.back().rows == 0) segments_.pop_back();
-    segments_.push_back(Segment{base, readable_begin, readable_end, size_t(rows_) * stride_, 0, 0, 0, 0});
+    segments_.push_back(Segment{base, readable_begin, readable_end, size_t(rows_) * stride_, 0});
 }
 
 void JsonSpace::drop_rows(uint32_t rows) {

@@ -1,7 +1,8 @@
 // JSON as text: where tokens and values end, what the grammar says of them, what a string means. In: bytes of one record.
 // Out: positions, verdicts, unescaped text. Knows no schema and no types.
 //
-// A record is one line, so no '\n' is ever white space here, and none may stand inside a string.
+// White space is what the grammar says. A record that is a line has no '\n' before its end; a loop that only that end stops
+// asks for what is space within a line.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +10,14 @@
 #include <string>
 
 #include "engine/values/exact_values.hpp"
-#include "engine/columns/row_errors.hpp"
+#include "engine/columns/error_codes.hpp"
 
 namespace formatter {
 
 constexpr uint32_t json_depth_limit = 1024;  // brackets open at once, as in the parsers users compare with
 
-inline bool is_json_space(uint8_t c) { return c == ' ' || c == '\t' || c == '\r'; }
+inline bool is_line_space(uint8_t c) { return c == ' ' || c == '\t' || c == '\r'; }
+inline bool is_json_space(uint8_t c) { return is_line_space(c) || c == '\n'; }
 inline const uint8_t* skip_json_space(const uint8_t* at, const uint8_t* end) {
     while (at < end && is_json_space(*at)) at++;
     return at;

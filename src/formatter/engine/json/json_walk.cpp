@@ -331,8 +331,8 @@ inline bool JsonWalk::read_plain(uint32_t at, size_t before, uint32_t* row) {
     Node& node = nodes_[at];
     const uint8_t* begin = parts_.base + parts_.positions[before] + 1;
     const uint8_t* end = parts_.base + parts_.positions[before + 1];
-    while (is_json_space(*begin)) begin++;
-    while (end > begin && is_json_space(end[-1])) end--;
+    while (is_line_space(*begin)) begin++;
+    while (end > begin && is_line_space(end[-1])) end--;
     if (begin >= end) return false;
     if (__builtin_expect(node.kind <= Node::leaf, 1)) return write_leaf(node, row, begin, end);
     return read_plain_elsewhere(at, row, begin, end);

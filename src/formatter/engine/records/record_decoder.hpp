@@ -1,30 +1,37 @@
-// The seam between formats and everything above them (whole-input readers, streams, record arrays). A decoder turns
-// bytes that begin at a record into rows of a batch; where records begin across buffers is not its business.
+// The seam between formats and everything above them (whole-input readers, streams, record arrays). In: bytes that begin at
+// a record. Out: rows of a batch, findings, counts. Where records begin across buffers is not its business, nor what its
+// places are.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "engine/columns/columns.hpp"
-#include "engine/columns/row_errors.hpp"
+#include "engine/records/findings.hpp"
 
 namespace formatter {
 
-// Where bytes stand, for error positions. `sequence` 0: offsets and records are absolute in a whole input.
+// Where bytes stand, for positions: only whoever decodes knows what its number means.
 struct Place {
-    uint64_t sequence = 0;
-    int64_t byte_offset = 0;  // of the first byte; relative to the buffer `sequence`, negative if it began earlier
-    uint64_t record = 0;      // ordinal of the first record
+    uint32_t number = 0;
     bool stream_start = false;  // nothing came before: a byte order mark and a header may stand here
     uint64_t bytes = 0;  // that will be indexed from here on, as far as that is known, by however many calls
 };
 
 struct DecodeCounters {
-    uint64_t records = 0;         // complete records met (headers, comments and blank lines are not records)
-    uint64_t rows = 0;            // rows that came out
-    uint64_t filtered = 0;        // records a filter dropped
-    uint64_t rejected = 0;        // records dropped for an error
-    uint64_t nulled = 0;          // fields made null for an error
+    uint64_t records = 0;  // complete records met (headers, comments and blank lines are not records)
+    uint64_t rows = 0;  // rows that came out
+    uint64_t filtered = 0;  // records a filter dropped
+    uint64_t rejected = 0;  // records dropped for an error
+    uint64_t nulled = 0;  // fields made null for an error
+
+    void take(DecodeCounters* more) {  // and leaves nothing
+        records += more->records;
+        rows += more->rows;
+        filtered += more->filtered;
+        rejected += more->rejected;
+        nulled += more->nulled;
+        *more = DecodeCounters{};
+    }
 };
 
 class RecordDecoder {
@@ -33,26 +40,43 @@ class RecordDecoder {
 
     // Tells where the bytes of the next index() stand. Positions then follow by themselves until the next place().
     virtual void place(const Place&) = 0;
-    // Notes the complete records of [data, data + size), at most `row_limit` of them, and returns the bytes consumed.
-    // The bytes must stay readable until materialize(). Works off full blocks on the way.
+    // Notes the complete records of [data, data + size), at most `row_limit` of them and as many as fit, and returns the
+    // bytes consumed. The bytes must stay readable until materialize(). Works off full blocks on the way.
     virtual size_t index(const uint8_t* data, size_t size, uint64_t row_limit) = 0;
-    // [data, data + size) is one record that the end of the stream terminates.
+    // [data, data + size) is one record that the end of the stream terminates. It fits, or the batch is empty.
     virtual void index_unterminated(const uint8_t* data, size_t size) = 0;
+    // Whether all that so many bytes can hold has room in the batch: offsets of 32 bits end at 2 GiB of text.
+    virtual bool fits(uint64_t bytes) const = 0;
     // Decodes everything indexed so far into columns(). Afterwards no caller's bytes are referred to.
     virtual void materialize() = 0;
 
     // About how many more bytes will be indexed before the batch leaves: columns are then made large enough at once.
     virtual void expect(uint64_t bytes) { (void)bytes; }
 
-    virtual uint64_t rows() const = 0;             // in columns() plus indexed and not yet decoded
-    virtual uint64_t records_placed() const = 0;   // records met since place()
+    virtual uint64_t rows() const = 0;  // in columns() plus indexed and not yet decoded
+    virtual uint64_t records_placed() const = 0;  // records met since place()
     virtual uint64_t byte_count() const = 0;
     virtual void export_batch(ArrowArray* out) = 0;
 
     DecodeCounters counters;
-    std::vector<RowError> errors;
-    std::vector<uint64_t>* row_records = nullptr;  // where wanted: ordinal of the record behind each row of columns()
+    std::vector<FindingAt<PlacePosition>> findings;
+    std::vector<RecordRun>* row_records = nullptr;  // where wanted: the records behind the rows of columns()
     std::vector<uint64_t> values_decoded;  // per column of the plan: what projection and filters really cost
+
+  protected:
+    // One finding a record: the leftmost bad value speaks for it, and one that cost the row before one that did not. `since`:
+    // of the findings, the first that may be of the same record. `is_right(other)`: the value stands left of the other's.
+    template <typename IsRight>
+    void note_value(Finding&& finding, const PlacePosition& position, size_t since, IsRight is_right) {
+        for (size_t i = since; i < findings.size(); i++) {
+            FindingAt<PlacePosition>& other = findings[i];
+            if (!(other.at.record == position.record) || other.column < 0) continue;
+            const bool stronger = other.row_kept != finding.row_kept ? other.row_kept : is_right(other);
+            if (stronger) other = {std::move(finding), position};
+            return;
+        }
+        findings.emplace_back(std::move(finding), position);
+    }
 };
 
 }  // namespace formatter

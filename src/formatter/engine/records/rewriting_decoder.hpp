@@ -9,13 +9,12 @@
 
 namespace formatter {
 
-// A stretch of rewritten text and where it came from. Virtual offsets of text never repeat until it is decoded.
+// From here on text came from there, up to the next mark.
 struct TextMark {
-    int64_t text_at = 0;
-    const uint8_t* text = nullptr;
-    int64_t source_at = 0;
-    int64_t source_end = INT64_MAX;
-    bool is_record = false;  // the stretch is one record, and source_end its end
+    size_t text_at = 0;
+    size_t source_at = 0;
+    size_t source_end = SIZE_MAX;
+    bool is_record = false;  // the text up to the next mark is one record, and source_end its end
 };
 
 struct RewriteSource {
@@ -23,8 +22,6 @@ struct RewriteSource {
     size_t size;
     bool stream_start;
     bool final;  // the input ends here
-    int64_t offset;  // of data[0], for marks
-    int64_t text_at;  // for marks
 };
 
 struct RewrittenText {
@@ -39,7 +36,7 @@ class Rewriter {
     virtual ~Rewriter() = default;
     virtual size_t most_text(size_t source_size) const = 0;
     virtual RewrittenText rewrite(const RewriteSource&, uint8_t* out, std::vector<TextMark>* marks) const = 0;
-    // Source bytes of the first `size` bytes of a mark's text.
+    // Source bytes of text that begins at a mark.
     virtual uint64_t source_size(const uint8_t* text, size_t size) const = 0;
     // Whether every record of the text has its end, the input's last one too.
     virtual bool ends_records() const = 0;
@@ -55,6 +52,7 @@ class RewritingDecoder : public RecordDecoder {
     void index_unterminated(const uint8_t* data, size_t size) override;
     void materialize() override;
     void expect(uint64_t bytes) override { inner_->expect(bytes); }
+    bool fits(uint64_t bytes) const override { return inner_->fits(rewriter_->most_text(bytes)); }
     uint64_t rows() const override { return inner_->rows(); }
     uint64_t records_placed() const override { return records_; }
     uint64_t byte_count() const override { return inner_->byte_count(); }
@@ -63,20 +61,26 @@ class RewritingDecoder : public RecordDecoder {
   private:
     uint8_t* room_for(size_t size);
     RewrittenText rewrite(const uint8_t* data, size_t size, bool final, uint8_t* text);
-    int64_t source_of(int64_t text_at) const;
+    size_t source_of(const TextMark&, const uint8_t* text, size_t text_at) const;
     void take_findings();
     void reject(ErrorCode, const uint8_t* data, size_t size, size_t at);
 
     std::shared_ptr<const Rewriter> rewriter_;
     std::unique_ptr<RecordDecoder> inner_;
+    struct Stretch {  // text that was rewritten in one go: the inner decoder's places
+        PlacePosition source;
+        const uint8_t* text;
+        size_t first_mark;
+    };
+
     Place place_;
-    int64_t source_at_ = 0;  // of the next byte
+    int64_t source_at_ = 0;  // of the next byte, past place_
     uint64_t records_ = 0;
     std::vector<std::unique_ptr<uint8_t[]>> texts_;
     size_t kept_bytes_ = 0;
     size_t spare_size_ = 0;  // of the last text, which is used again when nothing waits
-    int64_t text_at_ = 0;
-    std::vector<TextMark> marks_;
+    std::vector<Stretch> stretches_;  // since what was indexed was decoded last
+    std::vector<TextMark> marks_;  // of all of them
 };
 
 }  // namespace formatter

@@ -17,14 +17,15 @@ RowBlock::RowBlock(uint32_t stop_count, uint32_t row_capacity)
 }
 
 uint32_t* RowBlock::open_segment(const uint8_t* base, const uint8_t* readable_begin, const uint8_t* readable_end,
-                                 uint32_t separator, const Place& at_base) {
+                                 uint32_t separator, const PlacePosition& at_base) {
     if (!segments_.empty() && segments_.back().rows == 0) {  // an empty one leaves no trace
         segments_.pop_back();
+        sources_.pop_back();
         used_--;
     }
     stops_.as<uint32_t>()[used_++] = 0u - separator;
-    segments_.push_back(Segment{base, readable_begin, readable_end, used_, 0, at_base.sequence,
-                                uint64_t(at_base.byte_offset), at_base.record});
+    segments_.push_back(Segment{base, readable_begin, readable_end, used_, 0});
+    sources_.push_back({at_base, rows_});
     return stops_.as<uint32_t>() + used_;
 }
 
@@ -46,8 +47,8 @@ void RowBlock::clear() {
     rows_ = 0;
     used_ = 0;
     segments_.clear();
+    sources_.clear();
     original_.clear();
-    record_of_.clear();
     kept_bytes_.clear();
     rewritten.clear();
 }
@@ -56,7 +57,6 @@ void RowBlock::compact(const uint64_t* keep) {
     spare_.reserve(allocated_ * sizeof(uint32_t), 0);
     const uint32_t entries = stop_count_ + 1;
     std::vector<uint32_t> original;
-    std::vector<uint64_t> record_of;
     size_t used = 0;
     uint32_t row = 0, kept = 0;
     for (Segment& s : segments_) {
@@ -69,7 +69,6 @@ void RowBlock::compact(const uint64_t* keep) {
             used += entries;
             kept_here++;
             original.push_back(original_row(row));
-            record_of.push_back(record_of_.empty() ? s.first_record + i : record_of_[row]);
         }
         s.first_stop = first;
         s.rows = kept_here;
@@ -77,7 +76,6 @@ void RowBlock::compact(const uint64_t* keep) {
     }
     std::swap(stops_, spare_);
     original_.swap(original);
-    record_of_.swap(record_of);
     stride_ = entries;
     used_ = used;
     rows_ = kept;
@@ -97,23 +95,32 @@ const Rewritten* RowBlock::rewritten_at(uint32_t row) const {
     return found != rewritten.end() && found->row == original ? &*found : nullptr;
 }
 
-void RowBlock::append_records(std::vector<uint64_t>* out) const {
-    if (!record_of_.empty()) return void(out->insert(out->end(), record_of_.begin(), record_of_.begin() + rows_));
-    for (const Segment& s : segments_)
-        for (uint32_t i = 0; i < s.rows; i++) out->push_back(s.first_record + i);
+PlaceRecord RowBlock::record_of(const Source& source, uint32_t row) const {
+    const PlaceRecord& first = source.at_base.record;
+    return {first.place, first.records + (original_row(row) - source.first_row)};
+}
+
+void RowBlock::append_records(std::vector<RecordRun>* out) const {
+    uint32_t row = 0;
+    for (size_t s = 0; s < segments_.size(); s++) {
+        const uint32_t end = row + segments_[s].rows;
+        while (row < end) {
+            const uint32_t first = row;
+            if (original_.empty())
+                row = end;
+            else
+                while (++row < end && original_[row] == original_[first] + (row - first)) {}
+            out->push_back({record_of(sources_[s], first), row - first});
+        }
+    }
 }
 
 RowBlock::Location RowBlock::locate(uint32_t row) const {
+    size_t s = 0;
     uint32_t before = 0;
-    for (const Segment& s : segments_) {
-        if (row - before < s.rows) {
-            const uint32_t i = row - before;
-            return {&s, stops_.as<uint32_t>() + s.first_stop + size_t(i) * stride_,
-                    record_of_.empty() ? s.first_record + i : record_of_[row]};
-        }
-        before += s.rows;
-    }
-    return {nullptr, nullptr, 0};
+    for (; row - before >= segments_[s].rows; s++) before += segments_[s].rows;
+    return {&segments_[s], stops_.as<uint32_t>() + segments_[s].first_stop + size_t(row - before) * stride_,
+            record_of(sources_[s], row), sources_[s].at_base.bytes};
 }
 
 }  // namespace formatter

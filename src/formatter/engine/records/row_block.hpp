@@ -1,4 +1,5 @@
-// Records that were indexed and wait to be decoded, possibly from many buffers. See kernels/row_view.hpp for the layout.
+// Records that were indexed and wait to be decoded, possibly from many buffers; kernels/row_view.hpp has the layout. In:
+// stops, and where they stand. Out: views of fields, and where a row came from. Refuses to know what a field means.
 #pragma once
 
 #include <memory>
@@ -9,6 +10,17 @@
 #include "kernels/row_view.hpp"
 
 namespace formatter {
+
+// Calls visit(row, segment, entry 0 of the row) for each row of a view.
+template <typename Visit>
+void each_row(const FieldView& v, Visit visit) {
+    uint32_t row = 0;
+    for (size_t s = 0; s < v.segment_count; s++) {
+        const Segment& segment = v.segments[s];
+        const uint32_t* stops = v.stops + segment.first_stop;
+        for (const uint32_t end = row + segment.rows; row < end; row++, stops += v.stride) visit(row, segment, stops);
+    }
+}
 
 struct Rewritten {  // a record that was padded or cut to the arity it should have
     uint32_t row;
@@ -30,9 +42,9 @@ class RowBlock {
 
     // Starts a segment whose first record begins at `base`; a record's separator is `separator` bytes long, which the
     // sentinel mimics. Returns where entry 0 of the first row is to be written.
-    // Loads may touch [readable_begin, readable_end). `at_base` is the place of the first record.
+    // Loads may touch [readable_begin, readable_end). `at_base` is where the first record stands.
     uint32_t* open_segment(const uint8_t* base, const uint8_t* readable_begin, const uint8_t* readable_end,
-                           uint32_t separator, const Place& at_base);
+                           uint32_t separator, const PlacePosition& at_base);
     // `rows` more records were written behind the returned pointer.
     void add_rows(uint32_t rows);
     uint32_t* next_stops() { return stops_.as<uint32_t>() + used_; }
@@ -51,11 +63,13 @@ class RowBlock {
     struct Location {
         const Segment* segment;
         const uint32_t* stops;  // entry 0 of the row
-        uint64_t record;  // ordinal, as the segment counts
+        PlaceRecord record;
+        int64_t base_bytes;  // where the segment's base stands past that place
+        PlacePosition position(const uint8_t* at) const { return {record, base_bytes + (at - segment->base)}; }
     };
     Location locate(uint32_t row) const;
-    // The ordinals of all rows, in order.
-    void append_records(std::vector<uint64_t>* out) const;
+    // The records of all rows, in order.
+    void append_records(std::vector<RecordRun>* out) const;
     // Row number before any compaction.
     uint32_t original_row(uint32_t row) const { return original_.empty() ? row : original_[row]; }
 
@@ -72,9 +86,15 @@ class RowBlock {
     size_t used_ = 0;
     size_t allocated_;
     PoolBuffer stops_, spare_;  // warm ones: every reading of an input makes a block anew
+    struct Source {  // of a segment
+        PlacePosition at_base;
+        uint32_t first_row;  // before any compaction
+    };
+    PlaceRecord record_of(const Source&, uint32_t row) const;
+
     std::vector<Segment> segments_;
+    std::vector<Source> sources_;
     std::vector<uint32_t> original_;
-    std::vector<uint64_t> record_of_;  // after compact(): ordinal per row
     std::vector<std::unique_ptr<uint8_t[]>> kept_bytes_;
 };
 

@@ -33,7 +33,7 @@ size_t Origin::fold() {
     if (!outstanding || in_flight || preamble_open) return 0;
     const Outstanding& w = *outstanding;
     const size_t count = w.fragments.size();
-    if (!w.tallies.empty() || !w.held.empty() || !w.last_errors.empty() || count > folded_fragments_most) return 0;
+    if (!w.tallies.empty() || !w.held.empty() || !w.last_findings.empty() || count > folded_fragments_most) return 0;
     size_t size = 0;
     for (const auto& entry : w.fragments) {
         const Fragments& f = entry.second;

@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "engine/columns/buffer_pool.hpp"
-#include "engine/records/framing.hpp"
-#include "engine/columns/row_errors.hpp"
+#include "engine/records/record_format.hpp"
 #include "engine/shred/shred_ring.hpp"
 
 namespace formatter {
@@ -87,32 +86,46 @@ struct Held {
     const uint8_t* data() const { return bytes.data() + before; }
 };
 
+// Of a run of buffers. What it is in its origin is certain once everything before the run has been counted.
+struct RunPosition {
+    enum class From : uint8_t {
+        start,  // the run's first byte and record
+        behind_spanning,  // its first byte, and the record behind the spanning one that ends in it and is parsed by itself
+        end,  // what is behind its last byte and record
+    };
+    From from = From::start;
+    int64_t bytes = 0;
+    uint64_t records = 0;
+    uint64_t buffer = 0;  // position of the one the record ends in
+};
+using RunFinding = FindingAt<RunPosition>;
+
 // What a run of buffers contributes to the positions of those behind it, until every part of it has been parsed.
 struct Tally {
-    uint64_t last = 0;          // buffer of the run
+    uint64_t last = 0;  // buffer of the run
     uint64_t bytes = 0;
-    uint64_t records = 0;       // that end in the run
+    uint64_t records = 0;  // that end in the run
     uint64_t span_records = 0;  // 1 if a spanning record was parsed by itself and was a record (not a blank line)
-    uint32_t waits = 0;         // parts not parsed yet
-    std::vector<RowError> errors;
+    uint32_t waits = 0;  // parts not parsed yet
+    std::vector<RunFinding> findings;
 };
 
 // Exists only while something is outstanding that Origin has no room for.
 struct Outstanding {
     std::map<uint64_t, Fragments> fragments;  // by position of the buffer
     std::map<uint64_t, Held> held;
-    std::map<uint64_t, Tally> tallies;        // by position of the run's first buffer
-    std::vector<RowError> last_errors;        // of the unterminated record: relative to the stream's end
+    std::map<uint64_t, Tally> tallies;  // by position of the run's first buffer
+    std::vector<RunFinding> last_findings;  // of the unterminated record, from the end of all
     PreambleScan preamble;
-    uint64_t led_to = 0;                      // a call parses the next buffers up to here, and nobody else takes any
-    uint64_t tallied = 0;                     // every position up to here is parsed and counted
-    uint64_t open_bytes = 0;                  // of the record that is open behind the prefix
+    uint64_t led_to = 0;  // a call parses the next buffers up to here, and nobody else takes any
+    uint64_t tallied = 0;  // every position up to here is parsed and counted
+    uint64_t open_bytes = 0;  // of the record that is open behind the prefix
 };
 
 struct Builder;
 
 struct Origin {
-    Origin(uint64_t id, bool expects_preamble) : id(id), preamble_open(expects_preamble) { state.mark = 0; }
+    Origin(uint64_t id, bool expects_preamble) : id(id), preamble_open(expects_preamble) {}
 
     Outstanding& work();
     // Moves what is outstanding back in here if there is room: most idle origins wait with one short tail at most.
@@ -120,21 +133,21 @@ struct Origin {
     size_t fold();
 
     uint64_t id;
-    ShredRing ring;                // in positions: it never wraps
-    uint64_t bytes_before = 0;     // sums over the positions tallied: all in the prefix while nothing is outstanding
+    ShredRing ring;  // in positions: it never wraps
+    uint64_t bytes_before = 0;  // sums over the positions tallied: all in the prefix while nothing is outstanding
     uint64_t records_before = 0;
     std::unique_ptr<Outstanding> outstanding;
-    const std::string* header = nullptr;    // as the origin's first record has it
-    const RecordFormat* format = nullptr;   // with the columns where that header says; null: the stream's own
-    Builder* builder = nullptr;    // open and idle
+    const std::string* header = nullptr;  // as the origin's first record has it
+    const RecordFormat* format = nullptr;  // with the columns where that header says; null: the stream's own
+    Builder* builder = nullptr;  // open and idle
     std::unique_ptr<uint8_t[]> tail;  // the open record, while nothing else is outstanding
     uint32_t tail_size = 0;
-    uint32_t in_flight = 0;        // jobs being parsed
-    ScanState state;               // at the end of the prefix
+    uint32_t in_flight = 0;  // jobs being parsed
+    ScanState state = ScanState::of_stream_start();  // at the end of the prefix
     bool has_tail = false;
-    bool preamble_open;            // the header has not come yet
+    bool preamble_open;  // the header has not come yet
     bool finished = false;
-    bool busy = false;             // ordered: one call at a time decodes this origin
+    bool busy = false;  // ordered: one call at a time decodes this origin
 };
 
 }  // namespace formatter

@@ -1,12 +1,13 @@
-// The first part of a push, under the lock: is this buffer new, in range and affordable, and may it be used already?
+// The first part of a push, under the lock. In: a buffer, with what is known of it by itself. Out: it is refused, joins the
+// call's run, or waits until its start state is certain. Refuses to know what its records become.
 #include <algorithm>
 
-#include "engine/stream/stream_call.hpp"
+#include "engine/stream/stream_engine.hpp"
 
 namespace formatter {
 
 Origin& StreamEngine::origin_of(uint64_t id) {
-    return origins_.try_emplace(id, id, options_.format.has_header).first->second;
+    return origins_.try_emplace(id, id, options_.format.header != nullptr).first->second;
 }
 
 // Sequences may wrap; positions never do. Of the positions a sequence can mean, the one nearest to the prefix is meant.
@@ -20,13 +21,23 @@ uint64_t StreamEngine::position_of(const Origin& origin, uint64_t sequence) cons
     return next - (period - ahead);
 }
 
-uint64_t StreamEngine::sequence_of(uint64_t position) const {
-    return options_.max_sequence && position ? (position - 1) % options_.max_sequence + 1 : position;
+PushStatus StreamEngine::locate(uint64_t id, uint64_t sequence, uint64_t* position) {
+    if (sequence == 0) return PushStatus::zero;
+    if (options_.max_sequence && sequence > options_.max_sequence) return PushStatus::out_of_range;
+    *position = position_of(origin_of(id), sequence);
+    return PushStatus::ok;
 }
 
-PushStatus StreamEngine::admit(const Arrived& arrived, uint64_t position, bool lost, Call& call) {
+uint64_t StreamEngine::next_position(const Origin& origin) const {
+    uint64_t highest = origin.ring.highest();
+    if (!origin.outstanding) return highest + 1;
+    if (!origin.outstanding->held.empty()) highest = std::max(highest, origin.outstanding->held.rbegin()->first);
+    return std::max(highest, origin.outstanding->led_to) + 1;
+}
+
+PushStatus StreamEngine::admit(const ArrivedBuffer& arrived, uint64_t position, bool lost, StreamCall& call) {
     const PushedBuffer& buffer = arrived.buffer;
-    const FrameEnds& ends = arrived.ends;
+    const RecordEnds& ends = arrived.ends;
     Origin& origin = origin_of(buffer.origin);
     const uint64_t prefix = origin.ring.prefix();
     const bool waiting = origin.outstanding && origin.outstanding->held.count(position);
@@ -34,10 +45,9 @@ PushStatus StreamEngine::admit(const Arrived& arrived, uint64_t position, bool l
     if (position <= taken || waiting || origin.ring.seen(position)) return PushStatus::duplicate;
     if (origin.finished) return PushStatus::finished;
     if (position - prefix > ShredRing::max_slots) return PushStatus::out_of_range;
-    const bool waits = in_order() || origin.preamble_open;
     const bool next = position == taken + 1;
     // The next buffer in order is always taken: it is what frees the others.
-    const uint64_t kept = waits || !ends.any() ? buffer.size : ends.first + (buffer.size - ends.last);
+    const uint64_t kept = waits(origin) || !ends.any() ? buffer.size : ends.first + (buffer.size - ends.last);
     const uint64_t undecided = call.run.origin && !call.run.delimited ? call.run.bytes : 0;
     if (!next && (counts_.pending_bytes + undecided + kept > options_.max_pending_bytes || too_many_notes()))
         return PushStatus::pending_limit;
@@ -45,29 +55,34 @@ PushStatus StreamEngine::admit(const Arrived& arrived, uint64_t position, bool l
     counts_.buffers++;
     counts_.bytes += buffer.size;
     counts_.lost += lost;
-    if (!waits) {
-        extend_run(origin, position, Piece{buffer.data, buffer.size, buffer.before}, ends, lost, call);
-    } else if (next && may_decode(origin, call)) {
-        follow(origin, position, Piece{buffer.data, buffer.size, buffer.before}, arrived.quotes, lost, call);
-    } else {
-        Held& held = origin.work().held[position];
-        if (call.alone) {  // copied already, before the lock was taken
-            held.bytes = call.block.take();
-            held.before = buffer.before;
-        } else {
-            held.bytes.append(buffer.data, buffer.size);
-        }
-        held.quotes = arrived.quotes;
-        held.lost = lost;
-        counts_.pending_bytes += buffer.size;
-        counts_.pending_buffers++;
-    }
+    const Piece piece{buffer.data, buffer.size, buffer.before};
+    if (!waits(origin))
+        extend_run(origin, position, piece, ends, lost, call);
+    else if (next && may_decode(origin, call))
+        follow(origin, position, piece, arrived.quotes, lost, call);
+    else
+        hold(origin, position, arrived, lost, call);
     return PushStatus::ok;
+}
+
+// Its start state is not certain yet.
+void StreamEngine::hold(Origin& origin, uint64_t position, const ArrivedBuffer& arrived, bool lost, StreamCall& call) {
+    Held& held = origin.work().held[position];
+    if (call.alone) {  // copied already, before the lock was taken
+        held.bytes = call.block.take();
+        held.before = arrived.buffer.before;
+    } else {
+        held.bytes.append(arrived.buffer.data, arrived.buffer.size);
+    }
+    held.quotes = arrived.quotes;
+    held.lost = lost;
+    counts_.pending_bytes += arrived.buffer.size;
+    counts_.pending_buffers++;
 }
 
 // Whether this call may hand on buffers of the origin: unless another one is ahead of it, and in ordered streams one call
 // at a time.
-bool StreamEngine::may_decode(Origin& origin, Call& call) const {
+bool StreamEngine::may_decode(Origin& origin, StreamCall& call) const {
     if (origin.outstanding && origin.outstanding->led_to) return false;
     if (!options_.ordered || call.decodes(origin)) return true;
     if (origin.busy) return false;
@@ -81,68 +96,77 @@ void StreamEngine::use_header(Origin& origin, const std::string& header) {
     const auto entry = formats_.try_emplace(header).first;
     if (!entry->second)
         entry->second =
-            plan_->format.read_preamble(reinterpret_cast<const uint8_t*>(header.data()), header.size()).format;
+            plan_->format.header->read(reinterpret_cast<const uint8_t*>(header.data()), header.size(), Extent::header)
+                .format;
     origin.header = &entry->first;
     origin.format = entry->second.get();
 }
 
+// What came last may be the header, if it has begun: the stream's end is its line's.
+void StreamEngine::end_preamble(Origin& origin) {
+    PreambleScan& preamble = origin.outstanding->preamble;
+    origin.preamble_open = false;
+    if (options_.format.header->has_last_line(&preamble)) use_header(origin, preamble.line);
+}
+
 // The next buffer in order: its start state is certain.
-void StreamEngine::follow(Origin& origin, uint64_t position, Piece buffer, uint64_t quotes, bool lost, Call& call) {
-    const Framing& framing = options_.format.framing;
-    FrameEnds ends;
+void StreamEngine::follow(Origin& origin, uint64_t position, Piece buffer, uint64_t quotes, bool lost,
+                          StreamCall& call) {
+    RecordEnds ends;
     if (lost) {
         // Nothing is known of a lost buffer: what follows is read as if it began outside quotes, behind the header.
         origin.state = ScanState{};
         origin.preamble_open = false;
     } else {
-        ends = framing.ends_after(buffer.data, buffer.size, quotes, &origin.state);
+        ends = options_.format.framing.ends_after(buffer.data, buffer.size, quotes, &origin.state);
     }
     if (origin.preamble_open) {
         // All up to the header's end counts as one record: which of its lines is the header is known only there.
-        const uint64_t end = origin.work().preamble.advance(framing, buffer.data, buffer.size);
+        const uint64_t end = options_.format.header->find_end(buffer.data, buffer.size, options_.too_many_bytes(),
+                                                              &origin.work().preamble);
         ends.first = end;
-        if (ends.last == FrameEnds::later) ends.last = framing.last_end(buffer.data, buffer.size, origin.state.inside);
-        ends.last = end == FrameEnds::none ? end : std::max(end, ends.last);
-        origin.preamble_open = end == FrameEnds::none;
+        if (ends.last == RecordEnds::later)
+            ends.last = options_.format.framing.last_end(buffer.data, buffer.size, origin.state.inside);
+        ends.last = end == RecordEnds::none ? end : std::max(end, ends.last);
+        origin.preamble_open = end == RecordEnds::none;
         if (!origin.preamble_open) use_header(origin, origin.work().preamble.line);
     }
     extend_run(origin, position, buffer, ends, lost, call);
 }
 
-// Hands on the held buffers whose start state is now certain.
-void StreamEngine::release_held(Origin& origin, Call& call) {
-    const auto take = [&](std::map<uint64_t, Held>::iterator at) {
-        Held buffer = std::move(at->second);
-        const uint64_t position = at->first;
-        origin.outstanding->held.erase(at);
-        const Piece piece{buffer.data(), buffer.size(), buffer.before};
-        counts_.pending_bytes -= piece.size;
-        counts_.pending_buffers--;
-        if (in_order() || origin.preamble_open) {
-            follow(origin, position, piece, buffer.quotes, buffer.lost, call);
-        } else {
-            extend_run(origin, position, piece, options_.format.framing.ends_anywhere(piece.data, piece.size),
-                       buffer.lost, call);
-        }
-        if (buffer.bytes.size) call.owners.push_back(std::move(buffer.bytes));
-    };
-    // A share at a time: calls that only brought buffers to wait take the next one meanwhile.
+// Hands on the held buffers whose start state is now certain, a share at a time: calls that only brought buffers to wait
+// take the next one meanwhile.
+void StreamEngine::release_held(Origin& origin, StreamCall& call) {
     constexpr uint64_t share_bytes = 256 << 10;
     uint64_t taken = 0;
     while (taken < share_bytes && origin.outstanding && !origin.outstanding->held.empty()) {
         const auto at = origin.outstanding->held.begin();
-        const bool waits = in_order() || origin.preamble_open;
-        if (waits && (at->first != origin.ring.prefix() + 1 || !may_decode(origin, call))) return;
+        if (waits(origin) && (at->first != origin.ring.prefix() + 1 || !may_decode(origin, call))) return;
         call.touch(origin);
         taken += at->second.size() + 1;
-        take(at);
+        release(origin, at, call);
     }
+}
+
+void StreamEngine::release(Origin& origin, std::map<uint64_t, Held>::iterator at, StreamCall& call) {
+    Held buffer = std::move(at->second);
+    const uint64_t position = at->first;
+    origin.outstanding->held.erase(at);
+    const Piece piece{buffer.data(), buffer.size(), buffer.before};
+    counts_.pending_bytes -= piece.size;
+    counts_.pending_buffers--;
+    if (waits(origin))
+        follow(origin, position, piece, buffer.quotes, buffer.lost, call);
+    else
+        extend_run(origin, position, piece, options_.format.framing.ends_anywhere(piece.data, piece.size), buffer.lost,
+                   call);
+    if (buffer.bytes.size) call.owners.push_back(std::move(buffer.bytes));
 }
 
 std::vector<SequenceSpan> StreamEngine::missing(Origin& origin, uint64_t last_position) {
     constexpr size_t named_most = 16;
     std::vector<SequenceSpan> spans;
-    if (!in_order() && !origin.preamble_open) {
+    if (!waits(origin)) {
         spans.resize(named_most);
         spans.resize(std::min(named_most, origin.ring.holes(spans.data(), named_most, last_position)));
     } else {
@@ -157,7 +181,7 @@ std::vector<SequenceSpan> StreamEngine::missing(Origin& origin, uint64_t last_po
             }
         add(next, last_position);
     }
-    for (SequenceSpan& span : spans) span = {sequence_of(span.first), sequence_of(span.last)};
+    for (SequenceSpan& span : spans) span = {options_.sequence_of(span.first), options_.sequence_of(span.last)};
     return spans;
 }
 

@@ -2,72 +2,33 @@
 // found. In: the buffers of a round. Out: where their bytes lie and what is known of them. Knows no origins' state.
 #include <algorithm>
 
-#include "engine/stream/stream_call.hpp"
+#include "engine/stream/stream_engine.hpp"
 
 namespace formatter {
 namespace {
 
 constexpr size_t in_place_bytes = 1 << 20;  // larger buffers stay where they are: a copy of them would leave the cache
 constexpr size_t stateless_in_place = 16 << 10;  // nothing is to be counted: copying pays for small ones only
-constexpr size_t headroom =
-    4 << 10;  // for the record that began before, so that it is parsed in one go with the buffer
+constexpr size_t headroom = 4 << 10;  // for the record that began before: it is parsed in one go with the buffer
 constexpr size_t ahead_bytes = 4 << 10;
 constexpr size_t headroom_from = 16 << 10;
 
 }  // namespace
 
-// Indices by origin and sequence; of the same sequence twice, in the order given.
-std::vector<uint32_t> StreamEngine::in_stream_order(const PushedBuffer* buffers, size_t count) {
-    std::vector<uint32_t> order(count);
-    uint64_t low = ~uint64_t(0), high = 0;
-    bool sorted = true, one_origin = true;
-    for (size_t i = 0; i < count; i++) {
-        order[i] = uint32_t(i);
-        low = std::min(low, buffers[i].sequence);
-        high = std::max(high, buffers[i].sequence);
-        one_origin &= buffers[i].origin == buffers[0].origin;
-        if (i) sorted &= buffers[i - 1].origin == buffers[i].origin && buffers[i - 1].sequence <= buffers[i].sequence;
-    }
-    if (sorted) return order;
-    if (one_origin && high - low < 2 * count) {  // nearly without holes: each to its place
-        constexpr uint32_t none = ~uint32_t(0);
-        std::vector<uint32_t> places(high - low + 1, none);
-        bool twice = false;
-        for (size_t i = 0; i < count; i++) {
-            uint32_t& place = places[buffers[i].sequence - low];
-            twice |= place != none;
-            place = uint32_t(i);
-        }
-        if (!twice) {
-            order.clear();
-            for (uint32_t index : places)
-                if (index != none) order.push_back(index);
-            return order;
-        }
-    }
-    std::stable_sort(order.begin(), order.end(), [buffers](uint32_t a, uint32_t b) {
-        return buffers[a].origin != buffers[b].origin ? buffers[a].origin < buffers[b].origin
-                                                      : buffers[a].sequence < buffers[b].sequence;
-    });
-    return order;
-}
-
 // A round's buffers come to lie one behind the other, so that parsing finds one stretch of bytes; those that have to
 // wait need no copy under the lock; and the pass over memory that counting takes anyway copies at no cost.
-void StreamEngine::take_in(const PushedBuffer* buffers, const uint32_t* order, size_t count, Call& call) const {
+void StreamEngine::take_in(const PushedBuffer* buffers, const uint32_t* order, size_t count, StreamCall& call) const {
     const Framing& framing = options_.format.framing;
-    const size_t most = in_order() ? in_place_bytes : count > 1 ? stateless_in_place : 0;
+    const size_t most = options_.in_order() ? in_place_bytes : count > 1 ? stateless_in_place : 0;
     size_t total = 0;
     for (size_t i = 0; i < count; i++) total += buffers[order[i]].size < most ? buffers[order[i]].size : 0;
     const size_t before = total >= headroom_from ? headroom : 0;
-    if (total) {
-        call.block.reserve(before + total, 0);
-    }
+    if (total) call.block.reserve(before + total, 0);
     call.alone = count == 1 && total;
     call.round.resize(count);
     size_t filled = before;
     for (size_t i = 0; i < count; i++) {
-        Arrived& arrived = call.round[i];
+        ArrivedBuffer& arrived = call.round[i];
         arrived.buffer = buffers[order[i]];
         PushedBuffer& b = arrived.buffer;
         arrived.quotes = 0;
@@ -82,10 +43,10 @@ void StreamEngine::take_in(const PushedBuffer* buffers, const uint32_t* order, s
             b.data = copy;
             b.before = filled == before ? before : 0;
             filled += b.size;
-        } else if (in_order()) {
+        } else if (options_.in_order()) {
             arrived.quotes = framing.count_quotes(b.data, b.size);
         }
-        if (!in_order()) arrived.ends = framing.ends_anywhere(b.data, b.size);
+        if (!options_.in_order()) arrived.ends = framing.ends_anywhere(b.data, b.size);
     }
     call.block.size = total ? filled : 0;
 }

@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "engine/stream/state_image.hpp"
-#include "engine/stream/stream_call.hpp"
+#include "engine/stream/stream_engine.hpp"
 
 namespace formatter {
 namespace {
 
-constexpr char stream_magic[] = "fmstrm02";
+constexpr char stream_magic[] = "fmstrm03";
 
 void write_owned(ImageWriter& out, const OwnedBytes& bytes) { out.bytes(bytes.data(), bytes.size); }
 
@@ -19,37 +19,27 @@ OwnedBytes read_owned(ImageReader& in) {
     return owned;
 }
 
-void write_error(ImageWriter& out, const RowError& e) {
-    out.number(uint64_t(e.code));
-    out.number(uint64_t(int64_t(e.column)));
-    out.number(e.sequence);
-    out.number(uint64_t(e.byte_offset));
-    out.number(e.record);
-    out.number(e.found_fields);
-    out.bytes(e.found.data(), e.found.size());
-    out.bytes(e.raw.data(), e.raw.size());
+void write_finding(ImageWriter& out, const RunFinding& f) {
+    for (uint64_t value : {uint64_t(f.code), uint64_t(int64_t(f.column)), uint64_t(f.found_fields), uint64_t(f.at.from),
+                           uint64_t(f.at.bytes), f.at.records, f.at.buffer})
+        out.number(value);
+    out.bytes(f.found.data(), f.found.size());
+    out.bytes(f.raw.data(), f.raw.size());
 }
 
-RowError read_error(ImageReader& in) {
-    RowError e;
-    e.code = ErrorCode(in.number());
-    e.column = int32_t(int64_t(in.number()));
-    e.sequence = in.number();
-    e.byte_offset = int64_t(in.number());
-    e.record = in.number();
-    e.found_fields = uint32_t(in.number());
-    e.found = in.bytes();
-    e.raw = in.bytes();
-    return e;
-}
-
-void write_errors(ImageWriter& out, const std::vector<RowError>& errors) {
-    out.number(errors.size());
-    for (const RowError& error : errors) write_error(out, error);
-}
-
-void read_errors(ImageReader& in, std::vector<RowError>* errors) {
-    for (uint64_t n = in.number(); n && in.fine(); n--) errors->push_back(read_error(in));
+RunFinding read_finding(ImageReader& in) {
+    Finding finding;
+    finding.code = ErrorCode(in.number());
+    finding.column = int32_t(int64_t(in.number()));
+    finding.found_fields = uint32_t(in.number());
+    RunPosition position;
+    position.from = RunPosition::From(in.number());
+    position.bytes = int64_t(in.number());
+    position.records = in.number();
+    position.buffer = in.number();
+    finding.found = in.bytes();
+    finding.raw = in.bytes();
+    return {std::move(finding), position};
 }
 
 void write_state(ImageWriter& out, const ScanState& s) {
@@ -78,7 +68,7 @@ void write_outstanding(ImageWriter& out, const Outstanding& work) {
     out.number(work.open_bytes);
     write_state(out, work.preamble.state);
     out.bytes(work.preamble.line.data(), work.preamble.line.size());
-    out.number(work.preamble.first_line);
+    out.number(uint64_t(work.preamble.first_line) | uint64_t(work.preamble.too_long) << 1);
     out.number(work.fragments.size());
     for (const auto& entry : work.fragments) {
         const Fragments& f = entry.second;
@@ -100,7 +90,8 @@ void write_outstanding(ImageWriter& out, const Outstanding& work) {
         const Tally& t = entry.second;
         for (uint64_t value : {entry.first, t.last, t.bytes, t.records, t.span_records, uint64_t(t.waits)})
             out.number(value);
-        write_errors(out, t.errors);
+        out.number(t.findings.size());
+        for (const RunFinding& finding : t.findings) write_finding(out, finding);
     }
 }
 
@@ -111,7 +102,9 @@ uint64_t read_outstanding(ImageReader& in, Outstanding& work, const Framing& fra
     work.open_bytes = in.number();
     work.preamble.state = read_state(in);
     work.preamble.line = in.bytes();
-    work.preamble.first_line = in.number();
+    const uint64_t flags = in.number();
+    work.preamble.first_line = flags & 1;
+    work.preamble.too_long = flags >> 1 & 1;
     for (uint64_t n = in.number(); n && in.fine(); n--) {
         Fragments& f = work.fragments[in.number()];
         const uint64_t flags = in.number();
@@ -137,7 +130,7 @@ uint64_t read_outstanding(ImageReader& in, Outstanding& work, const Framing& fra
         Tally& t = work.tallies[in.number()];
         for (uint64_t* value : {&t.last, &t.bytes, &t.records, &t.span_records}) *value = in.number();
         t.waits = uint32_t(in.number());
-        read_errors(in, &t.errors);
+        for (uint64_t k = in.number(); k && in.fine(); k--) t.findings.push_back(read_finding(in));
     }
     return pending;
 }
@@ -145,7 +138,7 @@ uint64_t read_outstanding(ImageReader& in, Outstanding& work, const Framing& fra
 }  // namespace
 
 std::string StreamEngine::checkpoint(PushResult* result) {
-    std::unique_lock<std::mutex> guard(lock_);
+    Guard guard(lock_);
     quiet_.wait(guard, [this] { return !closed_gate_; });  // one checkpoint at a time
     closed_gate_ = true;
     quiet_.wait(guard, [this] { return in_flight_ == 0; });
@@ -195,7 +188,7 @@ bool StreamEngine::restore(const std::string& image) {
             ShredRing::RestoreStatus::ok)
             return false;
         const std::string header = in.bytes();
-        if (!header.empty() && options_.format.has_header) use_header(o, header);
+        if (!header.empty() && options_.format.header) use_header(o, header);
         for (uint64_t* value : {&o.bytes_before, &o.records_before}) *value = in.number();
         o.finished = in.number();
         counts_.finished += o.finished;

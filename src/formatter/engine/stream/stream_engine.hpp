@@ -1,8 +1,12 @@
-// Raw buffers of many origins, in any order, from any thread, to batches: each record exactly once.
+// In: raw buffers of many origins, in any order, from any thread. Out: batches, each record exactly once. Refuses to know
+// formats, but by the decoder's seam.
 //
 // A push has three parts. Under the lock: the ring says which spanning records these buffers completed, and takes
 // their pieces out (a claim). Without the lock: everything claimed and the buffers' own records are parsed. Under the lock
-// again: counts, errors and the builder go back. No thread ever waits for another one's parse.
+// again: counts, findings and the builder go back. No thread ever waits for another one's parse.
+//
+// The files, in the order in which a buffer meets them: stream_push, stream_arrival, stream_admission, stream_shredding,
+// stream_parsing (run_parsing, piece_joiner), stream_settling, stream_builders.
 #pragma once
 
 #include <algorithm>
@@ -16,110 +20,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/columns/arrow_abi.hpp"
 #include "engine/stream/origin.hpp"
 #include "engine/stream/slab_allocator.hpp"
+#include "engine/stream/stream_jobs.hpp"
+#include "engine/stream/stream_results.hpp"
 
 namespace formatter {
-
-struct StreamOptions {
-    RecordFormat format;
-    bool ordered = false;
-    bool ignore_duplicates = false;
-    uint64_t max_sequence = 0;
-    uint64_t max_record_bytes = 0;
-    uint64_t max_pending_bytes = 0;
-    uint64_t max_rows = 65536;
-    uint64_t max_batch_bytes = 16 << 20;
-    int64_t max_latency_ns = -1;  // negative: no deadline
-};
-
-struct PushedBuffer {
-    uint64_t origin;
-    uint64_t sequence;
-    const uint8_t* data;
-    size_t size;
-    size_t before = 0;  // bytes in front of `data` that the engine may write to
-};
-
-struct Piece;
-
-// What is decoded, from one replan() to the next.
-struct StreamPlan {
-    uint64_t version = 1;
-    RecordFormat format;
-    std::vector<uint32_t> columns;  // what each column is called in counts and errors; empty: by its index
-    mutable uint32_t held = 0;  // builders that calls decode with right now
-
-    uint32_t column(size_t index) const { return columns.empty() ? uint32_t(index) : columns[index]; }
-};
-
-struct FinishedBatch {
-    uint64_t origin = 0;
-    uint64_t number = 0;  // 0, 1, 2, ... as they leave: per origin in stream order if the stream is ordered
-    std::shared_ptr<const StreamPlan> plan;  // that all its rows were decoded under
-    std::vector<SequenceSpan> spans;
-    ArrowArray array{};
-};
-
-struct PlacedError {
-    uint64_t origin;
-    RowError error;  // byte_offset and record are absolute
-};
-
-enum class PushStatus : uint8_t { ok, duplicate, zero, out_of_range, finished, pending_limit, hole, beyond };
-
-struct PushResult {
-    PushStatus status = PushStatus::ok;
-    std::vector<uint32_t> not_taken;  // indices; the first is the buffer that the status speaks of
-    uint64_t appended = 0;
-    std::vector<FinishedBatch> batches;
-    std::vector<PlacedError> errors;
-    std::vector<SequenceSpan> holes;
-    size_t numbered = 0;  // of the batches
-};
-
-struct PlanChange {
-    bool applied = false;
-    uint64_t version = 0;  // of the plan that is now in force
-    uint64_t oldest = 0;  // of the plans that rows may still leave under
-    uint64_t buffers = 0, bytes = 0;  // admitted before it
-    uint64_t batches = 0;  // that had left, with those in the result
-    bool parsing = false;  // calls may hold rows that will leave under older plans
-    std::vector<std::string> missing;  // columns that the header of an open origin lacks
-};
-
-struct StreamCounts {
-    uint64_t batches = 0;  // that have left
-    uint64_t finished = 0;  // of the origins
-    uint64_t buffers = 0, bytes = 0, spanning = 0, duplicates = 0, lost = 0;
-    uint64_t pending_buffers = 0, pending_bytes = 0, origins = 0, open_batches = 0;
-    DecodeCounters decode;
-    std::vector<uint64_t> values_decoded;
-};
-
-// A batch under construction.
-struct Builder {
-    Builder* next = nullptr;  // another idle one of the same origin
-    std::unique_ptr<RecordDecoder> decoder;
-    std::shared_ptr<const StreamPlan> plan;
-    const RecordFormat* format = nullptr;  // null: the plan's own
-    std::vector<SequenceSpan> covered;  // positions of the buffers whose rows (or absence of rows) it accounts for
-    uint64_t origin = 0;
-    uint64_t bytes = 0;  // of input since it was opened
-    uint64_t full_bytes = 0;  // of input in the last full batch
-    bool expected = false;  // its decoder was told what is still to come, by what had come
-    bool large = false;  // few are open: this one may make room for a full batch at once
-    int64_t opened_ns = 0;
-
-    void cover(uint64_t first, uint64_t last) {
-        if (first > last) return;
-        if (!covered.empty() && covered.back().last + 1 == first)
-            covered.back().last = last;
-        else
-            covered.push_back({first, last});
-    }
-};
 
 class StreamEngine {
   public:
@@ -149,75 +55,82 @@ class StreamEngine {
     bool restore(const std::string& state);
 
   private:
-    struct Run;
-    struct Job;
-    struct Led;
-    struct Call;
+    using Guard = std::unique_lock<std::mutex>;
+    using FragmentsAt = std::map<uint64_t, Fragments>::iterator;
+
+    // the call itself (stream_push.cpp)
+    size_t admit_round(bool append, StreamCall&, Guard&, PushResult*);
+    void run(StreamCall&, Guard&, PushResult*);
+    void parse_unlocked(StreamCall&, Guard&);
+    void leave(PushResult*);
 
     // arrival, without the lock (stream_arrival.cpp)
-    struct Arrived;
-    static std::vector<uint32_t> in_stream_order(const PushedBuffer* buffers, size_t count);
-    void take_in(const PushedBuffer* buffers, const uint32_t* order, size_t count, Call&) const;
+    void take_in(const PushedBuffer* buffers, const uint32_t* order, size_t count, StreamCall&) const;
 
     // admission, under the lock (stream_admission.cpp)
     Origin& origin_of(uint64_t id);
+    PushStatus locate(uint64_t id, uint64_t sequence, uint64_t* position);
     uint64_t position_of(const Origin&, uint64_t sequence) const;
-    uint64_t sequence_of(uint64_t position) const;
     uint64_t next_position(const Origin&) const;  // behind the highest seen
     // Whether the notes on what waits, not its bytes, have become too many.
     bool too_many_notes() const {
         constexpr uint64_t note_bytes = 192, always = 1 << 20;
         return (counts_.pending_buffers + tally_count_) * note_bytes > std::max(options_.max_pending_bytes, always);
     }
-    bool in_order() const { return options_.ordered || options_.format.framing.needs_prefix(); }
-    PushStatus admit(const Arrived&, uint64_t position, bool lost, Call&);
-    void follow(Origin&, uint64_t position, Piece, uint64_t quotes, bool lost, Call&);
-    void release_held(Origin&, Call&);
-    bool may_decode(Origin&, Call&) const;
+    bool waits(const Origin& origin) const { return options_.in_order() || origin.preamble_open; }
+    PushStatus admit(const ArrivedBuffer&, uint64_t position, bool lost, StreamCall&);
+    void follow(Origin&, uint64_t position, Piece, uint64_t quotes, bool lost, StreamCall&);
+    void hold(Origin&, uint64_t position, const ArrivedBuffer&, bool lost, StreamCall&);
+    void release_held(Origin&, StreamCall&);
+    void release(Origin&, std::map<uint64_t, Held>::iterator, StreamCall&);
+    bool may_decode(Origin&, StreamCall&) const;
+    void use_header(Origin&, const std::string& header);
+    void end_preamble(Origin&);
     std::vector<SequenceSpan> missing(Origin&, uint64_t last_position);
 
     // the next buffers in order of a call that nobody else disturbs (stream_leading.cpp)
     size_t leading_buffers(const PushedBuffer* buffers, const uint32_t* order, size_t count) const;
-    bool begin_leading(const PushedBuffer* buffers, const uint32_t* order, size_t count, Call&);
-    void parse_leading(Job&, Call&);
-    void end_leading(Job&);
-    bool push_leading(const PushedBuffer* buffers, const uint32_t* order, size_t count, Call&, PushResult*);
+    bool may_lead(Origin&, const PushedBuffer& first);
+    std::unique_ptr<LeadingJob> begin_leading(Origin&, const PushedBuffer*, const uint32_t* order, size_t, StreamCall&);
+    void end_leading(LeadingJob&);
+    bool push_leading(const PushedBuffer* buffers, const uint32_t* order, size_t count, StreamCall&, Guard&,
+                      PushResult*);
 
     // shredding, under the lock (stream_shredding.cpp)
-    void extend_run(Origin&, uint64_t position, Piece, const FrameEnds&, bool lost, Call&);
-    void close_run(Call&);
-    void claim(Origin&, const SequenceSpan&, const Run*, bool unterminated, Call&, Job*);
-    void take_fragments(Origin&, uint64_t from, uint64_t to, bool to_head, Job*, Call&);
+    void extend_run(Origin&, uint64_t position, Piece, const RecordEnds&, bool lost, StreamCall&);
+    void close_run(StreamCall&);
+    void open_tally(const Run&, uint32_t waits);
+    void claim_head(const Run&, const SequenceSpan&, RunJob* own, StreamCall&);
+    void add_own_records(const Run&, RunJob* own) const;
+    std::unique_ptr<SpanningJob> claim_behind(const Run&, const SequenceSpan&, StreamCall&);
+    std::unique_ptr<SpanningJob> claim_unterminated(Origin&, const SequenceSpan&, StreamCall&);
+    void take_tails(uint64_t from, uint64_t to, SpanningJob*, StreamCall&);
+    void take_head(uint64_t position, SpanningJob*, StreamCall&);
+    void take_bytes(OwnedBytes*, SpanningJob*, StreamCall&);
+    FragmentsAt erase_if_empty(std::map<uint64_t, Fragments>&, FragmentsAt);
     void keep_fragments(Origin&, const Run&, bool head, bool tail);
     void follow_open_record(Origin&, const Run&);
     void report_open_record(Origin&);
-    uint64_t too_many_bytes() const {  // of a record with its end, or of an open one
-        return options_.max_record_bytes + options_.format.framing.record_end_size();
-    }
 
     // parsing, without the lock (stream_parsing.cpp)
-    void parse(Call&);
-    void parse_run(Job&, Call&);
-    void parse_pieces(Job&, Call&, Led* led);
-    void parse_with_limit(Job&, Call&);
-    void parse_spanning(Job&, Call&);
-    size_t index_all(Job&, const uint8_t* data, size_t size, uint64_t used_before, Call&);
-    void cover_through(Job&, uint64_t used);
-    void too_long_or_lost(const Job&, const uint8_t* bytes, size_t size, int64_t offset, uint64_t record);
-    void name_buffers(Call&);
+    void parse(StreamCall&) const;
+    void take_findings(Builder&, StreamCall&) const;
 
-    // batches, counts and positions, under the lock (stream_engine.cpp)
-    void run(Call&, std::unique_lock<std::mutex>&, PushResult*);
-    void settle(Call&, PushResult*);
+    // counts and positions, under the lock again (stream_settling.cpp)
+    void settle(StreamCall&, PushResult*);
+    void settle_builder(Builder&);
     void join_tallies(Origin&, uint64_t run_first);
-    void place_errors(Origin&, PushResult*);
-    void use_header(Origin&, const std::string& header);
-    Builder* builder_for(Origin&, Call&);
+    void place_findings(Origin&, PushResult*);
+    void place_findings(const Origin&, const Tally& run, std::vector<RunFinding>*, PushResult*) const;
+
+    // batches under construction, under the lock (stream_builders.cpp)
+    Builder* builder_for(Origin&, StreamCall&);
+    Builder* take_builder(Origin&);
+    void expect_rest(Builder&) const;
     void return_builder(Origin&, Builder*, PushResult*);
-    void export_builder(Builder&, std::vector<FinishedBatch>*) const;
     void retire_builder(Builder*);
-    uint64_t expected_bytes(const Call&) const;
-    bool is_full(const Builder&) const;
+    void finish_builders(Origin&, PushResult*);
+    uint64_t expected_bytes(const StreamCall&) const;
     enum class Flush { surplus, late, all };  // more than may be open; those whose deadline has passed, too; or all
     void flush_idle(Flush, PushResult*);
     void number_batches(PushResult*);

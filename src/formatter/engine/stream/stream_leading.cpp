@@ -7,8 +7,8 @@
 // wait, as behind any gap, and this one hands them on when it is through.
 #include <algorithm>
 
+#include "engine/stream/stream_engine.hpp"
 #include "engine/threads/patient_lock.hpp"
-#include "engine/stream/stream_call.hpp"
 
 namespace formatter {
 namespace {
@@ -34,118 +34,98 @@ size_t StreamEngine::leading_buffers(const PushedBuffer* buffers, const uint32_t
     return bytes < least_bytes || bytes > options_.max_record_bytes / 2 ? 0 : i;
 }
 
-// Under the lock: takes the open record's bytes and makes a job of them and the buffers, if all is as it has to be.
-bool StreamEngine::begin_leading(const PushedBuffer* buffers, const uint32_t* order, size_t count, Call& call) {
-    const PushedBuffer& first = buffers[order[0]];
-    Origin& origin = origin_of(first.origin);
+// Under the lock: whether nothing stands against it.
+bool StreamEngine::may_lead(Origin& origin, const PushedBuffer& first) {
     const uint64_t prefix = origin.ring.prefix();
     if (pushing_.load() != 1 || origin.finished || origin.preamble_open) return false;
     if (prefix == 0 || first.sequence != prefix + 1 || origin.ring.last_delimiter() == 0) return false;
-    const RecordFormat& format = origin.format ? *origin.format : plan_->format;
-    if (format.framing.csv && format.framing.csv->unreadable) return false;
+    if (!(origin.format ? *origin.format : plan_->format).readable) return false;
     if (first.size < least_records * (counts_.bytes / std::max<uint64_t>(counts_.decode.records, 1))) return false;
-    Outstanding& work = origin.work();
+    const Outstanding& work = origin.work();
     if (!work.held.empty() || work.led_to || work.open_bytes > longest_open) return false;
-    for (const auto& entry : work.fragments) {
+    return std::all_of(work.fragments.begin(), work.fragments.end(), [](const auto& entry) {
         const Fragments& f = entry.second;
-        if (f.has_head || f.lost || f.let_go || f.reported || f.from_start) return false;
-    }
-    Job job;
-    job.origin = &origin;
-    job.led = std::make_shared<Led>();
-    job.run_first = job.piece_position = first.sequence;
-    job.run_last = work.led_to = first.sequence + count - 1;
-    job.merged = true;
-    job.parts = 1;
+        return !f.has_head && !f.lost && !f.let_go && !f.reported && !f.from_start;
+    });
+}
+
+// A job of the open record's bytes and the buffers.
+std::unique_ptr<LeadingJob> StreamEngine::begin_leading(Origin& origin, const PushedBuffer* buffers,
+                                                        const uint32_t* order, size_t count, StreamCall& call) {
+    Outstanding& work = *origin.outstanding;
+    auto job = std::make_unique<LeadingJob>();
+    job->origin = &origin;
+    job->run_first = job->piece_position = buffers[order[0]].sequence;
+    job->run_last = work.led_to = job->run_first + count - 1;
+    job->records_from = RunPosition::From::start;
+    job->parts = 1;
     for (auto& entry : work.fragments) {
         OwnedBytes& tail = entry.second.tail;
         if (!tail.size) continue;
-        job.bytes += tail.size;
-        job.pieces.push_back(Piece{tail.data(), tail.size});
+        job->add(Piece{tail.data(), tail.size});
         call.owners.push_back(std::move(tail));
     }
     counts_.pending_buffers -= work.fragments.size();
-    counts_.pending_bytes -= job.bytes;
+    counts_.pending_bytes -= job->bytes;
     work.fragments.clear();
-    job.offset = -int64_t(job.bytes);
-    job.pieces_before = job.pieces.size();
-    Tally& tally = work.tallies[job.run_first];
+    job->offset = -int64_t(job->bytes);
+    job->pieces_before = job->pieces.size();
+    Tally& tally = work.tallies[job->run_first];
     tally_count_++;
-    tally.last = job.run_last;
+    tally.last = job->run_last;
     tally.waits = 1;
     for (size_t i = 0; i < count; i++) {
         const PushedBuffer& b = buffers[order[i]];
-        job.pieces.push_back(Piece{b.data, b.size});
+        job->add(Piece{b.data, b.size});
         tally.bytes += b.size;
     }
-    job.bytes += tally.bytes;
     counts_.buffers += count;
     counts_.bytes += tally.bytes;
     call.touch(origin);
-    job.builder = builder_for(origin, call);
-    call.jobs.push_back(std::move(job));
-    return true;
-}
-
-// Without the lock.
-void StreamEngine::parse_leading(Job& job, Call& call) {
-    RecordDecoder& decoder = *job.builder->decoder;
-    Led& led = *job.led;
-    decoder.place(Place{job.run_first, job.offset, 0, false, job.bytes});
-    parse_pieces(job, call, &led);
-    job.records = decoder.records_placed();
-    cover_through(job, job.bytes);
-    led.inside = options_.format.framing.count_quotes(led.tail.data(), led.tail.size) & 1;
+    return job;
 }
 
 // Under the lock again: the ring hears of the buffers, and the record that is open behind them waits.
-void StreamEngine::end_leading(Job& job) {
+void StreamEngine::end_leading(LeadingJob& job) {
     Origin& origin = *job.origin;
     Outstanding& work = *origin.outstanding;
-    Led& led = *job.led;
     uint64_t through = 0;  // the bytes of the pieces so far
     for (size_t i = 0; i < job.pieces_before; i++) through += job.pieces[i].size;
     bool open = through > 0;
     for (size_t i = job.pieces_before; i < job.pieces.size(); i++) {
-        const bool delimited = led.used[i] > through;
+        const bool delimited = job.used[i] > through;
         through += job.pieces[i].size;
         counts_.spanning += delimited && open;
         if (delimited)
-            open = led.used[i] < through;
+            open = job.used[i] < through;
         else
             open |= job.pieces[i].size > 0;
         Claims claims{};  // all of records that have been parsed with the buffers
         origin.ring.process(job.piece_position + (i - job.pieces_before), delimited, claims);
     }
-    origin.state.inside = led.inside;
+    origin.state.inside = job.inside;
     Fragments& kept = work.fragments[origin.ring.last_delimiter()];
     kept.has_tail = true;
-    kept.tail = std::move(led.tail);
+    kept.tail = std::move(job.tail);
     counts_.pending_buffers++;
     counts_.pending_bytes += kept.tail.size;
     work.open_bytes = kept.tail.size;
     work.led_to = 0;
 }
 
-// False if it is not this call's turn, or not alone: then nothing was done.
-bool StreamEngine::push_leading(const PushedBuffer* buffers, const uint32_t* order, size_t count, Call& call,
-                                PushResult* result) {
-    std::unique_lock<std::mutex> guard(lock_, std::defer_lock);
+// False if it is not this call's turn, or not alone: then nothing was done, and the lock is open. Else it is held.
+bool StreamEngine::push_leading(const PushedBuffer* buffers, const uint32_t* order, size_t count, StreamCall& call,
+                                Guard& guard, PushResult* result) {
     take_soon(guard);
     quiet_.wait(guard, [this] { return !closed_gate_; });
-    if (!begin_leading(buffers, order, count, call)) return false;
-    Origin& origin = *call.jobs[0].origin;
-    origin.in_flight++;
-    in_flight_++;
-    guard.unlock();
-    parse(call);
-    take_soon(guard);
-    origin.in_flight--;
-    in_flight_--;
-    end_leading(call.jobs[0]);
+    Origin& origin = origin_of(buffers[order[0]].origin);
+    if (!may_lead(origin, buffers[order[0]])) return guard.unlock(), false;
+    auto leading = begin_leading(origin, buffers, order, count, call);
+    LeadingJob& job = *leading;
+    call.jobs.push_back(std::move(leading));
+    parse_unlocked(call, guard);
+    end_leading(job);
     settle(call, result);
-    call.jobs.clear();
-    call.owners.clear();
     run(call, guard, result);
     return true;
 }

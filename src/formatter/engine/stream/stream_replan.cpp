@@ -21,7 +21,8 @@ PlanChange StreamEngine::replan(RecordFormat format, std::vector<uint32_t> colum
     for (const auto& entry : origins_) {
         const std::string* header = entry.second.header;
         if (!header || entry.second.finished || formats.count(header)) continue;
-        Preamble preamble = format.read_preamble(reinterpret_cast<const uint8_t*>(header->data()), header->size());
+        Preamble preamble =
+            format.header->read(reinterpret_cast<const uint8_t*>(header->data()), header->size(), Extent::header);
         change.missing.insert(change.missing.end(), preamble.missing.begin(), preamble.missing.end());
         formats[header] = std::move(preamble.format);
     }
@@ -54,7 +55,7 @@ PlanChange StreamEngine::replan(RecordFormat format, std::vector<uint32_t> colum
 }
 
 uint64_t StreamEngine::await_older(uint64_t version, int64_t timeout_ns) {
-    std::unique_lock<std::mutex> guard(lock_);
+    Guard guard(lock_);
     quiet_.wait_for(guard, std::chrono::nanoseconds(timeout_ns), [&] {
         for (const auto& older : older_plans_) {
             const auto plan = older.second.lock();

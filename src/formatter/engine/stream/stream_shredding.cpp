@@ -1,8 +1,9 @@
-// The second part of a push, still under the lock: buffers form runs, the ring says which records are now complete, and
-// the pieces of those are taken out of what earlier buffers left behind.
+// The second part of a push, still under the lock. In: admitted buffers, in the order of the stream. Out: jobs: the records
+// that end in runs of them, and the spanning records that are now complete, with their pieces taken out of what earlier
+// buffers left behind. Refuses to know what is in a record.
 #include <algorithm>
 
-#include "engine/stream/stream_call.hpp"
+#include "engine/stream/stream_engine.hpp"
 
 namespace formatter {
 namespace {
@@ -12,8 +13,8 @@ constexpr size_t joined_tail = 64 << 10;  // fragments that follow each other ar
 
 }  // namespace
 
-void StreamEngine::extend_run(Origin& origin, uint64_t position, Piece buffer, const FrameEnds& ends, bool lost,
-                              Call& call) {
+void StreamEngine::extend_run(Origin& origin, uint64_t position, Piece buffer, const RecordEnds& ends, bool lost,
+                              StreamCall& call) {
     Run& run = call.run;
     const bool joins = run.origin == &origin && position == run.last + 1 && !lost && !run.lost &&
                        buffer.size < joined_buffer && run.buffers.back().size < joined_buffer;
@@ -28,20 +29,14 @@ void StreamEngine::extend_run(Origin& origin, uint64_t position, Piece buffer, c
     const size_t index = run.buffers.size();
     const bool delimited = ends.any() || lost;
     if (delimited) {
-        if (!run.delimited) {
-            run.first_delimited = index;
-            run.head_end = ends.any() ? ends.first : 0;
-        }
-        run.last_delimited = index;
-        run.tail_begin = ends.any() ? ends.last : 0;
+        if (!run.delimited) run.head_end = {index, ends.any() ? ends.first : 0};
+        run.tail_begin = {index, ends.any() ? ends.last : 0};
         run.inside_after = origin.state.inside;
         run.delimited = true;
     }
     run.last = position;
     run.bytes += buffer.size;
     run.buffers.push_back(buffer);
-    call.admitted++;
-    call.admitted_bytes += buffer.size;
     Claims claims{};
     origin.ring.process(position, delimited, claims);  // admission has excluded every refusal
     // Of those within the run the record ends here; it spans if something was open. The others are looked at when the
@@ -55,96 +50,42 @@ void StreamEngine::extend_run(Origin& origin, uint64_t position, Piece buffer, c
     }
     if (!delimited)
         run.open |= buffer.size > 0;
-    else if (ends.last == FrameEnds::later)
-        run.open = run.inside_after || buffer.data[buffer.size - 1] != options_.format.framing.record_end;
+    else if (ends.last == RecordEnds::later)
+        run.open = run.inside_after || buffer.data[buffer.size - 1] != options_.format.framing.bytes.record_end;
     else
         run.open = ends.any() && ends.last != buffer.size;
 }
 
-void StreamEngine::close_run(Call& call) {
+// Jobs in the order of the stream: the spanning record that ends in the run, its own records, the one that begins there.
+void StreamEngine::close_run(StreamCall& call) {
     Run& run = call.run;
     if (!run.origin) return;
     Origin& origin = *run.origin;
-    Outstanding& work = origin.work();
-    if (run.delimited && run.tail_begin == FrameEnds::later) {
-        const Piece& last = run.buffers[run.last_delimited];
-        run.tail_begin = options_.format.framing.last_end(last.data, last.size, run.inside_after);
+    if (run.delimited && run.tail_begin.offset == RecordEnds::later) {
+        const Piece& last = run.buffers[run.tail_begin.buffer];
+        run.tail_begin.offset = options_.format.framing.last_end(last.data, last.size, run.inside_after);
     }
-    const bool starts_stream = run.first == 1 && !run.lost;
-    const bool has_own = run.delimited;
+    auto own = std::make_unique<RunJob>();
+    own->origin = &origin;
+    own->run_first = run.first;
+    own->run_last = run.last;
+    own->parts = run.delimited;
     const bool has_head = run.delimited && run.first != 1;
-    Tally& tally = work.tallies[run.first];
-    tally_count_++;
-    tally.last = run.last;
-    tally.bytes = run.bytes;
-    tally.waits = uint32_t(has_own) + uint32_t(has_head);
-
-    Job own;
-    own.origin = &origin;
-    own.run_first = run.first;
-    own.run_last = run.last;
-    bool head_claimed = !has_head, tail_claimed = false;
-    Job behind;
-    bool has_behind = false;
+    bool head_claimed = !has_head;
+    std::unique_ptr<SpanningJob> behind;
     for (const SequenceSpan& span : run.claims) {
-        Job job;
-        const bool is_head = span.last <= run.last;
-        claim(origin, span, &run, false, call, &job);
-        counts_.spanning += job.spans;
-        if (!is_head) {
-            tail_claimed = true;
-            behind = std::move(job);
-            has_behind = true;
-            continue;
-        }
-        head_claimed = true;
-        // Parsed in one go with the run's own records, if it is nothing special.
-        const bool fits =
-            job.bytes + run.bytes <= options_.max_record_bytes && !job.let_go && !job.lost && !job.reported;
-        if (fits && run.buffers.back().size < joined_buffer) {
-            own = std::move(job);
-            own.spanning = false;
-            own.merged = true;
+        if (span.last > run.last) {
+            behind = claim_behind(run, span, call);
         } else {
-            call.jobs.push_back(std::move(job));
+            claim_head(run, span, own.get(), call);
+            head_claimed = true;
         }
     }
-    own.parts = uint32_t(has_own) + uint32_t(own.merged);
-    if (run.delimited && !run.lost) {
-        // From the run's first byte if the spanning record is with it or the stream begins here, else behind it.
-        const bool whole = own.merged || starts_stream;
-        size_t index = whole ? 0 : run.first_delimited;
-        if (!own.merged) {
-            own.stream_start = starts_stream;
-            uint64_t before = 0;
-            for (size_t i = 0; i < index; i++) before += run.buffers[i].size;
-            own.offset = int64_t(whole ? 0 : before + run.head_end);
-        } else {
-            index = run.first_delimited + 1;  // up to the first record end the bytes are there already
-        }
-        if (own.merged) {
-            const Piece& cut = run.buffers[run.first_delimited];
-            const uint64_t end = run.last_delimited == run.first_delimited ? run.tail_begin : cut.size;
-            own.pieces.back().size += end - run.head_end;
-            own.bytes += end - run.head_end;
-        } else {
-            own.pieces_before = 0;
-            own.piece_position = run.first + index;
-        }
-        for (; index <= run.last_delimited; index++) {
-            const bool cut_front = !own.merged && !whole && index == run.first_delimited;
-            const uint64_t begin = cut_front ? run.head_end : 0;
-            const uint64_t end = index == run.last_delimited ? run.tail_begin : run.buffers[index].size;
-            const size_t before = begin ? 0 : run.buffers[index].before;
-            own.pieces.push_back(Piece{run.buffers[index].data + begin, size_t(end - begin), before});
-            own.bytes += end - begin;
-        }
-    } else {
-        own.piece_position = run.last + 1;
-    }
+    add_own_records(run, own.get());
+    open_tally(run, uint32_t(run.delimited) + uint32_t(has_head));
     call.jobs.push_back(std::move(own));
-    if (has_behind) call.jobs.push_back(std::move(behind));
-    keep_fragments(origin, run, !head_claimed, !tail_claimed);
+    keep_fragments(origin, run, !head_claimed, !behind);
+    if (behind) call.jobs.push_back(std::move(behind));
     follow_open_record(origin, run);
     run.origin = nullptr;
     run.delimited = run.lost = run.open = false;
@@ -153,83 +94,133 @@ void StreamEngine::close_run(Call& call) {
     run.claims.clear();
 }
 
-// Takes the pieces of a complete record: those in `run` are referred to in place. The last piece is the one in the
-// buffer the record ends in, so that a run's own records can be put behind it.
-void StreamEngine::claim(Origin& origin, const SequenceSpan& span, const Run* run, bool unterminated, Call& call,
-                         Job* job) {
-    job->origin = &origin;
-    job->position = job->run_first = span.last;
-    job->spanning = true;
-    job->parts = unterminated ? 0 : 1;
-    job->unterminated = unterminated;
-    const auto add = [&](const uint8_t* data, size_t size, size_t before) {
-        job->pieces.push_back(Piece{data, size, before});
-        job->bytes += size;
-    };
-    if (!run) {
-        take_fragments(origin, span.first, span.last, !unterminated, job, call);
-        return;
-    }
-    const bool begins_before = span.first < run->first;
-    const bool ends_behind = span.last > run->last;
-    job->lost |= run->lost;
-    if (begins_before) take_fragments(origin, span.first, run->first - 1, false, job, call);
-    if (!begins_before && run->first == 1 && !run->delimited) job->stream_start = true;
-    size_t index = begins_before || !run->delimited ? 0 : run->last_delimited;
-    const size_t end = ends_behind ? run->buffers.size() : run->first_delimited + 1;
-    if (!ends_behind) {
-        job->run_first = run->first;
-        job->run_last = run->last;
-        job->offset = -int64_t(job->bytes + job->let_go);
-        job->pieces_before = job->pieces.size();
-        job->piece_position = run->first;
-    }
-    for (; index < end; index++) {
-        const Piece& buffer = run->buffers[index];
-        const size_t begin = !begins_before && run->delimited && index == run->last_delimited ? run->tail_begin : 0;
-        const size_t stop = !ends_behind && index == run->first_delimited ? run->head_end : buffer.size;
-        add(buffer.data + begin, stop - begin, begin ? 0 : buffer.before);
-    }
-    job->spans |= ends_behind ? job->bytes > 0 : job->lost || job->bytes + job->let_go > run->head_end;
-    if (ends_behind) take_fragments(origin, run->last + 1, span.last, true, job, call);
+void StreamEngine::open_tally(const Run& run, uint32_t waits) {
+    Tally& tally = run.origin->outstanding->tallies[run.first];
+    tally_count_++;
+    tally.last = run.last;
+    tally.bytes = run.bytes;
+    tally.waits = waits;
 }
 
-// Moves the fragments of a record at these positions into a job; the one at `to` is the record's end if `to_head`.
-void StreamEngine::take_fragments(Origin& origin, uint64_t from, uint64_t to, bool to_head, Job* job, Call& call) {
-    auto& fragments = origin.outstanding->fragments;
+// The record that ends in the run: in one go with the run's own records if it is nothing special, else a job by itself.
+void StreamEngine::claim_head(const Run& run, const SequenceSpan& span, RunJob* own, StreamCall& call) {
+    auto head = std::make_unique<SpanningJob>();
+    head->origin = run.origin;
+    head->run_first = run.first;
+    head->run_last = run.last;
+    head->position = span.last;
+    head->parts = 1;
+    head->lost = run.lost;
+    take_tails(span.first, run.first - 1, head.get(), call);
+    head->offset = -int64_t(head->whole_bytes());
+    const uint64_t size = head->whole_bytes() + run.bytes_before(run.head_end);
+    counts_.spanning += head->spans || head->lost || size > run.head_end.offset;
+    const bool fits = size + run.bytes <= options_.max_record_bytes && !head->let_go && !head->lost && !head->reported;
+    if (fits && run.buffers.back().size < joined_buffer) {
+        own->records_from = RunPosition::From::start;
+        own->pieces = std::move(head->pieces);
+        own->bytes = head->bytes;
+        own->offset = head->offset;
+        own->stream_start = head->stream_start;
+        own->parts++;
+        return;
+    }
+    run.each_between(run.begin(), run.head_end, [&](const Piece& piece) { head->add(piece); });
+    call.jobs.push_back(std::move(head));
+}
+
+// The pieces of the run's own records: from its first byte if the spanning record is with them or the stream begins here,
+// else behind that.
+void StreamEngine::add_own_records(const Run& run, RunJob* own) const {
+    own->pieces_before = own->pieces.size();
+    own->piece_position = run.last + 1;
+    if (!run.delimited || run.lost) return;
+    const bool merged = own->records_from == RunPosition::From::start;
+    const Run::Point from = merged || run.first == 1 ? run.begin() : run.head_end;
+    if (!merged) {
+        own->stream_start = run.first == 1;
+        own->offset = int64_t(run.bytes_before(from));
+    }
+    own->piece_position = run.first + from.buffer;
+    run.each_between(from, run.tail_begin, [own](const Piece& piece) { own->add(piece); });
+}
+
+// The record that goes on behind the run to a buffer that came earlier.
+std::unique_ptr<SpanningJob> StreamEngine::claim_behind(const Run& run, const SequenceSpan& span, StreamCall& call) {
+    auto job = std::make_unique<SpanningJob>();
+    job->origin = run.origin;
+    job->position = span.last;
+    job->parts = 1;
+    job->lost = run.lost;
+    if (span.first < run.first)
+        take_tails(span.first, run.first - 1, job.get(), call);
+    else if (run.first == 1 && !run.delimited)
+        job->stream_start = true;
+    const Run::Point from = span.first < run.first ? run.begin() : run.open_begin();
+    run.each_between(from, run.end(), [&](const Piece& piece) { job->add(piece); });
+    job->spans |= job->bytes > 0;
+    take_tails(run.last + 1, span.last - 1, job.get(), call);
+    take_head(span.last, job.get(), call);
+    counts_.spanning += job->spans;
+    return job;
+}
+
+// The record that the stream's end ends.
+std::unique_ptr<SpanningJob> StreamEngine::claim_unterminated(Origin& origin, const SequenceSpan& span,
+                                                              StreamCall& call) {
+    auto job = std::make_unique<SpanningJob>();
+    job->origin = &origin;
+    job->position = job->run_first = span.last;
+    job->unterminated = true;
+    take_tails(span.first, span.last, job.get(), call);
+    job->offset = -int64_t(job->whole_bytes());
+    return job;
+}
+
+// Moves what buffers at these positions left behind for the record that follows them into a job.
+void StreamEngine::take_tails(uint64_t from, uint64_t to, SpanningJob* job, StreamCall& call) {
+    auto& fragments = job->origin->outstanding->fragments;
     for (auto next = fragments.lower_bound(from); next != fragments.end() && next->first <= to;) {
         Fragments& f = next->second;
-        const bool as_head = to_head && next->first == to;
-        OwnedBytes& bytes = as_head ? f.head : f.tail;
-        if (as_head) {
-            // Positions count from the first buffer that the head has bytes of, which its tally knows.
-            auto tally = origin.outstanding->tallies.upper_bound(to);
-            job->run_first = (--tally)->first;
-            job->run_last = tally->second.last;
-            job->offset = -int64_t(job->bytes + job->let_go);
-            job->spans |= f.head_spans;
-        } else {
-            job->spans |= bytes.size + f.let_go > 0;
-            job->let_go += f.let_go;
-            job->reported |= f.reported;
-            job->stream_start |= f.from_start;
-        }
+        job->spans |= f.tail.size + f.let_go > 0;
+        job->let_go += f.let_go;
+        job->reported |= f.reported;
+        job->stream_start |= f.from_start;
         job->lost |= f.lost;
-        counts_.pending_bytes -= bytes.size;
-        job->bytes += bytes.size;
-        if (bytes.size) {
-            job->pieces.push_back(Piece{bytes.data(), bytes.size});
-            call.owners.push_back(std::move(bytes));
-        }
-        bytes = OwnedBytes{};
-        (as_head ? f.has_head : f.has_tail) = false;
-        if (f.has_head || f.has_tail) {
-            ++next;
-        } else {
-            next = fragments.erase(next);
-            counts_.pending_buffers--;
-        }
+        f.has_tail = false;
+        take_bytes(&f.tail, job, call);
+        next = erase_if_empty(fragments, next);
     }
+}
+
+// The end of a record that a buffer kept for it. Positions count from the first buffer that the head has bytes of, which
+// its tally knows.
+void StreamEngine::take_head(uint64_t position, SpanningJob* job, StreamCall& call) {
+    Outstanding& work = *job->origin->outstanding;
+    const auto tally = std::prev(work.tallies.upper_bound(position));
+    job->run_first = tally->first;
+    job->run_last = tally->second.last;
+    job->offset = -int64_t(job->whole_bytes());
+    const auto at = work.fragments.find(position);
+    Fragments& f = at->second;
+    job->spans |= f.head_spans;
+    job->lost |= f.lost;
+    f.has_head = false;
+    take_bytes(&f.head, job, call);
+    erase_if_empty(work.fragments, at);
+}
+
+void StreamEngine::take_bytes(OwnedBytes* bytes, SpanningJob* job, StreamCall& call) {
+    counts_.pending_bytes -= bytes->size;
+    if (!bytes->size) return;
+    job->add(Piece{bytes->data(), bytes->size});
+    call.owners.push_back(bytes->take());
+}
+
+StreamEngine::FragmentsAt StreamEngine::erase_if_empty(std::map<uint64_t, Fragments>& fragments, FragmentsAt at) {
+    if (at->second.has_head || at->second.has_tail) return std::next(at);
+    counts_.pending_buffers--;
+    return fragments.erase(at);
 }
 
 // The caller's buffers are free when the call returns: what stays is copied.
@@ -241,16 +232,17 @@ void StreamEngine::keep_fragments(Origin& origin, const Run& run, bool head, boo
         counts_.pending_buffers += fragments.size() - before;
         return kept;
     };
+    const auto keep = [&](const Run::Point& from, const Run::Point& to, OwnedBytes* kept) {
+        const size_t size_before = kept->size;
+        run.each_between(from, to, [kept](const Piece& piece) { kept->append(piece.data, piece.size); });
+        counts_.pending_bytes += kept->size - size_before;
+    };
     if (head) {
-        Fragments& kept = entry(run.first + run.first_delimited);
+        Fragments& kept = entry(run.first + run.head_end.buffer);
         kept.has_head = true;
         kept.lost = run.lost;
-        if (!run.lost) {
-            for (size_t i = 0; i < run.first_delimited; i++) kept.head.append(run.buffers[i].data, run.buffers[i].size);
-            kept.head.append(run.buffers[run.first_delimited].data, run.head_end);
-            kept.head_spans = kept.head.size > run.head_end;
-        }
-        counts_.pending_bytes += kept.head.size;
+        if (!run.lost) keep(run.begin(), run.head_end, &kept.head);
+        kept.head_spans = kept.head.size > run.head_end.offset;
     }
     if (!tail) return;
     const bool follows = !run.delimited && run.first == run.prefix_before + 1;
@@ -260,24 +252,17 @@ void StreamEngine::keep_fragments(Origin& origin, const Run& run, bool head, boo
         if (at != fragments.begin() && (--at)->second.has_tail) before = &at->second;
     }
     // A record that is too long already is only counted on, so that it cannot grow without bound.
-    if (before && !run.lost && origin.outstanding->open_bytes >= too_many_bytes()) {
+    if (before && !run.lost && origin.outstanding->open_bytes >= options_.too_many_bytes()) {
         before->let_go += run.bytes;
         return;
     }
     const bool joins =
         before && !before->lost && before->tail.size + run.bytes <= joined_tail && !before->let_go && !run.lost;
-    Fragments& kept = joins ? *before : entry(run.delimited ? run.first + run.last_delimited : run.first);
+    Fragments& kept = joins ? *before : entry(run.first + run.open_begin().buffer);
     kept.has_tail = true;
     kept.lost |= run.lost;
     kept.from_start |= run.first == 1 && !run.delimited;
-    const size_t size_before = kept.tail.size;
-    if (!run.lost) {
-        for (size_t i = run.delimited ? run.last_delimited : 0; i < run.buffers.size(); i++) {
-            const size_t begin = run.delimited && i == run.last_delimited ? run.tail_begin : 0;
-            kept.tail.append(run.buffers[i].data + begin, run.buffers[i].size - begin);
-        }
-    }
-    counts_.pending_bytes += kept.tail.size - size_before;
+    if (!run.lost) keep(run.open_begin(), run.end(), &kept.tail);
 }
 
 // How long the record has become that is open behind the prefix; every fragment is passed once.
@@ -290,7 +275,7 @@ void StreamEngine::follow_open_record(Origin& origin, const Run& run) {
     auto at = anew ? work.fragments.lower_bound(delimiter) : work.fragments.upper_bound(run.last);
     for (; at != work.fragments.end() && at->first <= prefix; ++at)
         if (at->second.has_tail) work.open_bytes += at->second.tail.size + at->second.let_go;
-    if (work.open_bytes >= too_many_bytes()) report_open_record(origin);
+    if (work.open_bytes >= options_.too_many_bytes()) report_open_record(origin);
 }
 
 // The open record is too long, however it goes on: that is said now, and its bytes are let go.
@@ -301,33 +286,29 @@ void StreamEngine::report_open_record(Origin& origin) {
     if (begin == end) return;
     for (auto at = begin; at != end; ++at)
         if (at->second.lost || at->second.reported) return;  // of a lost buffer's record only the loss is reported
-    RowError error;
-    error.code = ErrorCode::record_too_long;
-    error.sequence = origin.ring.prefix();
-    error.byte_offset = -int64_t(work.open_bytes);
-    error.record = at_run_end;
-    const size_t most = std::min<uint64_t>(raw_most, options_.max_record_bytes);
-    Fragments& kept = begin->second;
+    const size_t most = std::min<uint64_t>(partial_raw_most, options_.max_record_bytes);
+    std::string raw;
+    uint64_t let_go = 0;
     for (auto at = begin; at != end;) {
         Fragments& f = at->second;
-        const size_t more = std::min(f.tail.size, most - error.raw.size());
-        error.raw.append(reinterpret_cast<const char*>(f.tail.data()), more);
+        raw.append(reinterpret_cast<const char*>(f.tail.data()), std::min(f.tail.size, most - raw.size()));
         counts_.pending_bytes -= f.tail.size;
-        if (&f != &kept) kept.let_go += f.let_go;
-        kept.let_go += f.tail.size;
+        let_go += f.let_go + f.tail.size;
         f.tail = OwnedBytes{};
-        if (&f == &kept) {
-            ++at;
-        } else {
-            at = work.fragments.erase(at);
-            counts_.pending_buffers--;
-        }
+        f.has_tail = at == begin;
+        at = erase_if_empty(work.fragments, at);
     }
-    kept.reported = true;
-    error.found = error.raw.substr(0, 200);
+    begin->second.let_go = let_go;
+    begin->second.reported = true;
     counts_.decode.records++;
     counts_.decode.rejected++;
-    (--work.tallies.upper_bound(origin.ring.prefix()))->second.errors.push_back(std::move(error));
+    // Behind a header that long no column can be found.
+    const bool header = origin.preamble_open && work.preamble.too_long;
+    const ErrorCode code = header ? ErrorCode::header : ErrorCode::record_too_long;
+    std::prev(work.tallies.upper_bound(origin.ring.prefix()))
+        ->second.findings.emplace_back(
+            Finding::of_record(code, reinterpret_cast<const uint8_t*>(raw.data()), raw.size()),
+            RunPosition{RunPosition::From::end, -int64_t(work.open_bytes), 0, origin.ring.prefix()});
 }
 
 }  // namespace formatter

@@ -1,9 +1,11 @@
 #include "engine/values/exact_values.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
 
+#include "engine/columns/half_floats.hpp"
 #include "engine/values/decimal_floats.hpp"
 
 namespace formatter {
@@ -135,7 +137,66 @@ bool parse_usual_float(const uint8_t* at, const uint8_t* end, uint8_t decimal_po
 
 }  // namespace
 
+namespace {
+
+// The digits of a number that is written correctly and not zero, from its first one that is not zero.
+struct SignificantDigits {
+    const uint8_t* at;
+    const uint8_t* end;
+    uint8_t decimal_point;
+    int64_t power;  // of ten, of the first digit
+
+    SignificantDigits(Bytes number, uint8_t point) : at(number.data), end(at + number.size), decimal_point(point) {
+        const uint8_t* const mantissa_end = std::find_if(at, end, [](uint8_t c) { return lower(c) == 'e'; });
+        int64_t exponent = 0;
+        for (const uint8_t* e = mantissa_end; e < end; e++)
+            if (is_digit(*e) && exponent < 1000000000) exponent = exponent * 10 + (*e - '0');
+        const bool below_one = mantissa_end < end && mantissa_end[1] == '-';
+        if (*at == '-' || *at == '+') at++;
+        end = mantissa_end;
+        power = std::find(at, end, decimal_point) - at - 1 + (below_one ? -exponent : exponent);
+        for (; *at == '0' || *at == decimal_point; at++) power -= *at == '0';
+    }
+    int next() {
+        if (at < end && *at == decimal_point) at++;
+        return at < end ? *at++ - '0' : 0;
+    }
+};
+
+// Whether the number that `field` writes is smaller (-1) or larger (1) than a tie between two halves, by magnitude.
+int compare_to_tie(Bytes field, uint8_t decimal_point, double tie) {
+    constexpr int decimals = 25;  // ties are multiples of 2^-25, and less than 2^16
+    char text[40];
+    const char* const end =
+        std::to_chars(text, text + sizeof text, std::fabs(tie), std::chars_format::fixed, decimals).ptr;
+    SignificantDigits ours(field, decimal_point);
+    SignificantDigits exact(Bytes{reinterpret_cast<const uint8_t*>(text), size_t(end - text)}, '.');
+    if (ours.power != exact.power) return ours.power < exact.power ? -1 : 1;
+    while (ours.at < ours.end || exact.at < exact.end) {
+        const int difference = ours.next() - exact.next();
+        if (difference) return difference < 0 ? -1 : 1;
+    }
+    return 0;
+}
+
+// By the nearest double, and where that lies between two halves by the digits.
+ErrorCode parse_half(Bytes field, uint8_t decimal_point, double* out) {
+    double value = 0;
+    const ErrorCode code = parse_float(field, ColumnType::float64, decimal_point, &value);
+    if (code != ErrorCode::none) return code;
+    NearestHalf half = nearest_half(value);
+    if (half.tie) {
+        const int side = compare_to_tie(field, decimal_point, value);
+        if (side) half = nearest_half(std::nextafter(value, side < 0 ? 0 : std::copysign(HUGE_VAL, value)));
+    }
+    *out = widened_half(half.bits);
+    return std::isinf(*out) && !std::isinf(value) ? ErrorCode::overflow : ErrorCode::none;
+}
+
+}  // namespace
+
 ErrorCode parse_float(Bytes field, ColumnType type, uint8_t decimal_point, double* out) {
+    if (type == ColumnType::float16) return parse_half(field, decimal_point, out);
     const uint8_t* at = field.data;
     const uint8_t* end = at + field.size;
     bool negative = false;

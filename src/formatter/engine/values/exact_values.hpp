@@ -7,7 +7,7 @@
 #include <string>
 
 #include "engine/columns/columns.hpp"
-#include "engine/columns/row_errors.hpp"
+#include "engine/columns/error_codes.hpp"
 
 namespace formatter {
 
@@ -19,7 +19,7 @@ struct Bytes {
 
 // [+-]?digits within the column's integer type. Unsigned results come back as their two's complement.
 ErrorCode parse_integer(Bytes, ColumnType, int64_t* out);
-// Decimal or exponent notation, inf, nan; correctly rounded for the type. float32 results are exact in a double.
+// Decimal or exponent notation, inf, nan; correctly rounded for the type. float16 and float32 results are exact in a double.
 ErrorCode parse_float(Bytes, ColumnType, uint8_t decimal_point, double* out);
 ErrorCode parse_decimal(Bytes, uint8_t precision, int scale, uint8_t decimal_point, __int128* out);
 ErrorCode parse_date(Bytes, int32_t* out);

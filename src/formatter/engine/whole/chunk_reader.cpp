@@ -14,19 +14,21 @@ class ChunkReading {
     ChunkReading(const Framing& framing, RecordDecoder& decoder, const ChunkLimits& limits, ChunkRows* out)
         : framing_(framing), decoder_(decoder), limits_(limits), out_(out) {}
 
-    void read(const PlacedChunk& chunk) {
+    void read(size_t number, const PlacedChunk& chunk) {
+        number_ = number;
         ScanState state = unpacked_state(framing_, chunk.state);
         if (const size_t width = framing_.fixed_size()) state.count = uint64_t(chunk.byte_offset) % width;
         const uint64_t quotes = framing_.count_quotes(chunk.data, chunk.size);
-        const FrameEnds ends = framing_.ends_after(chunk.data, chunk.size, quotes, &state);
+        const RecordEnds ends = framing_.ends_after(chunk.data, chunk.size, quotes, &state);
         size_t last = ends.any() ? ends.last : 0;
-        if (last == FrameEnds::later) last = framing_.last_end(chunk.data, chunk.size, state.inside);
+        if (last == RecordEnds::later) last = framing_.last_end(chunk.data, chunk.size, state.inside);
         records_ = 0;
         stream_start_ = chunk.stream_start;
         size_t at = chunk.begin == PlacedChunk::carried ? 0 : size_t(chunk.begin);
         const bool joins = chunk.carry_size && chunk.begin == PlacedChunk::carried;
         if (ends.any() && joins) {
             at = ends.first;
+            make_room(chunk.carry_size + at);  // not once the bytes are joined: rows that leave take theirs with them
             const uint8_t* joined = join(chunk, at);
             complete(joined, chunk.carry_size + at, chunk, -int64_t(chunk.carry_size));
             out_->spanning += records_;
@@ -40,14 +42,25 @@ class ChunkReading {
         joined_.clear();
         if (decoder_.rows() == 0) return;
         handed_out_ += decoder_.rows();
-        out_->result.batches.emplace_back();
-        decoder_.export_batch(&out_->result.batches.back());
+        out_->batches.emplace_back();
+        decoder_.export_batch(&out_->batches.back());
     }
 
     uint64_t rows() {
         decoder_.materialize();
         joined_.clear();
         return handed_out_ + decoder_.rows();
+    }
+
+    void take_findings() {
+        for (FindingAt<PlacePosition>& found : decoder_.findings) {
+            const ChunkPlace& place = places_[found.at.record.place];
+            const StretchPosition position{place.begin.bytes + found.at.bytes,
+                                           place.begin.records + found.at.record.records};
+            out_->findings.push_back({place.chunk, {std::move(found), position}});
+        }
+        decoder_.findings.clear();
+        out_->counters.take(&decoder_.counters);
     }
 
   private:
@@ -61,7 +74,8 @@ class ChunkReading {
     }
 
     void place(const PlacedChunk& chunk, int64_t at) {
-        decoder_.place(Place{chunk.sequence, chunk.byte_offset + at, records_, stream_start_});
+        decoder_.place(Place{uint32_t(places_.size()), stream_start_});
+        places_.push_back({number_, {chunk.byte_offset + at, records_}});
     }
 
     void complete(const uint8_t* data, size_t size, const PlacedChunk& chunk, int64_t at) {
@@ -70,7 +84,7 @@ class ChunkReading {
             if (full()) hand_out();
             const size_t more = decoder_.index(data + used, size - used, limits_.max_rows - decoder_.rows());
             used += more;
-            if (more == 0 && !full()) break;  // blank lines at most
+            if (more == 0 && !full() && !make_room(size - used)) break;  // blank lines at most
         }
         records_ += decoder_.records_placed();
         stream_start_ = false;
@@ -78,12 +92,20 @@ class ChunkReading {
     }
 
     void end_stream(const PlacedChunk& chunk, bool joins, size_t at) {
-        const uint8_t* data = joins ? join(chunk, chunk.size) : chunk.data + at;
         const size_t size = joins ? chunk.carry_size + chunk.size : chunk.size - at;
         if (size == 0) return;
+        make_room(size);
+        const uint8_t* data = joins ? join(chunk, chunk.size) : chunk.data + at;
         place(chunk, joins ? -int64_t(chunk.carry_size) : int64_t(at));
         decoder_.index_unterminated(data, size);
         if (joins) out_->spanning += decoder_.records_placed();
+    }
+
+    // For so many bytes more in the batch. Whether some had to be made.
+    bool make_room(size_t size) {
+        if (decoder_.rows() == 0 || decoder_.fits(size)) return false;
+        hand_out();
+        return true;
     }
 
     bool full() const {
@@ -94,7 +116,13 @@ class ChunkReading {
     RecordDecoder& decoder_;
     const ChunkLimits& limits_;
     ChunkRows* out_;
+    struct ChunkPlace {
+        size_t chunk;
+        StretchPosition begin;
+    };
+    std::vector<ChunkPlace> places_;  // that the decoder was told of
     std::vector<std::unique_ptr<uint8_t[]>> joined_;  // rows that wait in the decoder may point into these
+    size_t number_ = 0;  // of the chunk that is being read
     uint64_t records_ = 0;
     uint64_t handed_out_ = 0;
     bool stream_start_ = false;
@@ -109,13 +137,11 @@ void read_chunks(const RecordFormat& format, RecordDecoder& decoder, const Place
     for (size_t i = 0; i < count; i++) bytes += chunks[i].carry_size + chunks[i].size;
     decoder.expect(bytes);
     for (size_t i = 0; i < count; i++) {
-        reading.read(chunks[i]);
+        reading.read(i, chunks[i]);
         if (limits.count_rows) out->rows_through.push_back(reading.rows());
     }
     reading.hand_out();
-    out->result.errors.swap(decoder.errors);
-    out->result.counters = decoder.counters;
-    decoder.counters = DecodeCounters{};
+    reading.take_findings();
 }
 
 }  // namespace formatter

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "engine/whole/range_reader.hpp"
+#include "engine/records/record_format.hpp"
 
 namespace formatter {
 
@@ -19,12 +19,18 @@ struct PlacedChunk {
     int64_t begin = carried;  // else: a record begins here, and what is before is none
     bool stream_start = false;  // the first record here is the origin's first
     bool ends_stream = false;  // what is left at the end is a record, too
-    uint64_t sequence = 0;
     int64_t byte_offset = 0;  // of data[0] in its origin
 };
 
+struct ChunkFinding {
+    size_t chunk;  // of those given: the one its record ends in
+    FindingAt<StretchPosition> what;
+};
+
 struct ChunkRows {
-    RangeResult result;  // errors: absolute bytes, the chunk they end in, records counted from that chunk's first
+    std::vector<ArrowArray> batches;
+    std::vector<ChunkFinding> findings;
+    DecodeCounters counters;
     std::vector<uint64_t> rows_through;  // each chunk, if asked for
     uint64_t spanning = 0;  // of the records, those that began in an earlier chunk
 };

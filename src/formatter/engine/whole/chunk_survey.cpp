@@ -12,22 +12,6 @@ constexpr size_t evidence_window = 64 << 10;
 constexpr size_t first_stretch = 64;  // states merge early
 constexpr size_t longest_stretch = 64 << 10;
 
-std::vector<ScanState> possible_states(const CsvFormat& csv) {
-    std::vector<ScanState> states;
-    const auto add = [&states](bool inside, bool escaped, bool comment, bool start, uint8_t matched, uint8_t mark) {
-        states.push_back(ScanState{inside, escaped, comment, start, matched, mark});
-    };
-    const uint8_t endings = uint8_t(csv.record_end.size());
-    for (uint8_t mark = 0; mark < 4; mark++) add(false, false, false, mark == 0 || mark == 3, 0, mark);
-    for (uint8_t matched = 0; matched < endings; matched++) add(false, false, false, false, matched, 3);
-    if (csv.escaping) add(false, true, false, false, 0, 3);
-    if (csv.quoting) add(true, false, false, false, 0, 3);
-    if (csv.quoting && csv.escaping) add(true, true, false, false, 0, 3);
-    for (uint8_t matched = 0; csv.commenting && matched < endings; matched++)
-        add(false, false, true, false, matched, 3);
-    return states;
-}
-
 struct Course {
     ScanState state;
     uint16_t packed;
@@ -36,7 +20,7 @@ struct Course {
 
 void follow_states(const Framing& framing, const uint8_t* data, size_t size, ChunkSurvey* survey) {
     std::vector<Course> going;
-    for (const ScanState& state : possible_states(*framing.csv)) {
+    for (const ScanState& state : framing.scanner->possible_states()) {
         const uint16_t packed = packed_state(framing, state);
         going.push_back({state, packed, {survey->courses.size()}});
         survey->courses.push_back({packed, packed, ChunkCourse::none});
@@ -44,10 +28,10 @@ void follow_states(const Framing& framing, const uint8_t* data, size_t size, Chu
     for (size_t at = 0, stretch = first_stretch; at < size; stretch = std::min(2 * stretch, longest_stretch)) {
         const size_t count = std::min(stretch, size - at);
         for (Course& course : going) {
-            const BufferScan scan = scan_buffer(*framing.csv, data + at, count, &course.state);
+            const RecordEnds ends = framing.scanner->scan(data + at, count, &course.state, false);
             course.packed = packed_state(framing, course.state);
-            if (scan.last_end == BufferScan::none) continue;
-            for (size_t member : course.members) survey->courses[member].last_end = uint32_t(at + scan.last_end);
+            if (!ends.any()) continue;
+            for (size_t member : course.members) survey->courses[member].last_end = uint32_t(at + ends.last);
         }
         for (size_t i = 0; i < going.size(); i++) {
             for (size_t j = going.size() - 1; j > i; j--) {
@@ -84,17 +68,13 @@ ScanState unpacked_state(const Framing& framing, uint16_t packed) {
     return s;
 }
 
-uint16_t first_state(const Framing& framing) {
-    ScanState state;
-    state.mark = 0;
-    return packed_state(framing, state);
-}
+uint16_t first_state(const Framing& framing) { return packed_state(framing, ScanState::of_stream_start()); }
 
 void survey_chunk(const Framing& framing, const uint8_t* data, size_t size, ChunkSurvey* survey) {
     survey->courses.clear();
     survey->likely = 0;
     if (framing.kind == FramingKind::stateless) {
-        const FrameEnds ends = framing.ends_anywhere(data, size);
+        const RecordEnds ends = framing.ends_anywhere(data, size);
         survey->courses.push_back({0, 0, ends.any() ? uint32_t(ends.last) : ChunkCourse::none});
         return;
     }
@@ -106,8 +86,7 @@ void survey_chunk(const Framing& framing, const uint8_t* data, size_t size, Chun
     } else {
         follow_states(framing, data, size, survey);
     }
-    const CsvFormat& csv = *framing.csv;
-    const bool inside = csv.quoting && guess_inside(csv, data, size, 0);
+    const bool inside = framing.bytes.quoting && guess_inside(framing, data, size, 0);
     if (framing.kind == FramingKind::parity) {
         survey->likely = inside;
         return;
@@ -120,19 +99,20 @@ void survey_chunk(const Framing& framing, const uint8_t* data, size_t size, Chun
         if (survey->courses[i].start == packed) survey->likely = i;
 }
 
-bool guess_inside(const CsvFormat& csv, const uint8_t* data, size_t size, size_t at) {
-    const auto separates = [&csv](uint8_t c) {
-        return c == uint8_t(csv.delimiter[0]) || c == uint8_t(csv.record_end[0]);
+bool guess_inside(const Framing& framing, const uint8_t* data, size_t size, size_t at) {
+    const uint8_t quote = framing.bytes.quote;
+    const auto separates = [&framing](uint8_t c) {
+        return c == framing.bytes.delimiter || c == framing.bytes.record_end;
     };
     const size_t end = std::min(size, at + evidence_window);
     bool odd = false;
     for (size_t i = at; i < end; i++) {
-        const void* found = std::memchr(data + i, csv.quote, end - i);
+        const void* found = std::memchr(data + i, quote, end - i);
         if (!found) break;
         i = size_t(static_cast<const uint8_t*>(found) - data);
         const bool separator_before = i > 0 && separates(data[i - 1]);
         const bool separator_behind = i + 1 < size && (separates(data[i + 1]) || data[i + 1] == '\r');
-        const bool quote_near = (i > 0 && data[i - 1] == csv.quote) || (i + 1 < size && data[i + 1] == csv.quote);
+        const bool quote_near = (i > 0 && data[i - 1] == quote) || (i + 1 < size && data[i + 1] == quote);
         const bool at_edge = i == 0 || i + 1 == size;  // what stands beyond is not known
         if (!at_edge && !quote_near && separator_before != separator_behind) return odd == separator_before;
         odd = !odd;

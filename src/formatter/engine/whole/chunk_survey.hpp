@@ -32,6 +32,6 @@ void survey_chunk(const Framing&, const uint8_t* data, size_t size, ChunkSurvey*
 
 // Whether `at` lies inside quotes, by the first quote behind it whose neighbours leave no doubt in well-formed input:
 // a separator before and text behind opens, text before and a separator behind closes. No quote near: outside.
-bool guess_inside(const CsvFormat&, const uint8_t* data, size_t size, size_t at);
+bool guess_inside(const Framing&, const uint8_t* data, size_t size, size_t at);
 
 }  // namespace formatter

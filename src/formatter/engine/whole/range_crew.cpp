@@ -44,6 +44,7 @@ void RangeCrew::begin(const CrewWindow& window) {
     tasks_.clear();
     taken_ = given_ = 0;
     expected_ = window.first_record;
+    open_ = false;
     cut_ranges();
     // The end itself is looked at, too, where it can be wrong: with nothing left, nothing else would.
     const bool begun = window.first_record > 0 || window.byte_offset > 0;
@@ -122,14 +123,10 @@ void RangeCrew::work_on(size_t number, RecordDecoder& decoder, std::unique_lock<
     const bool begin_known = number == given_;
     const size_t begin = begin_known ? expected_ : tasks_[number].begin;
     const size_t end = tasks_[number].end;
+    const bool covered = open_ || begin > end;  // by one record
     under_way_++;
     held.unlock();
-    RangeResult result;
-    if (begin <= end) {
-        result = read(begin, end, begin_known, decoder);
-    } else {  // one record covers the whole range
-        result.first_record = result.next_record = begin;
-    }
+    RangeResult result = covered ? passed(begin) : read(begin, end, begin_known, decoder);
     held.lock();
     under_way_--;
     tasks_[number].result = std::move(result);
@@ -147,7 +144,7 @@ void RangeCrew::wait_for_range(std::unique_lock<std::mutex>& held) {
     if (ranges_done_.load(std::memory_order_relaxed) == before) range_done_.wait(held);
 }
 
-bool RangeCrew::next(RangeResult* out) {
+bool RangeCrew::next(CrewRange* out) {
     std::unique_lock<std::mutex> held(lock_);
     while (given_ < tasks_.size()) {
         while (!tasks_[given_].done) {
@@ -158,21 +155,25 @@ bool RangeCrew::next(RangeResult* out) {
         }
         Task& task = tasks_[given_];
         RangeResult result = std::move(task.result);
-        if (result.first_record != expected_) {  // the guess was wrong
+        if (open_ || result.first_record != expected_) {  // the guess was wrong
             release_batches(&result);
             const size_t begin = expected_, end = task.end;
+            const bool covered = open_ || begin > end;
             held.unlock();
-            result = RangeResult{};
-            if (begin <= end)
-                result = read(begin, end, true, *decoder_);
-            else
-                result.next_record = begin;
+            result = covered ? passed(begin) : read(begin, end, true, *decoder_);
             held.lock();
         }
         expected_ = result.next_record;
+        open_ |= result.open;
         given_++;
         if (threads_ > 1) work_to_do_.notify_one();
-        *out = std::move(result);
+        out->records = result.records;
+        out->batches = std::move(result.batches);
+        out->counters = result.counters;
+        for (FindingAt<StretchPosition>& found : result.findings)
+            out->findings.emplace_back(std::move(found),
+                                       OriginPosition{0, found.at.bytes, records_given_ + found.at.records});
+        records_given_ += result.records;
         return true;
     }
     return false;

@@ -30,6 +30,13 @@ struct CrewWindow {
     int64_t byte_offset = 0;
 };
 
+struct CrewRange {
+    uint64_t records = 0;
+    std::vector<ArrowArray> batches;
+    std::vector<FindingAt<OriginPosition>> findings;
+    DecodeCounters counters;
+};
+
 class RangeCrew {
   public:
     RangeCrew(RecordFormat format, unsigned threads, uint64_t max_rows, uint64_t max_batch_bytes);
@@ -38,8 +45,9 @@ class RangeCrew {
     RangeCrew& operator=(const RangeCrew&) = delete;
 
     void begin(const CrewWindow&);
-    // The next range's result; false when the window is read. One thread asks.
-    bool next(RangeResult*);
+    // What the next range holds; false when the window is read. One thread asks. Records are counted from the first one
+    // that the crew handed out.
+    bool next(CrewRange*);
     // Behind the last record handed out.
     size_t used() const { return expected_; }
     // Waits for ranges under way and forgets the window.
@@ -62,6 +70,12 @@ class RangeCrew {
     bool may_take() const { return taken_ < tasks_.size() && taken_ < given_ + ahead_; }
     bool all_taken() const { return taken_ == tasks_.size(); }
     RangeResult read(size_t begin, size_t end, bool begins_record, RecordDecoder& decoder) const;
+    // Of a range where no record begins.
+    static RangeResult passed(size_t next_record) {
+        RangeResult result;
+        result.first_record = result.next_record = next_record;
+        return result;
+    }
 
     const RecordFormat format_;
     const unsigned threads_;
@@ -82,6 +96,8 @@ class RangeCrew {
     size_t under_way_ = 0;
     std::atomic<uint32_t> ranges_done_{0};
     size_t expected_ = 0;  // where the first record not handed out starts
+    uint64_t records_given_ = 0;
+    bool open_ = false;  // it does not end within the window: no later range has a record
 };
 
 }  // namespace formatter

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/records/framing.hpp"
+#include "engine/records/record_format.hpp"
 
 namespace formatter {
 
@@ -28,14 +28,13 @@ struct RangeRequest {
 struct RangeResult {
     size_t first_record = 0;  // where the first owned record starts
     size_t next_record = 0;   // where the first record after the owned ones starts
-    uint64_t records = 0;     // error positions count records from the range's start
+    bool open = false;        // no later one does: the record there does not end within the bytes
+    uint64_t records = 0;
     std::vector<ArrowArray> batches;
-    std::vector<RowError> errors;
+    std::vector<FindingAt<StretchPosition>> findings;
     DecodeCounters counters;
 };
 
 RangeResult read_range(const RecordFormat&, RecordDecoder&, const RangeRequest&);
-
-RecordFormat csv_record_format(std::shared_ptr<const CsvFormat>);
 
 }  // namespace formatter

@@ -47,18 +47,21 @@ class RecordArrayReader {
         decoder_->row_records = &row_records_;
     }
 
-    // False if a run was not what it seemed: then all is to be read anew without runs.
+    // False if a run was not what it seemed: then all is to be read anew without runs. Or if it is too large.
     bool read(const RecordValue* values, size_t count) {
         for (size_t i = 0; i < count; i++) {
             first_record_[i] = ordinal_;
             if (values[i].null) continue;
             const RecordValue value = without_end(values[i]);
+            if (format_.keeps_text && value.size && std::memchr(value.data, '\n', value.size)) {
+                if (!end_run() || !read_as_it_is(value)) return false;
+                continue;
+            }
             if (runs_ && value.size && is_one_record(value)) {
                 if (!add_to_run(value, i)) return false;
                 continue;
             }
-            if (!end_run()) return false;
-            read_alone(value);
+            if (!end_run() || !read_alone(value)) return false;
         }
         if (!end_run()) return false;
         first_record_[count] = ordinal_;
@@ -66,8 +69,13 @@ class RecordArrayReader {
         return true;
     }
 
+    bool too_large() const { return too_large_; }
+
     RecordArrayResult result(const RecordValue* values, size_t count) {
         RecordArrayResult result;
+        result.too_large = too_large_;
+        if (too_large_) return result;
+        row_count_ = decoder_->rows();
         decoder_->export_batch(&result.batch);
         place_rows(&result, count);
         place_errors(&result, values, count);
@@ -88,7 +96,7 @@ class RecordArrayReader {
     bool is_one_record(const RecordValue& value) const {
         if (format_.line_ends_inside) return !is_space(value);
         if (*value.data <= ' ') return false;  // it may be blank, which is no record
-        if (std::memchr(value.data, format_.framing.record_end, value.size)) return false;
+        if (std::memchr(value.data, format_.framing.bytes.record_end, value.size)) return false;
         return format_.framing.kind == FramingKind::stateless ||
                format_.framing.count_quotes(value.data, value.size) % 2 == 0;
     }
@@ -123,19 +131,29 @@ class RecordArrayReader {
         return true;
     }
 
+    // All rows are to stand in one batch.
+    bool fits(size_t size) {
+        if (decoder_->fits(size)) return true;
+        decoder_->materialize();
+        too_large_ = decoder_->rows() != 0 && !decoder_->fits(size);
+        return !too_large_;
+    }
+
     bool end_run() {
         if (run_records_ == 0) return true;
-        decoder_->place(Place{0, 0, ordinal_ - run_records_, false});
+        place(ordinal_ - run_records_);
         const size_t size = arena_.used - run_begin_;
+        if (!fits(size)) return false;
         const size_t used = decoder_->index(arena_.bytes.get() + run_begin_, size, unlimited);
         const bool as_expected = used == size && decoder_->records_placed() == run_records_;
         run_records_ = 0;
         return as_expected;
     }
 
-    void read_alone(const RecordValue& value) {
-        decoder_->place(Place{0, 0, ordinal_, false});
+    bool read_alone(const RecordValue& value) {
+        place(ordinal_);
         const size_t size = value.size + record_end_.size();
+        if (!fits(size)) return false;
         if (!arena_.fits(size)) {
             decoder_->materialize();
             arena_.make_room(size);
@@ -149,8 +167,24 @@ class RecordArrayReader {
         }
         if (used < size) decoder_->index_unterminated(data + used, size - used - record_end_.size());
         ordinal_ += decoder_->records_placed();
+        return true;
     }
 
+    // By its text: line ends stay what they are.
+    bool read_as_it_is(const RecordValue& value) {
+        place(ordinal_);
+        if (!fits(value.size)) return false;
+        decoder_->index_unterminated(value.data, value.size);
+        ordinal_ += decoder_->records_placed();
+        return true;
+    }
+
+    void place(uint64_t ordinal) {
+        decoder_->place(Place{uint32_t(first_of_place_.size())});
+        first_of_place_.push_back(ordinal);
+    }
+
+    uint64_t ordinal_of(const PlaceRecord& record) const { return first_of_place_[record.place] + record.records; }
     uint64_t records_in(size_t value) const { return first_record_[value + 1] - first_record_[value]; }
     size_t value_of(uint64_t record) const {
         const auto after = std::upper_bound(first_record_.begin(), first_record_.end() - 1, record);
@@ -158,16 +192,20 @@ class RecordArrayReader {
     }
 
     void place_rows(RecordArrayResult* result, size_t count) const {
+        std::vector<uint64_t> row_ordinals(row_count_);
+        uint64_t* ordinal = row_ordinals.data();
+        for (const RecordRun& run : row_records_)
+            for (uint64_t first = ordinal_of(run.first), k = 0; k < run.count; k++) *ordinal++ = first + k;
         std::vector<bool> rejected(ordinal_, false);
-        for (const RowError& error : decoder_->errors)
-            if (error.record < ordinal_ && !error.row_kept) rejected[error.record] = true;
+        for (const FindingAt<PlacePosition>& found : decoder_->findings)
+            if (!found.row_kept) rejected[ordinal_of(found.at.record)] = true;
         result->row_of_value.assign(count, RecordArrayResult::no_row);
-        bool in_order = row_records_.size() == count;
+        bool in_order = row_ordinals.size() == count;
         size_t row = 0;
         for (size_t i = 0; i < count; i++) {
             int64_t* placed = &result->row_of_value[i];
             if (records_in(i) == 1 && !rejected[first_record_[i]]) *placed = RecordArrayResult::filtered;
-            for (; row < row_records_.size() && row_records_[row] < first_record_[i + 1]; row++)
+            for (; row < row_ordinals.size() && row_ordinals[row] < first_record_[i + 1]; row++)
                 if (records_in(i) == 1) *placed = int64_t(row);  // several records in one value are none
             in_order &= *placed == int64_t(i);
         }
@@ -175,22 +213,27 @@ class RecordArrayReader {
     }
 
     void place_errors(RecordArrayResult* result, const RecordValue* values, size_t count) {
-        for (RowError& error : decoder_->errors) {
-            const size_t value = value_of(error.record);
-            if (error.row_kept && result->row_of_value[value] == RecordArrayResult::filtered) continue;
-            error.byte_offset -= int64_t(base_[value]);
-            result->value_of_error.push_back(value);
-            result->errors.push_back(std::move(error));
+        for (FindingAt<PlacePosition>& found : decoder_->findings) {
+            const size_t value = value_of(ordinal_of(found.at.record));
+            if (found.row_kept && result->row_of_value[value] == RecordArrayResult::filtered) continue;
+            const ValuePosition position{value, found.at.bytes - int64_t(base_[value])};
+            if (format_.line_ends_inside) {
+                restore_line_ends(&found.found, values[value], position.bytes);
+                restore_line_ends(&found.raw, values[value], 0);
+            }
+            result->findings.emplace_back(std::move(found), position);
         }
         for (size_t i = 0; i < count; i++) {
             if (records_in(i) < 2) continue;
-            RowError error;
-            error.code = ErrorCode::several_records;
-            error.found.assign(reinterpret_cast<const char*>(values[i].data), std::min<size_t>(values[i].size, 200));
-            error.raw.assign(reinterpret_cast<const char*>(values[i].data), values[i].size);
-            result->value_of_error.push_back(i);
-            result->errors.push_back(std::move(error));
+            result->findings.emplace_back(
+                Finding::of_record(ErrorCode::several_records, values[i].data, values[i].size), ValuePosition{i});
         }
+    }
+
+    // What stood where a line was to be without them. `at`: where the text begins in the value.
+    static void restore_line_ends(std::string* text, const RecordValue& value, int64_t at) {
+        for (size_t i = 0; i < text->size() && size_t(at) + i < value.size; i++)
+            if ((*text)[i] == '\r' && value.data[size_t(at) + i] == '\n') (*text)[i] = '\n';
     }
 
     const RecordFormat& format_;
@@ -200,10 +243,13 @@ class RecordArrayReader {
     Arena arena_;
     uint64_t ordinal_ = 0;
     uint64_t run_records_ = 0;
+    uint64_t row_count_ = 0;
     size_t run_begin_ = 0;
     std::vector<uint64_t> first_record_;  // ordinal of the first record met in each value
     std::vector<size_t> base_;            // where a value stands in its run
-    std::vector<uint64_t> row_records_;
+    bool too_large_ = false;
+    std::vector<uint64_t> first_of_place_;  // ordinal of the first record of each place of the decoder
+    std::vector<RecordRun> row_records_;
 };
 
 }  // namespace
@@ -212,7 +258,7 @@ RecordArrayResult read_record_array(const RecordFormat& format, const RecordValu
                                     const std::string& record_end) {
     const bool runs = format.framing.kind != FramingKind::scanned && record_end.size() == 1;
     RecordArrayReader reader(format, record_end, count, runs);
-    if (reader.read(values, count)) return reader.result(values, count);
+    if (reader.read(values, count) || reader.too_large()) return reader.result(values, count);
     RecordArrayReader one_by_one(format, record_end, count, false);
     one_by_one.read(values, count);
     return one_by_one.result(values, count);

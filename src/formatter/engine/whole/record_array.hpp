@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "engine/records/framing.hpp"
+#include "engine/records/record_format.hpp"
 
 namespace formatter {
 
@@ -13,15 +13,20 @@ struct RecordValue {
     bool null;
 };
 
+struct ValuePosition {
+    size_t value = 0;  // of the array
+    int64_t bytes = 0;  // from its begin
+};
+
 struct RecordArrayResult {
     static constexpr int64_t no_row = -1;    // null, blank or rejected
     static constexpr int64_t filtered = -2;  // read, and dropped by the filter
 
+    bool too_large = false;  // a column has more text than its offsets can count: there is nothing else
     ArrowArray batch{};
     std::vector<int64_t> row_of_value;
     bool in_order = false;              // row i is value i, for all values
-    std::vector<uint64_t> value_of_error;
-    std::vector<RowError> errors;       // `byte_offset` counts from the value's start
+    std::vector<FindingAt<ValuePosition>> findings;
     DecodeCounters counters;
     std::vector<uint64_t> values_decoded;
 };

@@ -1,0 +1,40 @@
+# In: columns of binary rows as plain Python values, already checked by binary_plans.py.
+# Out: a Plan, as plans.pxi makes them for other formats.
+
+cdef extern from "engine/binary/binary_format.hpp" namespace "formatter" nogil:
+    cdef enum class BinaryReading(uint8_t):
+        copy
+    cdef cppclass BinaryField:
+        BinaryReading reading
+        uint32_t offset, width
+    cdef cppclass BinaryFormat(DecodeOptions):
+        vector[ColumnSpec] columns
+        vector[BinaryField] fields
+        uint32_t row_width
+        cbool has_rest, big_endian
+        LengthPrefix length
+
+cdef extern from "engine/binary/binary_record_format.hpp" namespace "formatter" nogil:
+    RecordFormat binary_record_format(shared_ptr[BinaryFormat])
+
+
+def binary_plan(dict options, list columns, Py_ssize_t output_columns, list filters):
+    """`columns`: dicts of a spec, a reading, an offset and a width, those of the output first."""
+    cdef Plan plan = Plan.__new__(Plan)
+    cdef shared_ptr[BinaryFormat] shared = make_shared[BinaryFormat]()
+    cdef BinaryFormat* binary = shared.get()
+    cdef BinaryField field
+    for column in columns:
+        binary.columns.push_back(column_spec(column["spec"]))
+        field.reading = <BinaryReading><uint8_t>column["reading"]
+        field.offset = column["offset"]
+        field.width = column["width"]
+        binary.fields.push_back(field)
+    binary.row_width = options["row_width"]
+    binary.has_rest = options["has_rest"]
+    binary.big_endian = options["big_endian"]
+    binary.length = length_prefix(options["length"])
+    fill_options(binary, options, output_columns, filters)
+    plan.format = binary_record_format(shared)
+    plan.column_names = tuple(column["spec"]["name"] for column in columns)
+    return plan

@@ -1,0 +1,347 @@
+#include "engine/binary/binary_decoder.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace formatter {
+namespace {
+
+constexpr size_t block_bytes = 128 << 10;  // rows and values stay in the second-level cache together
+constexpr size_t block_rows_most = 4096;
+
+template <typename T>
+T swapped(T value) {
+    if constexpr (sizeof(T) == 2) return T(__builtin_bswap16(uint16_t(value)));
+    if constexpr (sizeof(T) == 4) return T(__builtin_bswap32(uint32_t(value)));
+    if constexpr (sizeof(T) == 8) return T(__builtin_bswap64(uint64_t(value)));
+    return value;
+}
+
+template <typename T, bool swap>
+T load(const uint8_t* at) {
+    T value;
+    std::memcpy(&value, at, sizeof(T));
+    return swap ? swapped(value) : value;
+}
+
+// Where the rows' fields stand: at equal distances, or each by itself.
+struct Strided {
+    const uint8_t* first;
+    size_t stride;
+    const uint8_t* at(size_t row) const { return first + row * stride; }
+};
+
+template <typename Rows>
+struct Scattered {
+    const Rows* rows;
+    size_t offset;
+    const uint8_t* at(size_t row) const { return (*rows)[row].data + offset; }
+};
+
+template <typename T, bool swap, typename Places>
+void gather(const Places& places, size_t count, T* out) {
+    for (size_t i = 0; i < count; i++) out[i] = load<T, swap>(places.at(i));
+}
+
+template <bool swap, typename Places>
+void gather_wide(const Places& places, size_t count, uint64_t* out) {  // 16 bytes each, the low half first
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t* at = places.at(i);
+        out[2 * i] = load<uint64_t, swap>(at + (swap ? 8 : 0));
+        out[2 * i + 1] = load<uint64_t, swap>(at + (swap ? 0 : 8));
+    }
+}
+
+template <typename T, bool swap, typename Places>
+void gather_widened(const Places& places, size_t count, uint64_t* out) {
+    for (size_t i = 0; i < count; i++) {
+        const int64_t value = load<T, swap>(places.at(i));
+        out[2 * i] = uint64_t(value);
+        out[2 * i + 1] = uint64_t(value >> 63);
+    }
+}
+
+template <bool swap, typename Places>
+void gather_column(const BinaryField& field, const Places& places, size_t count, uint64_t at, Column* c) {
+    if (field.reading == BinaryReading::decimal) {
+        uint64_t* out = c->values.as<uint64_t>() + 2 * at;
+        if (field.width == 16) return gather_wide<swap>(places, count, out);
+        if (field.width == 8) return gather_widened<int64_t, swap>(places, count, out);
+        return gather_widened<int32_t, swap>(places, count, out);
+    }
+    switch (field.width) {
+        case 1: return gather<uint8_t, false>(places, count, c->values.as<uint8_t>() + at);
+        case 2: return gather<uint16_t, swap>(places, count, c->values.as<uint16_t>() + at);
+        case 4: return gather<uint32_t, swap>(places, count, c->values.as<uint32_t>() + at);
+        default: return gather<uint64_t, swap>(places, count, c->values.as<uint64_t>() + at);
+    }
+}
+
+__int128 load_decimal(const uint8_t* at, uint32_t width, bool big_endian) {
+    if (width == 4) return big_endian ? load<int32_t, true>(at) : load<int32_t, false>(at);
+    if (width == 8) return big_endian ? load<int64_t, true>(at) : load<int64_t, false>(at);
+    const uint64_t low = big_endian ? load<uint64_t, true>(at + 8) : load<uint64_t, false>(at);
+    const uint64_t high = big_endian ? load<uint64_t, true>(at) : load<uint64_t, false>(at + 8);
+    return __int128((unsigned __int128)(high) << 64 | low);
+}
+
+}  // namespace
+
+BinaryDecoder::BinaryDecoder(std::shared_ptr<const BinaryFormat> format)
+    : format_(std::move(format)), columns_(&format_->columns) {
+    is_filter_column_.assign(format_->columns.size(), false);
+    for (const auto& conjunction : format_->filter.any_of)
+        for (const Predicate& p : conjunction) is_filter_column_[p.column] = true;
+    for (size_t i = 0; i < format_->columns.size(); i++) {
+        const BinaryReading reading = format_->fields[i].reading;
+        if (reading != BinaryReading::copy && reading != BinaryReading::bytes) checked_.push_back(i);
+    }
+    std::sort(checked_.begin(), checked_.end(),
+              [this](size_t a, size_t b) { return format_->fields[a].offset < format_->fields[b].offset; });
+    values_decoded.assign(format_->columns.size(), 0);
+    rows_.reserve(block_rows_most);
+}
+
+void BinaryDecoder::place(const Place& at) {
+    place_ = at;
+    offset_ = 0;
+    records_ = 0;
+}
+
+void BinaryDecoder::expect(uint64_t bytes) {
+    const size_t prefix = format_->length.width == LengthPrefix::varint ? 1 : format_->length.width;
+    if (!format_->has_rest && bytes > block_bytes) columns_.make_room(bytes / (format_->row_width + prefix) + 1);
+}
+
+size_t BinaryDecoder::index(const uint8_t* data, size_t size, uint64_t row_limit) {
+    if (format_->length.width) return index_prefixed(data, size, row_limit);
+    if (format_->has_rest) return 0;  // a row by itself: its end is that of the bytes
+    const size_t width = format_->row_width;
+    const uint64_t count = std::min<uint64_t>(size / width, row_limit);
+    const size_t block_rows = std::clamp<size_t>(block_bytes / width, 1, block_rows_most);
+    uint64_t done = 0;
+    while (done < count) {
+        const size_t more = size_t(std::min<uint64_t>(count - done, block_rows));
+        if (columns_.rows() && !fits(more * width)) break;
+        base_ = data + done * width;
+        base_offset_ = offset_;
+        rows_.clear();
+        for (size_t i = 0; i < more; i++) rows_.push_back({base_ + i * width, records_ + i, uint32_t(width)});
+        stride_ = width;
+        records_ += more;
+        offset_ += int64_t(more * width);
+        done += more;
+        read_block(more);
+    }
+    return done * width;
+}
+
+size_t BinaryDecoder::index_prefixed(const uint8_t* data, size_t size, uint64_t row_limit) {
+    size_t at = 0;
+    bool more = true;
+    while (more && row_limit > 0) {
+        base_ = data + at;
+        base_offset_ = offset_;
+        rows_.clear();
+        const size_t begin = at;
+        uint64_t met = 0;
+        while (met < row_limit && met < block_rows_most && at - begin < block_bytes) {
+            const PrefixedRecord record = prefixed_record_at(format_->length, data + at, size - at);
+            more = record.complete && (columns_.rows() + met == 0 || fits(at - begin + record.prefix + record.size));
+            if (!more) break;
+            const bool right =
+                format_->has_rest ? record.size >= format_->row_width : record.size == format_->row_width;
+            if (right && record.size <= uint64_t(UINT32_MAX))
+                rows_.push_back({record.data, records_, uint32_t(record.size)});
+            else
+                note(ErrorCode::wrong_length, -1, data + at, record.size, records_, record.data, record.size, false);
+            records_++;
+            met++;
+            at += record.prefix + record.size;
+        }
+        row_limit -= met;
+        offset_ += int64_t(at - begin);
+        const bool equal = !format_->has_rest && rows_.size() == met && format_->length.width != LengthPrefix::varint;
+        stride_ = equal ? format_->row_width + format_->length.width : 0;
+        if (met) read_block(met);
+        more = more && at < size;
+    }
+    return at;
+}
+
+void BinaryDecoder::index_unterminated(const uint8_t* data, size_t size) {
+    if (size == 0) return;
+    base_ = data;
+    base_offset_ = offset_;
+    if (format_->has_rest && !format_->length.width && size >= format_->row_width && size <= UINT32_MAX) {
+        rows_.assign(1, {data, records_++, uint32_t(size)});
+        stride_ = 0;
+        offset_ += int64_t(size);
+        return read_block(1);
+    }
+    counters.records++;
+    note(ErrorCode::unterminated_record, -1, data, size, records_, data, size, false);
+    records_++;
+    offset_ += int64_t(size);
+}
+
+// The rows that were met and not rejected for their length, `met` with those.
+void BinaryDecoder::read_block(uint64_t met) {
+    counters.records += met;
+    if (rows_.empty()) return;
+    columns_.make_room(rows_.size());
+    columns_.begin_rows();
+    const uint64_t nulled_before = counters.nulled;
+    const RowFilter& filter = format_->filter;
+    if (filter.active()) {
+        check(true);
+        decode_columns(true);
+        const size_t count = rows_.size();
+        bits_.assign(count / 64 + 1, ~uint64_t(0));
+        if (count) evaluate_filter(filter, columns_, columns_.rows(), uint32_t(count), bits_.data());
+        for (uint64_t& word : bits_) word = ~word;
+        columns_.forget_rows();  // decoded anew for the rows that stay
+        counters.nulled = nulled_before;
+        drop(bits_);
+        counters.filtered += count - rows_.size();
+    }
+    check(false);
+    decode_columns(false);
+    counters.rows += rows_.size();
+    columns_.commit_rows(rows_.size());
+    if (row_records)
+        for (const Row& row : rows_) row_records->push_back({{place_.number, row.record}, 1});
+}
+
+void BinaryDecoder::check(bool filter_columns) {
+    std::vector<uint64_t> dropped;
+    const bool filtered = format_->filter.active();
+    for (size_t i : checked_) {
+        if (filtered && is_filter_column_[i] != filter_columns) continue;
+        const bool keeps = may_null(i);
+        for (size_t r = 0; r < rows_.size(); r++) {
+            const Row& row = rows_[r];
+            const ErrorCode code = wrong_with(i, row);
+            if (code == ErrorCode::none) continue;
+            if (!dropped.empty() && has_bit(dropped.data(), r)) continue;  // a field further left spoke
+            const BinaryField& field = format_->fields[i];
+            const size_t size = field.reading == BinaryReading::rest ? row.size - field.offset : field.width;
+            if (!keeps || format_->note_nulled)
+                note(code, int32_t(i), row.data + field.offset, size, row.record, row.data, row.size, keeps);
+            if (keeps) continue;
+            if (dropped.empty()) dropped.resize(rows_.size() / 64 + 1);
+            set_bit(dropped.data(), r);
+        }
+    }
+    if (!dropped.empty()) drop(dropped);
+}
+
+bool BinaryDecoder::may_null(size_t i) const {
+    return format_->on_error == OnError::null && format_->columns[i].nullable;
+}
+
+ErrorCode BinaryDecoder::wrong_with(size_t i, const Row& row) const {
+    const BinaryField& field = format_->fields[i];
+    const ColumnSpec& spec = format_->columns[i];
+    const uint8_t* at = row.data + field.offset;
+    if (field.reading == BinaryReading::boolean) return *at <= 1 ? ErrorCode::none : ErrorCode::invalid;
+    if (field.reading == BinaryReading::decimal) {
+        const __int128 value = load_decimal(at, field.width, format_->big_endian);
+        __int128 limit = 1;
+        for (int k = 0; k < spec.precision; k++) limit *= 10;
+        return value < limit && value > -limit ? ErrorCode::none : ErrorCode::overflow;
+    }
+    if (field.reading != BinaryReading::rest) return ErrorCode::none;
+    const size_t size = row.size - field.offset;
+    if (!has_large_offsets(spec.type) && size > size_t(INT32_MAX)) return ErrorCode::overflow;
+    return !must_be_utf8(spec) || format_->kernel->valid_utf8(at, size) ? ErrorCode::none : ErrorCode::bad_utf8;
+}
+
+void BinaryDecoder::drop(const std::vector<uint64_t>& dropped) {
+    size_t kept = 0;
+    for (size_t r = 0; r < rows_.size(); r++)
+        if (!has_bit(dropped.data(), r)) rows_[kept++] = rows_[r];
+    if (kept < rows_.size()) stride_ = 0;
+    rows_.resize(kept);
+}
+
+void BinaryDecoder::decode_columns(bool filter_columns_only) {
+    const size_t count = rows_.size();
+    if (count == 0) return;
+    for (size_t i = 0; i < columns_.size(); i++) {
+        if (filter_columns_only && !is_filter_column_[i]) continue;
+        values_decoded[i] += count;
+        valid_.assign(count / 64 + 1, ~uint64_t(0));
+        const BinaryReading reading = format_->fields[i].reading;
+        const bool checked = reading != BinaryReading::copy;
+        for (size_t r = 0; r < count && checked && may_null(i); r++) {
+            if (wrong_with(i, rows_[r]) == ErrorCode::none) continue;
+            clear_bit(valid_.data(), r);
+            counters.nulled++;
+        }
+        if (reading == BinaryReading::boolean)
+            decode_boolean(i);
+        else if (reading == BinaryReading::bytes || reading == BinaryReading::rest)
+            decode_text(i);
+        else
+            decode_fixed(i);
+        columns_.write_validity(i, columns_.rows(), valid_.data(), uint32_t(count));
+    }
+}
+
+void BinaryDecoder::decode_fixed(size_t i) {
+    const BinaryField& field = format_->fields[i];
+    Column& c = columns_.column(i);
+    const uint64_t at = columns_.rows();
+    const auto from = [&](const auto& places) {
+        if (format_->big_endian)
+            gather_column<true>(field, places, rows_.size(), at, &c);
+        else
+            gather_column<false>(field, places, rows_.size(), at, &c);
+    };
+    if (stride_)
+        from(Strided{rows_[0].data + field.offset, stride_});
+    else
+        from(Scattered<std::vector<Row>>{&rows_, field.offset});
+}
+
+void BinaryDecoder::decode_boolean(size_t i) {
+    const BinaryField& field = format_->fields[i];
+    bits_.assign(rows_.size() / 64 + 1, 0);
+    for (size_t r = 0; r < rows_.size(); r++) bits_[r / 64] |= uint64_t(rows_[r].data[field.offset] == 1) << (r % 64);
+    copy_bits(columns_.column(i).values.data(), columns_.rows(), bits_.data(), uint32_t(rows_.size()));
+}
+
+void BinaryDecoder::decode_text(size_t i) {
+    const BinaryField& field = format_->fields[i];
+    const bool rest = field.reading == BinaryReading::rest;
+    Column& c = columns_.column(i);
+    const uint64_t at = columns_.rows();
+    uint64_t bytes = 0;
+    for (const Row& row : rows_) bytes += rest ? row.size - field.offset : field.width;
+    c.text.reserve(c.text_bytes + bytes + 64, c.text_bytes);
+    const bool large = has_large_offsets(format_->columns[i].type);
+    for (size_t r = 0; r < rows_.size(); r++) {
+        const bool valid = has_bit(valid_.data(), r);
+        const size_t size = !valid ? 0 : rest ? rows_[r].size - field.offset : field.width;
+        if (size) std::memcpy(c.text.data() + c.text_bytes, rows_[r].data + field.offset, size);
+        c.text_bytes += size;
+        c.write_offset(large, at + r);
+    }
+}
+
+void BinaryDecoder::note(ErrorCode code, int32_t column, const uint8_t* at, size_t size, uint64_t record,
+                         const uint8_t* raw, size_t raw_size, bool row_kept) {
+    counters.rejected += !row_kept;
+    if (!format_->tells_errors()) return;
+    Finding finding{code, row_kept, column};
+    finding.set_found(at, size);
+    finding.set_raw(raw, raw_size);
+    const PlacePosition position{
+        {place_.number, record}, base_offset_ + (at - base_), base_offset_ + (raw + raw_size - base_)};
+    findings.emplace_back(std::move(finding), position);
+}
+
+void BinaryDecoder::export_batch(ArrowArray* out) { columns_.export_batch(out, format_->output_columns); }
+
+}  // namespace formatter

@@ -1,0 +1,39 @@
+// Binary rows as plain data: columns of fixed width, one behind the other, maybe a last one of any length, maybe a length
+// in front of each record. In: options, filled once by the binding. Out: the same, read by many threads. Refuses to know
+// bytes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/columns/columns.hpp"
+#include "engine/records/decode_options.hpp"
+#include "engine/records/prefixed_records.hpp"
+
+namespace formatter {
+
+// How a field's bytes become a value of its column.
+enum class BinaryReading : uint8_t {
+    copy,  // the same width, in the row's byte order
+    decimal,  // a two's complement of 4, 8 or 16 bytes, widened to 16
+    boolean,  // a byte, 0 or 1
+    bytes,  // as they are
+    rest,  // all bytes behind the fixed columns: the last column of a framed row
+};
+
+struct BinaryField {
+    BinaryReading reading = BinaryReading::copy;
+    uint32_t offset = 0;
+    uint32_t width = 0;
+};
+
+struct BinaryFormat : DecodeOptions {
+    std::vector<ColumnSpec> columns;  // decoded, in output order; then those only the filter needs
+    std::vector<BinaryField> fields;  // of the same columns
+    uint32_t row_width = 0;  // of the fixed columns, wanted or not
+    bool has_rest = false;  // more bytes may follow them
+    bool big_endian = false;
+    LengthPrefix length;
+};
+
+}  // namespace formatter

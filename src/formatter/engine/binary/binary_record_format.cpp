@@ -1,0 +1,20 @@
+#include "engine/binary/binary_record_format.hpp"
+
+#include "engine/binary/binary_decoder.hpp"
+
+namespace formatter {
+
+RecordFormat binary_record_format(std::shared_ptr<const BinaryFormat> binary) {
+    RecordFormat format;
+    format.framing.kind = FramingKind::scanned;
+    format.framing.record_end_size = 0;
+    format.framing.kernel = binary->kernel;
+    if (binary->length.width)
+        format.framing.scanner = std::make_shared<PrefixedRecords>(binary->length);
+    else
+        format.framing.scanner = std::make_shared<FixedRows>(binary->row_width);
+    format.make_decoder = [binary] { return std::unique_ptr<RecordDecoder>(new BinaryDecoder(binary)); };
+    return format;
+}
+
+}  // namespace formatter

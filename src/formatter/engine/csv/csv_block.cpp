@@ -1,0 +1,115 @@
+// A block's way from stops to rows. In: a block that is full, or as much of it as there is. Out: rows in the columns,
+// without those that the filter says no to and those that cannot be read. Refuses to know how a value is read.
+#include <algorithm>
+
+#include "engine/csv/csv_decoder.hpp"
+
+namespace formatter {
+namespace {
+
+constexpr uint32_t few_rows = 192;  // in a block: its columns' ends are too many and too far apart to be foreseen
+constexpr size_t columns_ahead = 4;  // then a few columns take as long as memory takes to answer
+constexpr uint64_t rows_ahead_most = 64 << 10;  // the rows of a large batch
+
+}  // namespace
+
+FieldView CsvDecoder::view(size_t column) const {
+    const Access& a = access_[column];
+    return block_.view(a.begin_stop, a.end_stop, a.begin_skip, a.last && drops_carriage_return());
+}
+
+Bytes CsvDecoder::field_at(const FieldView& v, const Segment& segment, const uint32_t* stops) const {
+    const uint8_t* begin = segment.base + uint32_t(stops[v.begin_stop] + v.begin_skip);
+    const size_t size = size_t(segment.base + stops[v.end_stop] - begin);
+    return {begin, v.drop_carriage_return ? without_carriage_return(*format_, begin, size) : size};
+}
+
+Bytes CsvDecoder::field(size_t column, uint32_t row) const {
+    const RowBlock::Location at = block_.locate(row);
+    return field_at(view(column), *at.segment, at.stops);
+}
+
+// False if a quote begins the field and none ends it.
+bool CsvDecoder::without_outer_quotes(Bytes field, Bytes* content) const {
+    *content = field;
+    if (!format_->quoting || field.size == 0 || field.data[0] != format_->quote) return true;
+    if (field.size < 2 || field.data[field.size - 1] != format_->quote) return false;
+    *content = Bytes{field.data + 1, field.size - 2};
+    return true;
+}
+
+void CsvDecoder::begin_attempt() {
+    rejected_.assign((block_.rows() + 63) / 64 + 1, 0);
+    any_rejected_ = false;
+    nulled_ = 0;
+    is_decoded_.assign(columns_.size(), false);
+    columns_.begin_rows();
+}
+
+void CsvDecoder::drop_marked(const std::vector<uint64_t>& dropped) {
+    std::vector<uint64_t> keep(dropped.size());
+    for (size_t w = 0; w < keep.size(); w++) keep[w] = ~dropped[w];
+    columns_.forget_rows();
+    block_.compact(keep.data());
+    begin_attempt();
+}
+
+// As many rows as the expected bytes will hold, if they are like the block's.
+void CsvDecoder::reserve_rows(uint64_t bytes) {
+    const uint32_t rows = block_.rows();
+    const uint64_t expected = expected_bytes_ / bytes * rows + expected_bytes_ % bytes * rows / bytes;
+    // A guess from few records can be far off: what it asks for ahead is bounded.
+    columns_.make_room(rows, std::min(expected + expected / 32, rows_ahead_most));
+}
+
+void CsvDecoder::materialize() {
+    const uint64_t bytes = indexed_bytes_;
+    indexed_bytes_ = 0;
+    if (!block_.empty()) {
+        reserve_rows(std::max<uint64_t>(bytes, 1));
+        decode_block();
+        text_room_ = columns_.text_room();
+    }
+    expected_bytes_ -= std::min(expected_bytes_, bytes);
+    block_.clear();
+}
+
+void CsvDecoder::decode_block() {
+    counters.records += block_.rows();
+    marks_.make_room(block_.capacity_bound());
+    wide_.resize(std::max<size_t>(wide_.size(), block_.capacity_bound() + 64));
+    findings_before_ = findings.size();
+    begin_attempt();
+    if (format_->filter.active() && !filter_rows()) return;
+    decode_columns();
+    if (any_rejected_) {
+        counters.rejected += count_bits(rejected_.data(), block_.rows());
+        drop_marked(rejected_);
+        if (!block_.empty()) decode_columns();
+    }
+    counters.nulled += nulled_;
+    counters.rows += block_.rows();
+    if (row_records) block_.append_records(row_records);
+    columns_.commit_rows(block_.rows());
+}
+
+void CsvDecoder::decode_columns() {
+    const size_t ahead = block_.rows() <= few_rows ? columns_ahead : columns_.size();
+    for (size_t i = 0; i < columns_.size(); i++) {
+        if (i + ahead < columns_.size()) columns_.prefetch_rows(i + ahead, block_.rows());
+        if (!is_decoded_[i]) decode_column(i);
+    }
+}
+
+void CsvDecoder::decode_column(size_t i) {
+    const ColumnSpec& spec = columns_.specs()[i];
+    ColumnRows rows{i, spec, columns_.column(i), columns_.rows(), view(i), marks_};
+    values_decoded[i] += block_.rows();
+    is_decoded_[i] = true;
+    if (!is_text(spec.type)) return decode_fixed(rows);
+    if (is_coded(spec)) return decode_codes(rows);
+    if (plain_ && !format_->trim && is_plain_text(spec)) return decode_text(rows);
+    decode_text_exactly(rows);
+}
+
+}  // namespace formatter

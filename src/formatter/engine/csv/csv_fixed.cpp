@@ -1,0 +1,101 @@
+// Values of fixed width, a column at a time. In: a column's fields. Out: values, as far as the loops of the kernels decide
+// them, and marks for the others. Refuses to know what becomes of those.
+#include <cstring>
+
+#include "engine/columns/narrowing.hpp"
+#include "engine/csv/csv_decoder.hpp"
+
+namespace formatter {
+
+void CsvDecoder::decode_fixed(ColumnRows& c) {
+    const bool has_loop = decode_by_loop(c, in_quotes_[c.index] ? without_quotes(c.fields) : c.fields);
+    if (has_loop && learn_quotes(c)) decode_by_loop(c, without_quotes(c.fields));
+    if (!has_loop) {  // each value exactly: digits decide, there is no approximation to start from
+        const uint32_t width = value_width(c.spec.type);
+        c.marks.none_marked(c.fields.rows);
+        std::memset(c.column.values.data() + width * c.at, 0, size_t(width) * c.fields.rows);
+        for (uint32_t row = 0; row < c.fields.rows; row++)
+            field(c.index, row).size ? c.marks.mark_odd(row) : c.marks.mark_empty(row);
+    }
+    c.marks.all_valid(c.fields.rows);
+    finish_rows(c);
+}
+
+// False if no loop serves the column.
+bool CsvDecoder::decode_by_loop(ColumnRows& c, const FieldView& v) {
+    const ColumnSpec& spec = c.spec;
+    const uint8_t point = format_->decimal_point;
+    uint8_t* const out = c.column.values.data() + value_width(spec.type) * c.at;
+    ValueMarks marks = c.marks.for_loop(&number_shapes_[c.index]);
+    const auto to = [out](auto type) { return reinterpret_cast<decltype(type)*>(out); };
+    switch (spec.type) {
+        case ColumnType::int64: kernel_->decode_int64(v, to(int64_t()), marks); break;
+        case ColumnType::uint64: kernel_->decode_uint64(v, to(uint64_t()), marks); break;
+        case ColumnType::float64: kernel_->decode_float64(v, point, to(double()), marks); break;
+        case ColumnType::timestamp:
+            if (spec.time_of_day || spec.epoch) return false;
+            kernel_->decode_timestamp(v, spec.unit, to(int64_t()), marks);
+            break;
+        case ColumnType::date32:
+            if (spec.epoch) return false;
+            kernel_->decode_date32(v, to(int32_t()), marks);
+            break;
+        case ColumnType::boolean: {
+            uint64_t* bits = reinterpret_cast<uint64_t*>(wide_.data());
+            kernel_->decode_bool(v, true_tokens_.data(), true_tokens_.size(), false_tokens_.data(),
+                                 false_tokens_.size(), bits, marks);
+            copy_bits(c.column.values.data(), c.at, bits, v.rows);
+            break;
+        }
+        case ColumnType::float16:
+        case ColumnType::float32: {
+            double* wide = reinterpret_cast<double*>(wide_.data());
+            kernel_->decode_float64(v, point, wide, marks);
+            narrow_floats(spec.type, wide, out, v.rows, &marks);
+            break;
+        }
+        case ColumnType::decimal128:
+            if (spec.scale < 0 || spec.scale > 38) return false;
+            kernel_->decode_decimal128(v, point, spec.precision, uint32_t(spec.scale), out, marks);
+            break;
+        default:
+            kernel_->decode_int64(v, wide_.data(), marks);
+            narrow_integers(spec.type, wide_.data(), out, v.rows, &marks);
+    }
+    c.marks.take(marks);
+    return true;
+}
+
+// The fields of a view without the quotes around them, for columns that were found to have them.
+FieldView CsvDecoder::without_quotes(const FieldView& v) {
+    bare_stops_.resize(2 * size_t(v.rows) + 1);
+    bare_segments_.assign(v.segments, v.segments + v.segment_count);
+    for (size_t s = 0, rows = 0; s < bare_segments_.size(); rows += bare_segments_[s++].rows)
+        bare_segments_[s].first_stop = 2 * rows;
+    uint32_t* out = bare_stops_.data();
+    each_row(v, [&](uint32_t, const Segment& segment, const uint32_t* stops) {
+        uint32_t begin = stops[v.begin_stop] + v.begin_skip, end = stops[v.end_stop];
+        const uint8_t* base = segment.base;
+        if (v.drop_carriage_return && end != begin) end -= base[end - 1] == '\r';
+        if (uint32_t(end - begin) >= 2 && base[begin] == format_->quote && base[end - 1] == format_->quote) {
+            begin++;
+            end--;
+        }
+        *out++ = begin;
+        *out++ = end;
+    });
+    return FieldView{bare_segments_.data(), bare_segments_.size(), bare_stops_.data(), 2, 0, 1, 0, v.rows, false};
+}
+
+// Numbers and times mostly in quotes: the kernel is given them without. What is in doubt still goes the exact way.
+bool CsvDecoder::learn_quotes(const ColumnRows& c) {
+    if (in_quotes_[c.index] || !plain_ || !format_->quoting || format_->trim) return false;
+    if (c.marks.odd_count <= c.fields.rows / 2) return false;
+    uint32_t first = 0;
+    while (!has_bit(c.marks.odd.data(), first)) first++;
+    const Bytes raw = field(c.index, first);
+    in_quotes_[c.index] = raw.size >= 2 && raw.data[0] == format_->quote && raw.data[raw.size - 1] == format_->quote;
+    return in_quotes_[c.index];
+}
+
+}  // namespace formatter

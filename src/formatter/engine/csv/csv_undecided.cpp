@@ -1,0 +1,183 @@
+// What loops over columns left undecided, field by field. In: a column's rows with marks. Out: their validity, values read
+// exactly, findings. The last step of every column; knows no other one.
+#include <algorithm>
+#include <cstring>
+
+#include "engine/columns/narrowing.hpp"
+#include "engine/csv/csv_decoder.hpp"
+
+namespace formatter {
+
+bool CsvDecoder::is_null_token(Bytes field) const {
+    for (const std::string& token : nulls_)
+        if (field.equals(token)) return true;
+    return false;
+}
+
+void CsvDecoder::null_or_error(ColumnRows& c, uint32_t row, Bytes found) {
+    if (c.spec.nullable)
+        clear_bit(c.marks.valid.data(), row);
+    else
+        value_error(c, row, ErrorCode::missing_required, found);
+}
+
+void CsvDecoder::finish_rows(ColumnRows& c) {
+    const uint32_t rows = c.fields.rows;
+    for (uint32_t row = 0; row < rows && !block_.rewritten.empty(); row++) {
+        const Rewritten* record = block_.rewritten_at(row);
+        if (!record || c.spec.field < record->fields) continue;
+        clear_bit(c.marks.odd.data(), row);
+        clear_bit(c.marks.empty.data(), row);
+        null_or_error(c, row, Bytes{nullptr, 0});
+    }
+    if (scan_tokens_[c.index] && !c.spec.raw) {
+        each_row(c.fields, [&](uint32_t row, const Segment& segment, const uint32_t* stops) {
+            const Bytes raw = field_at(c.fields, segment, stops);
+            if (raw.size && is_null_token(raw)) clear_bit(c.marks.odd.data(), row), null_or_error(c, row, raw);
+        });
+    }
+    if (c.marks.empty_count) finish_empty(c);
+    if (c.marks.odd_count) resolve_odd(c);
+    columns_.write_validity(c.index, c.at, c.marks.valid.data(), rows);
+}
+
+void CsvDecoder::finish_empty(ColumnRows& c) {
+    const uint64_t* const empty = c.marks.empty.data();
+    const uint32_t rows = c.fields.rows;
+    const auto each = [&](auto decide) {
+        each_bit(empty, rows, [&](uint32_t row) { decide(row, field(c.index, row)); });
+    };
+    if (format_->empty_is_null() && c.spec.nullable)
+        for (uint32_t w = 0; w * 64 < rows; w++) c.marks.valid[w] &= ~empty[w];
+    else if (format_->empty_is_null())
+        each([&](uint32_t row, Bytes raw) { null_or_error(c, row, raw); });
+    else if (!is_text(c.spec.type))  // a boolean may be written as nothing
+        each([&](uint32_t row, Bytes raw) { resolve(c, row, raw); });
+    else if (!has_width(c.spec, 0))
+        each([&](uint32_t row, Bytes raw) { value_error(c, row, ErrorCode::invalid, raw); });
+}
+
+// Most often that is a number of many digits, or one in quotes, which reads at once; everything else goes the long way.
+void CsvDecoder::resolve_odd(ColumnRows& c) {
+    const bool direct =
+        plain_ && !format_->trim && only_empty_is_null_ && !spellings_hold_quotes_ && !is_text(c.spec.type);
+    each_row(c.fields, [&](uint32_t row, const Segment& segment, const uint32_t* stops) {
+        if (!has_bit(c.marks.odd.data(), row)) return;
+        const Bytes raw = field_at(c.fields, segment, stops);
+        Bytes content{};
+        // No value that can be read has a quote in it, or this way would not be taken.
+        const bool at_once = direct && without_outer_quotes(raw, &content) && content.size &&
+                             parse_value(c, content, row) == ErrorCode::none;
+        if (!at_once) resolve(c, row, raw);
+    });
+}
+
+void CsvDecoder::resolve(ColumnRows& c, uint32_t row, Bytes raw) {
+    Bytes content{};
+    const Quoting quoting = field_content(*format_, raw, &scratch_, &content);
+    if (quoting == Quoting::malformed) return value_error(c, row, ErrorCode::stray_quote, raw);
+    if (quoting == Quoting::none ? is_null_token(trimmed(*format_, raw))
+                                 : content.size == 0 && format_->empty_is_null())
+        return null_or_error(c, row, raw);
+    const ErrorCode code = is_text(c.spec.type) ? ErrorCode::stray_quote : parse_value(c, content, row);
+    if (code != ErrorCode::none) value_error(c, row, code, raw);
+}
+
+ErrorCode CsvDecoder::parse_value(const ColumnRows& c, Bytes content, uint32_t row) {
+    const ColumnType type = c.spec.type;
+    uint8_t* const values = c.column.values.data();
+    const uint64_t at = c.at + row;
+    int64_t value = 0;
+    ErrorCode code = ErrorCode::none;
+    switch (type) {
+        case ColumnType::float16:
+        case ColumnType::float32:
+        case ColumnType::float64: {
+            double real = 0;
+            code = parse_float(content, type, format_->decimal_point, &real);
+            store_float(type, real, values, at);
+            return code;
+        }
+        case ColumnType::decimal128: {
+            __int128 exact = 0;
+            code = parse_decimal(content, c.spec.precision, c.spec.scale, format_->decimal_point, &exact);
+            std::memcpy(values + 16 * at, &exact, 16);
+            return code;
+        }
+        case ColumnType::boolean: {
+            const auto is = [content](const std::string& token) { return content.equals(token); };
+            const bool yes = std::any_of(format_->trues.begin(), format_->trues.end(), is);
+            const bool known = yes || std::any_of(format_->falses.begin(), format_->falses.end(), is);
+            values[at / 8] = uint8_t((values[at / 8] & ~(1u << at % 8)) | unsigned(yes) << at % 8);
+            return known ? ErrorCode::none : ErrorCode::invalid;
+        }
+        case ColumnType::date32: code = parse_date_value(c.spec, content, &value); break;
+        case ColumnType::timestamp: code = parse_timestamp_value(c.spec, content, &value); break;
+        default: code = parse_integer(content, type, &value);
+    }
+    std::memcpy(values + at * value_width(type), &value, value_width(type));  // little endian
+    return code;
+}
+
+ErrorCode CsvDecoder::parse_date_value(const ColumnSpec& spec, Bytes content, int64_t* days) const {
+    ErrorCode code = ErrorCode::invalid;
+    if (spec.epoch) code = parse_epoch(content, spec, format_->decimal_point, days);
+    if (code == ErrorCode::invalid) {
+        int32_t found = 0;
+        code = parse_date(content, &found);
+        *days = found;
+    }
+    for (size_t k = 0; k < format_->timestamp_formats.size() && code != ErrorCode::none; k++) {
+        int64_t seconds = 0;
+        code = parse_timestamp_as(content, format_->timestamp_formats[k], TimeUnit::second, &seconds);
+        if (code == ErrorCode::none && seconds % 86400) code = ErrorCode::precision;
+        *days = seconds / 86400;
+    }
+    return code;
+}
+
+ErrorCode CsvDecoder::parse_timestamp_value(const ColumnSpec& spec, Bytes content, int64_t* value) const {
+    ErrorCode code = ErrorCode::invalid;
+    if (spec.epoch) code = parse_epoch(content, spec, format_->decimal_point, value);
+    if (code == ErrorCode::invalid)
+        code = spec.time_of_day ? parse_time_of_day(content, spec.unit, value)
+                                : parse_timestamp(content, spec.unit, value);
+    for (size_t k = 0; k < format_->timestamp_formats.size() && code == ErrorCode::invalid; k++)
+        code = parse_timestamp_as(content, format_->timestamp_formats[k], spec.unit, value);
+    return code;
+}
+
+void CsvDecoder::value_error(ColumnRows& c, uint32_t row, ErrorCode code, Bytes found) {
+    if (format_->on_error == OnError::null && c.spec.nullable) {
+        clear_bit(c.marks.valid.data(), row);
+        nulled_++;
+        if (format_->note_nulled) note_error(c, row, code, found, true);
+        return;
+    }
+    set_bit(rejected_.data(), row);
+    any_rejected_ = true;
+    if (format_->on_error != OnError::skip) note_error(c, row, code, found, false);
+}
+
+void CsvDecoder::note_error(const ColumnRows& c, uint32_t row, ErrorCode code, Bytes found, bool row_kept) {
+    const RowBlock::Location at = block_.locate(row);
+    Finding finding{code, row_kept, int32_t(c.index)};
+    PlacePosition position = at.position(field_at(c.fields, *at.segment, at.stops).data);
+    finding.set_found(found.data, found.size);
+    const uint8_t* begin = at.segment->base + uint32_t(at.stops[-1] + uint32_t(format_->record_end.size()));
+    size_t size = size_t(at.segment->base + at.stops[block_.stop_count() - 1] - begin);
+    if (const Rewritten* record = block_.rewritten_at(row)) {
+        // As it stood in the input. A field that was not there is reported where the record ends.
+        position.bytes = std::min(position.bytes, at.base_bytes + int64_t(record->original_size));
+        begin = record->original;
+        size = record->original_size;
+    } else if (drops_carriage_return()) {
+        size = without_carriage_return(*format_, begin, size);
+    }
+    finding.set_raw(begin, size);
+    note_value(std::move(finding), position, findings_before_, [&](const FindingAt<PlacePosition>& other) {
+        return columns_.specs()[size_t(other.column)].field > c.spec.field;
+    });
+}
+
+}  // namespace formatter

@@ -1,0 +1,24 @@
+// What a decoder is asked for whatever the format. In: options, filled once by the binding. Out: the same, read by many
+// threads. Refuses to know how a record is written.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/columns/row_filter.hpp"
+#include "kernels/kernel.hpp"
+
+namespace formatter {
+
+enum class OnError : uint8_t { raise, null, skip, collect };
+
+struct DecodeOptions {
+    uint32_t output_columns = 0;  // of the format's columns, the first ones; the others only the filter needs
+    OnError on_error = OnError::raise;
+    bool note_nulled = false;  // tell of values that an error made null, too
+    RowFilter filter;
+    const Kernel* kernel = nullptr;
+
+    bool tells_errors() const { return on_error != OnError::skip && (on_error != OnError::null || note_nulled); }
+};
+
+}  // namespace formatter

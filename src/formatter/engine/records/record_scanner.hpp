@@ -1,0 +1,60 @@
+// Following records over the buffers of a stream. In: bytes and the state at their start. Out: where records end, and the
+// state at the bytes' end. Refuses to know fields and values; what the parts of a state mean is its scanner's business.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "engine/records/byte_order_mark.hpp"
+
+namespace formatter {
+
+// What a scanner knows where a buffer begins. A fresh one is that of a record's start.
+struct ScanState {
+    bool inside = false;  // inside quotes, or inside a record whose length is known
+    bool escaped = false;  // the next byte is literal
+    bool in_comment = false;
+    bool at_record_start = true;
+    uint8_t matched = 0;  // bytes of the record end, or of a length, already met
+    uint8_t mark = mark_bytes;  // bytes of a byte order mark already met; all: none can stand here
+    uint64_t count = 0;  // of open brackets, or of bytes of a record
+    uint64_t carried = 0;  // bytes that were met and could not be decided about yet
+
+    static ScanState of_stream_start() {
+        ScanState state;
+        state.mark = 0;
+        return state;
+    }
+};
+
+struct RecordEnds {  // positions behind the first and the last record end that complete in a buffer
+    static constexpr uint64_t none = ~uint64_t(0);
+    static constexpr uint64_t later = none - 1;  // `last` was not looked for: few need it, and Framing::last_end tells
+    uint64_t first = none;
+    uint64_t last = none;
+    bool any() const { return first != none; }
+    void add(uint64_t end) {
+        if (first == none) first = end;
+        last = end;
+    }
+};
+
+class RecordScanner {
+  public:
+    virtual ~RecordScanner() = default;
+
+    // With `first_only` it stops behind the first record end.
+    virtual RecordEnds scan(const uint8_t* data, size_t size, ScanState*, bool first_only) const = 0;
+    // Whether something is wrong if the input ends behind this record end: the decoder is then told of the end, even
+    // though no bytes are left.
+    virtual bool checks_end() const { return false; }
+    // Whether anything but white space has come, so that the end matters.
+    virtual bool has_begun(const ScanState& state) const { return state.mark == mark_bytes; }
+    // Fixed size of every record, so that a range of the input can find its own first one; 0: none.
+    virtual size_t fixed_size() const { return 0; }
+    // All states a buffer can begin in, where that is a finite number that can be followed at once; else none.
+    virtual std::vector<ScanState> possible_states() const { return {}; }
+};
+
+}  // namespace formatter
