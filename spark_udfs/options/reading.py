@@ -115,7 +115,7 @@ def reading_of(
 
 
 def format_from_options(kind: str, schema: pa.Schema | StructType | str, options: Mapping[str, Any]) -> Reading:
-    """What spark.read.schema(schema).options(**options).csv or .json reads, as a Reading. Names count in any case."""
+    """What `spark.read.schema(schema).options(**options).csv` or `.json` reads, as a Reading. Names count in any case."""
     rules = {"csv": CSV_RULES, "json": JSON_RULES}.get(kind)
     if rules is None:
         raise fm.OptionError(f"spark: format is one of 'csv', 'json', found {kind!r}")

@@ -25,6 +25,7 @@ cdef extern from "engine/json/json_format.hpp" namespace "formatter" nogil:
         vector[string] path
     cdef cppclass JsonFormat(DecodeOptions):
         vector[JsonColumn] columns
+        vector[ColumnSpec] flat
         vector[string] ignored_keys
         JsonLayout layout
         LengthPrefix length
@@ -45,6 +46,8 @@ def json_plan(dict options, list columns, Py_ssize_t output_columns, list filter
         wanted.node = json_node(column["node"], options["replace_surrogates"])
         wanted.path = column["path"]
         json.columns.push_back(wanted)
+        if wanted.node.kind == JsonKind.scalar:
+            json.flat.push_back(wanted.node.scalar)
     json.ignored_keys = options["ignored_keys"]
     json.layout = <JsonLayout><uint8_t>options["layout"]
     json.length = length_prefix(options["length"])

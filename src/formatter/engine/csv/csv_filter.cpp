@@ -99,7 +99,6 @@ bool CsvDecoder::filter_rows() {
     const auto worth = [](const FilterStep& s) { return (s.dropped + 1) / (s.rows + 2) / s.cost; };
     std::stable_sort(steps_.begin(), steps_.end(),
                      [&worth](const FilterStep& a, const FilterStep& b) { return worth(a) > worth(b); });
-    if (rows == 0) columns_.forget_rows();
     return rows != 0;
 }
 
@@ -108,7 +107,7 @@ bool CsvDecoder::drop_unkept(uint32_t rows) {
     const uint64_t kept = count_bits(kept_.data(), rows);
     if (kept == 0) return false;
     if (kept < rows) {
-        columns_.forget_rows();
+        forget_attempt();
         block_.compact(kept_.data());
         begin_attempt();
     }

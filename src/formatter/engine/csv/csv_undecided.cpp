@@ -148,15 +148,8 @@ ErrorCode CsvDecoder::parse_timestamp_value(const ColumnSpec& spec, Bytes conten
 }
 
 void CsvDecoder::value_error(ColumnRows& c, uint32_t row, ErrorCode code, Bytes found) {
-    if (format_->on_error == OnError::null && c.spec.nullable) {
-        clear_bit(c.marks.valid.data(), row);
-        nulled_++;
-        if (format_->note_nulled) note_error(c, row, code, found, true);
-        return;
-    }
-    set_bit(rejected_.data(), row);
-    any_rejected_ = true;
-    if (format_->on_error != OnError::skip) note_error(c, row, code, found, false);
+    const Verdict verdict = judge(row, c.spec.nullable, &c.marks);
+    if (verdict.told) note_error(c, row, code, found, verdict.row_kept);
 }
 
 void CsvDecoder::note_error(const ColumnRows& c, uint32_t row, ErrorCode code, Bytes found, bool row_kept) {
@@ -175,7 +168,7 @@ void CsvDecoder::note_error(const ColumnRows& c, uint32_t row, ErrorCode code, B
         size = without_carriage_return(*format_, begin, size);
     }
     finding.set_raw(begin, size);
-    note_value(std::move(finding), position, findings_before_, [&](const FindingAt<PlacePosition>& other) {
+    note_value(std::move(finding), position, [&](const FindingAt<PlacePosition>& other) {
         return columns_.specs()[size_t(other.column)].field > c.spec.field;
     });
 }
