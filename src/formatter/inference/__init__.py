@@ -19,11 +19,43 @@ _OBJECT = re.compile(rb"[\[\s]*\{\s*(\"[^\"\n]*\"\s*:|\})")
 
 
 class InferenceWarning(UserWarning):
-    """The sample allows more than one reading; the message names the evidence."""
+    """The sample allows more than one reading; the message names the evidence.
+
+    Example:
+        >>> import warnings, formatter as fm
+        >>> with warnings.catch_warnings(record=True) as seen:
+        ...     warnings.simplefilter("always")
+        ...     _ = fm.infer(b"id,id\\n1,2\\n")
+        >>> seen[0].category is fm.InferenceWarning
+        True
+    """
 
 
 def infer(source: Source, kind: str = "csv", *, rows: int = 10_000, codec: str | None = None) -> Csv | Json:
-    """A format for `source`, from its first `rows` records."""
+    """A format for an input, from its beginning: dialect, columns and their types.
+
+    What the sample leaves in doubt is told by an `fm.InferenceWarning`, which names the evidence.
+
+    Args:
+        source: As for `fm.read`.
+        kind: "csv" or "json".
+        rows: How many records are looked at.
+        codec: As for `fm.read`.
+
+    Returns:
+        An `fm.Csv` or `fm.Json`; print it, correct it, keep it.
+
+    Raises:
+        FormatError: No format reads the sample.
+        OptionError: An argument is out of its range.
+        OSError: The source cannot be read.
+
+    Example:
+        >>> import formatter as fm
+        >>> format = fm.infer(b"id;price\\n1;7,25\\n2;10,5\\n")
+        >>> format.delimiter, format.header, format.decimal, [str(field.type) for field in format.schema]
+        (';', True, ',', ['int64', 'double'])
+    """
     if kind not in ("csv", "json"):
         raise OptionError(f"infer: kind: expected 'csv' or 'json', found {kind!r}")
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
