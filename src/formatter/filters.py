@@ -97,6 +97,17 @@ def check_columns(names: Sequence[str], schema: pa.Schema, what: str) -> None:
             raise SchemaError(f"{what}: no column {name!r}; the schema has {', '.join(map(repr, schema.names[:20]))}")
 
 
+def filters_text(filters: list[list[Clause]]) -> str:
+    """As plans and streams show them, behind a space; nothing where nothing is filtered."""
+
+    def clause(name: str, operator: str, value: Any) -> str:
+        return f"{name} {operator}" if operator.startswith("is_") else f"{name} {operator} {value!r}"
+
+    if not filters:
+        return ""
+    return " " + " or ".join(" and ".join(clause(*each) for each in conjunction) for conjunction in filters)
+
+
 def described(
     filters: list[list[Clause]], columns: list[dict[str, Any]], schema: pa.Schema
 ) -> list[list[dict[str, Any]]]:
