@@ -37,10 +37,13 @@ def imported_modules(path):
 
 
 @pytest.mark.parametrize("path", NATIVE, ids=name_of)
-def test_native_code_knows_no_python_and_throws_and_prints_nothing(path):
+def test_native_code_knows_no_python_prints_nothing_and_throws_only_for_memory(path):
     code = re.sub(r"//[^\n]*|/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
     assert not re.search(r'#\s*include\s*[<"](Python\.h|numpy/|iostream)', code)
-    assert not re.search(r"\b(throw|try|catch|printf|fprintf|PyObject)\b", code)
+    assert not re.search(r"\b(printf|fprintf|abort|PyObject)\b", code)
+    # out_of_memory(), and the threads that cannot hand on what it throws
+    says_it = {"buffer_pool.cpp": ["throw"], "range_crew.cpp": ["try", "catch"]}.get(path.name, [])
+    assert re.findall(r"\b(?:throw|try|catch)\b", code) == says_it
 
 
 def test_the_byte_order_mark_is_spelled_in_one_place():

@@ -1,7 +1,8 @@
 """Runs scenarios in processes that may take only so much more memory, an amount that a seed decides; counts how they ended.
 
-In: a number of runs, a seed; MALLOC_SETTINGS of short_of_memory.py in the environment. Out: a line of figures, and what went wrong, if anything did. Short of memory a run has to end with
-the right rows or in MemoryError, never in a signal, a hang, other rows or another error.
+In: a number of runs, a seed; MALLOC_SETTINGS of short_of_memory.py in the environment. Out: a line of figures, and what went
+wrong, if anything did. Short of memory a run has to end with the right rows or in MemoryError, never in a signal, a hang,
+other rows or another error.
 """
 
 from __future__ import annotations
@@ -60,7 +61,9 @@ def plain(found: Any) -> Any:
     if not isinstance(found, pa.Table):
         return found
     texts = [pa.types.is_dictionary(field.type) for field in found.schema]
-    return found.cast(pa.schema(pa.field(f.name, pa.string()) if t else f for f, t in zip(found.schema, texts, strict=True)))
+    return found.cast(
+        pa.schema(pa.field(f.name, pa.string()) if t else f for f, t in zip(found.schema, texts, strict=True))
+    )
 
 
 def taken_bytes() -> int:

@@ -16,6 +16,7 @@ SOURCES += [
     "engine/csv/csv_scanner.cpp",
     "engine/records/text_encoding.cpp",
     "engine/columns/buffer_pool.cpp",
+    "engine/threads/fork_watch.cpp",
     "kernels/kernel_scalar.cpp",
 ]
 FLAGS = ["-std=c++17", "-O1", "-g1", "-Wall", "-Wextra", "-Wno-missing-field-initializers", "-Werror", "-pthread"]

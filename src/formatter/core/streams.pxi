@@ -5,10 +5,10 @@ from cpython.bytes cimport PyBytes_CheckExact, PyBytes_GET_SIZE
 from formatter.errors import ClosedError
 
 PUSH_STATUS = ("ok", "duplicate", "zero", "out_of_range", "finished", "pending_limit", "hole", "beyond")
-CLOSED_FOR_MEMORY = ("stream: it is closed, for memory ran out in an earlier call that had taken buffers in; go on from the "
-                     "last checkpoint, or from the start")
-CLOSED_BY_FORK = ("stream: it is closed in this process, which was forked while it was shared or another thread was in a call of "
-                  "it; make the stream in the process that uses it")
+CLOSED_FOR_MEMORY = ("stream: it is closed, for memory ran out in an earlier call that had taken buffers in; go on "
+                     "from the last checkpoint, or from the start")
+CLOSED_BY_FORK = ("stream: it is closed in this process, which was forked while it was shared or another thread was in a "
+                  "call of it; make the stream in the process that uses it")
 
 
 cdef class NativeStream:
@@ -220,7 +220,7 @@ cdef class NativeStream:
         return counts.batches, counts.origins - counts.finished
 
     def checkpoint(self):
-        """(state, result): the state of every origin, None if there is no memory for it, and the batches that were open."""
+        """(state, result): the state of every origin, None if there is no memory for it; the batches that were open."""
         cdef PushResult result
         cdef string native
         cdef bytes state = None
