@@ -89,7 +89,10 @@ def _one_row(value: pa.Scalar) -> bytes:
     return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
 
 
-def pack(options: dict[str, Any], native: bytes, batches: Sequence[Batch], schema: pa.Schema) -> bytes:
+def pack(options: dict[str, Any], native: bytes | None, batches: Sequence[Batch], schema: pa.Schema) -> bytes:
+    """`native` None: there was no memory for it."""
+    if native is None:
+        raise MemoryError("checkpoint: there is no memory for what waits; the stream goes on, and may be asked again")
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, schema) as writer:
         for batch in batches:

@@ -168,7 +168,13 @@ class BackpressureError(_BufferError, TimeoutError):
 
 
 class ClosedError(FormatterError, RuntimeError):
-    """A stream that takes nothing any more: a call of it ran out of memory, or the process was forked within one."""
+    """A stream that takes nothing any more: a call of it ran out of memory, or the process was forked within one.
+
+    Example:
+        >>> import formatter as fm
+        >>> issubclass(fm.ClosedError, RuntimeError)
+        True
+    """
 
 
 class FlowError(FormatterError, ValueError):

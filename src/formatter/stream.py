@@ -5,9 +5,7 @@ Policy and words live here; which record is whose is decided in the engine (see 
 
 from __future__ import annotations
 
-import os
 import threading
-import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -30,26 +28,13 @@ from formatter.checkpoints import CheckpointError
 from formatter.errors import FormatError, OptionError
 from formatter.filters import Clause, Filters, normalized
 from formatter.flow.policy import BatchPolicy
+from formatter.forked_locks import renewed_in_children
 from formatter.formats.csv import check_byte_order
 from formatter.plans import Format, make_plan
 
-NO_MEMORY_FOR_CHECKPOINT = (
-    "stream: there is no memory for a checkpoint of what waits; the stream goes on, and may be asked again"
-)
 MAX_RECORD_BYTES = 64 << 20
 MAX_PENDING_BYTES = 1 << 30
 _NAMED_ORIGIN = 1 << 63  # native ids from here on stand for origins that are no small whole numbers
-
-
-_streams: weakref.WeakSet[Stream] = weakref.WeakSet()
-
-
-def _renew_all_locks() -> None:
-    for stream in tuple(_streams):
-        stream._renew_locks()
-
-
-os.register_at_fork(after_in_child=_renew_all_locks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +161,7 @@ class Stream:
         self._origins: dict[int, Origin] = {}
         self._undelivered: list[Batch] = []  # finished in a call that raised, or restored
         self._rejects: list[tuple[FormatError, bytes]] = []
-        _streams.add(self)
+        renewed_in_children(self)
 
     def _native_stream(self, policy: BatchPolicy) -> _core.NativeStream:
         return _core.NativeStream(self._plan.native, **native_options(self._options, policy))
@@ -320,11 +305,9 @@ class Stream:
         with self._lock:
             self._undelivered += finished
             waiting = list(self._undelivered)
-        if native is None:
-            raise MemoryError(NO_MEMORY_FOR_CHECKPOINT)
         return self._packed(native, waiting)
 
-    def _packed(self, native: bytes, waiting: list[Batch]) -> bytes:
+    def _packed(self, native: bytes | None, waiting: list[Batch]) -> bytes:
         with self._lock:
             options = {
                 **self._options,

@@ -106,6 +106,63 @@ def test_parts_use_only_what_earlier_parts_define():
         assert not forward, f"{part} uses {forward}"
 
 
+ALLOCATES_NOTHING = [
+    "abandon",
+    "after",
+    "any",
+    "begin",
+    "bell",
+    "blank",
+    "c_null_markers",
+    "c_pool_stats",
+    "c_pool_trim",
+    "checks_end",
+    "close",
+    "closed",
+    "code_name",
+    "comment",
+    "count_quotes",
+    "crc32c_of",
+    "damaged",
+    "end",
+    "fields",
+    "first_state",
+    "fixed_size",
+    "has_room",
+    "is_dead",
+    "is_empty",
+    "is_mine",
+    "native_hash_bytes",
+    "native_hash_fixed",
+    "native_xxh64",
+    "popcount",
+    "read_file_bytes",
+    "release",
+    "ring_bell",
+    "steady_now_ns",
+    "try_pop",
+    "used",
+    "wait_for_bell",
+    "wait_for_room",
+    "wait_for_slices",
+]
+
+
+def test_a_call_of_the_engine_that_may_run_out_of_memory_says_so():
+    """Without `except +` what it throws would end the process."""
+    unsaid = set()
+    for path in CYTHON:
+        if path.name == "shredder_ring.pxi":  # declared noexcept, word for word
+            continue
+        for block in re.findall(
+            r'^cdef extern from "engine/[^\n]*\n((?:[ \t]+[^\n]*\n|\n)*)', path.read_text(), re.MULTILINE
+        ):
+            for name, end in re.findall(r'(\w+)(?: "[^"]*")?\([^()]*\)([^\n]*)$', block, re.MULTILINE):
+                if "except" not in end and not end.endswith(":"):
+                    unsaid.add(name)
+    assert unsaid - set(ALLOCATES_NOTHING) == set()
+
+
 def test_no_module_is_named_after_nothing():
     vague = {"utils", "util", "common", "helpers", "helper", "manager", "misc"}
     assert [name_of(path) for path in (*PYTHON, *NATIVE, *CYTHON) if vague & set(re.split(r"[._]", path.name))] == []

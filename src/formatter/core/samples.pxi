@@ -16,8 +16,8 @@ cdef extern from "engine/sample/sample_scan.hpp" namespace "formatter" nogil:
     cdef cppclass QuoteEvidence:
         uint64_t quoted, doubled, multiline, spaced, escaped, reopened, inside_text, unclosed, first_stray
     cdef cppclass SampleScan:
-        SampleScan(const SampleReading&, const uint8_t*, size_t, cbool, size_t)
-        cbool next()
+        SampleScan(const SampleReading&, const uint8_t*, size_t, cbool, size_t) except +
+        cbool next() except +
         const vector[SampleField]& fields()
         size_t begin()
         size_t end()
@@ -25,7 +25,7 @@ cdef extern from "engine/sample/sample_scan.hpp" namespace "formatter" nogil:
         cbool blank()
         cbool comment()
         cbool damaged()
-    void append_content(const SampleReading&, const uint8_t*, const SampleField&, string*)
+    void append_content(const SampleReading&, const uint8_t*, const SampleField&, string*) except +
 
 cdef extern from "engine/values/exact_values.hpp" namespace "formatter" nogil:
     cdef cppclass FieldBytes "formatter::Bytes":
@@ -39,7 +39,7 @@ cdef extern from "engine/sample/value_kind.hpp" namespace "formatter" nogil:
         ValueKind kind
     const unsigned VALUE_KIND_COUNT "formatter::VALUE_KINDS"
     const char* const* c_null_markers "formatter::null_markers"(unsigned*)
-    ValueLook look_at(FieldBytes, cbool)
+    ValueLook look_at(FieldBytes, cbool) except +
 
 cdef extern from "engine/sample/dialect_tally.hpp" namespace "formatter" nogil:
     cdef cppclass CDialectTally "formatter::DialectTally":
@@ -51,7 +51,7 @@ cdef extern from "engine/sample/dialect_tally.hpp" namespace "formatter" nogil:
         vector[uint64_t] inside_typed, inside_text
         vector[uint32_t] widths
     void c_tally_dialect "formatter::tally_dialect"(
-        const SampleReading&, const uint8_t*, size_t, cbool, uint64_t, CDialectTally*)
+        const SampleReading&, const uint8_t*, size_t, cbool, uint64_t, CDialectTally*) except +
 
 cdef extern from "engine/sample/date_pattern.hpp" namespace "formatter" nogil:
     cdef cppclass DatePattern:
@@ -87,7 +87,7 @@ cdef extern from "engine/sample/column_tally.hpp" namespace "formatter" nogil:
         uint32_t width
         string header
     void c_tally_columns "formatter::tally_columns"(
-        const SampleReading&, const uint8_t*, size_t, cbool, const TableExtent&, TableTally*)
+        const SampleReading&, const uint8_t*, size_t, cbool, const TableExtent&, TableTally*) except +
 
 
 cdef dict quote_evidence(QuoteEvidence* found):
@@ -103,8 +103,8 @@ cdef class Reading:
     cdef SampleReading native
 
     def __init__(self, bytes delimiter, bytes record_end, quote, escape, comment, bint sticky, bint newlines_in_quotes):
-        self.native.delimiter = delimiter
-        self.native.record_end = record_end
+        set_text(&self.native.delimiter, delimiter)
+        set_text(&self.native.record_end, record_end)
         self.native.quote = -1 if quote is None else quote[0]
         self.native.escape = -1 if escape is None else escape[0]
         self.native.comment = -1 if comment is None else comment[0]
@@ -161,7 +161,8 @@ cdef class Reading:
         cdef TableExtent extent
         cdef const uint8_t* data = &sample[0] if sample.shape[0] else NULL
         cdef size_t size = sample.shape[0]
-        extent.begin, extent.records_most, extent.width, extent.header = begin, records_most, width, header
+        extent.begin, extent.records_most, extent.width = begin, records_most, width
+        set_text(&extent.header, header)
         with nogil:
             c_tally_columns(self.native, data, size, whole, extent, &found)
         return {
@@ -169,7 +170,8 @@ cdef class Reading:
             "damaged": found.damaged, "used": found.used, "even": found.even, "tail_first": found.tail_first,
             "tail_uneven": found.tail_uneven, "tail_begin": found.tail_begin, "head_uneven": found.head_uneven,
             "first_damaged": <int64_t>found.first_damaged, "quotes": quote_evidence(&found.quotes),
-            "others": [(other.width, other.records, other.first) for other in found.others],
+            "others": [(found.others[i].width, found.others[i].records, found.others[i].first)
+                       for i in range(found.others.size())],
         }, [column_tally(&found.columns[i]) for i in range(found.columns.size())]
 
 
@@ -180,14 +182,17 @@ cdef dict column_tally(ColumnTally* column):
         for kind in range(VALUE_KIND_COUNT)
         if column.kinds[kind]
     }
-    patterns = [
-        (tally.pattern.format, tally.values, tally.month_first, tally.day_first, tally.place, tally.pattern.has_date,
-         tally.pattern.has_time, tally.pattern.has_zone)
-        for tally in column.patterns
-    ]
+    cdef size_t i
+    cdef PatternTally* tally
+    patterns = []
+    for i in range(column.patterns.size()):
+        tally = &column.patterns[i]
+        patterns.append((tally.pattern.format, tally.values, tally.month_first, tally.day_first, tally.place,
+                         tally.pattern.has_date, tally.pattern.has_time, tally.pattern.has_zone))
     return {
         "kinds": kinds, "patterns": patterns, "other_patterns": column.other_patterns,
-        "words": [(tally.word, tally.values) for tally in column.words], "other_words": column.other_words,
+        "words": [(column.words[i].word, column.words[i].values) for i in range(column.words.size())],
+        "other_words": column.other_words,
         "spellings": column.spellings, "markers": column.markers, "spaced": column.spaced, "quoted": column.quoted,
         "fineness": column.fineness, "digits": column.digits, "negative": column.negative,
     }
@@ -203,6 +208,5 @@ def null_markers():
 def look(bytes content, bint quoted=False):
     """The kind of value that a field's content looks like, as a number."""
     cdef FieldBytes view
-    cdef string text = content
-    view.data, view.size = <const uint8_t*>text.data(), text.size()
+    view.data, view.size = <const uint8_t*><const char*>content, len(content)
     return <int>look_at(view, quoted).kind

@@ -7,8 +7,8 @@ from formatter.errors import ClosedError
 PUSH_STATUS = ("ok", "duplicate", "zero", "out_of_range", "finished", "pending_limit", "hole", "beyond")
 CLOSED_FOR_MEMORY = ("stream: it is closed, for memory ran out in an earlier call that had taken buffers in; go on "
                      "from the last checkpoint, or from the start")
-CLOSED_BY_FORK = ("stream: it is closed in this process, which was forked while it was shared or another thread was in a "
-                  "call of it; make the stream in the process that uses it")
+CLOSED_BY_FORK = ("stream: it is closed in this process, which was forked while it was shared or another thread was "
+                  "in a call of it; make the stream in the process that uses it")
 
 
 cdef class NativeStream:

@@ -6,10 +6,12 @@ In: an error, and those who wait. Out: each raises FlowError behind what it has.
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from formatter.errors import FlowError
+from formatter import _core
+from formatter.errors import ClosedError, FlowError
 from formatter.shared.consumer import Consumer
 
 if TYPE_CHECKING:
@@ -26,10 +28,30 @@ def tells_consumers(call: _Call) -> _Call:
         try:
             return call(self, *args, **options)
         except MemoryError as error:
-            self._broke_off(error)
+            broke_off(self, error)
             raise
 
     return told  # type: ignore[return-value]
+
+
+def broke_off(stream: SharedStream, error: MemoryError) -> None:
+    if not stream._native.closed:
+        return  # it goes on
+    with stream._control:
+        stream._finished = stream._barred = True
+        gone = list(stream._live.values())
+        stream._live.clear()
+    fail_all(gone, error)
+
+
+def left_to_parent(stream: SharedStream) -> None:
+    """In the child of a fork: who pushes and who reads is in the parent, and may hold any lock."""
+    stream._control, stream._clock = threading.Lock(), threading.Lock()
+    stream._delivery.renew_locks()
+    stream._native.leave_to_parent()
+    for consumer in stream._live.values():
+        consumer.renew_locks()
+    fail_all(stream._live.values(), ClosedError(_core.CLOSED_BY_FORK))
 
 
 def fail_all(consumers: Iterable[Consumer], error: BaseException) -> None:

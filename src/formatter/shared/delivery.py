@@ -17,12 +17,20 @@ from formatter.shared.consumer import Consumer, Put
 
 
 class Delivery:
-    """`origin_of`: the name of an engine's origin. `failed`: told of consumers whose queues gave up."""
+    """`origin_of`: the name of an engine's origin. `failed`: told of consumers whose queues gave up. `lost`: that somebody
+    has not got what was his, for want of memory."""
 
-    def __init__(self, ordered: bool, origin_of: Callable[[int], Origin], failed: Callable[[Consumer], None]) -> None:
+    def __init__(
+        self,
+        ordered: bool,
+        origin_of: Callable[[int], Origin],
+        failed: Callable[[Consumer], None],
+        lost: Callable[[], None],
+    ) -> None:
         self._ordered = ordered
         self._origin_of = origin_of
         self._failed = failed
+        self._lost = lost
         self.renew_locks()  # the first is never held while waiting for room
         self._waiting = 0
         self._early: list[tuple[int, Any]] = []  # ordered: batches of calls that overtook another one
@@ -38,6 +46,13 @@ class Delivery:
 
     def deliver(self, finished: list[Any]) -> tuple[list[Batch], list[Consumer]]:
         """Returns the batches, and the consumers that hold the call back."""
+        try:
+            return self._deliver(finished)
+        except MemoryError:
+            self._lost()
+            raise
+
+    def _deliver(self, finished: list[Any]) -> tuple[list[Batch], list[Consumer]]:
         batches: list[Batch] = []
         full: list[Consumer] = []
         failures: list[Exception] = []

@@ -20,11 +20,11 @@ import pyarrow as pa
 from formatter import _core
 from formatter.batch import Batch
 from formatter.buffer_arguments import Origin, checked_sequence, refusal
-from formatter.errors import ClosedError, FlowError, OptionError, SchemaError, SequenceError
+from formatter.errors import FlowError, OptionError, SchemaError, SequenceError
 from formatter.filters import Filters
 from formatter.flow.policy import BatchPolicy
 from formatter.plans import Format
-from formatter.shared.broken_off import fail_all, tells_consumers
+from formatter.shared.broken_off import broke_off, fail_all, left_to_parent, tells_consumers
 from formatter.shared.consumer import LOOK_AROUND_S, OVERFLOW, Consumer, abandoned
 from formatter.shared.delivery import Delivery
 from formatter.shared.explain import explained
@@ -33,7 +33,7 @@ from formatter.shared.projection import Decodes, Projection
 from formatter.shared.row_filters import RowFilter, row_filter
 from formatter.shared.stats import SharedStreamStats
 from formatter.shared.subscription import Subscription
-from formatter.stream import MAX_PENDING_BYTES, MAX_RECORD_BYTES, NO_MEMORY_FOR_CHECKPOINT, Stream, native_options
+from formatter.stream import MAX_PENDING_BYTES, MAX_RECORD_BYTES, Stream, native_options
 
 QUEUE = 64
 IDLE = ("discard", "error")
@@ -106,7 +106,7 @@ class SharedStream(Stream):
         self._barred = idle == "error"  # whether pushes are refused
         self._discarded_buffers = self._discarded_bytes = 0  # before the projection in force
         self._idle_since = (0, 0)  # buffers and bytes before it
-        self._delivery = Delivery(ordered, self._origin, self._orphans.append)
+        self._delivery = Delivery(ordered, self._origin, self._orphans.append, lambda: self._native.close())
         self._clock = threading.Lock()  # held by the waiting consumer that looks after deadlines
         super().__init__(
             format, columns=[], filters=filters, on_error=on_error, ordered=ordered, layout=layout, batch=batch,
@@ -322,7 +322,7 @@ class SharedStream(Stream):
         try:
             return self._settle(self._native.push(buffer, self._id(origin), number), origin, number)
         except MemoryError as error:
-            self._broke_off(error)
+            broke_off(self, error)
             raise
 
     @tells_consumers
@@ -384,24 +384,9 @@ class SharedStream(Stream):
         self._await_rows_before(*cut)
         fail_all(gone, error)
 
-    def _broke_off(self, error: MemoryError) -> None:
-        if not self._native.closed:
-            return  # it goes on
-        with self._control:
-            self._finished = self._barred = True
-            gone = list(self._live.values())
-            self._live.clear()
-        fail_all(gone, error)
-
     def _renew_locks(self) -> None:
-        """In the child of a fork: who pushes and who reads is in the parent, and the stream is, too."""
         super()._renew_locks()
-        self._control, self._clock = threading.Lock(), threading.Lock()
-        self._delivery.renew_locks()
-        self._native.leave_to_parent()
-        for consumer in self._live.values():
-            consumer.renew_locks()
-        fail_all(self._live.values(), ClosedError(_core.CLOSED_BY_FORK))
+        left_to_parent(self)
 
     def _admit(self) -> None:
         self._reap()
@@ -424,7 +409,7 @@ class SharedStream(Stream):
         status, not_taken, _appended, finished, findings, holes = result
         if not finished and not findings and status == "ok":
             return []
-        batches, full = self._deliver(finished)
+        batches, full = self._delivery.deliver(finished)
         raised = self._note(findings) if findings else None
         if status != "ok":
             raise refusal(status, origin, sequence, holes, self._options, not_taken)
@@ -440,14 +425,7 @@ class SharedStream(Stream):
     def _hand_out(self, finished: list[Any]) -> None:
         """Batches that left without a push: whoever caused it waits for nobody."""
         if finished:
-            self._deliver(finished)
-
-    def _deliver(self, finished: list[Any]) -> tuple[list[Batch], list[Consumer]]:
-        try:
-            return self._delivery.deliver(finished)
-        except MemoryError:
-            self._native.close()  # somebody has not got what was his
-            raise
+            self._delivery.deliver(finished)
 
     @tells_consumers
     def _next(self, consumer: Consumer, timeout: float | None) -> Any:
@@ -507,8 +485,6 @@ class SharedStream(Stream):
         self._reap()
         native, result = self._native.checkpoint()
         self._hand_out(result[3])
-        if native is None:
-            raise MemoryError(NO_MEMORY_FOR_CHECKPOINT)
         return self._packed(native, [])
 
     @classmethod

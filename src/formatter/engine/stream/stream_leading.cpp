@@ -101,7 +101,8 @@ void StreamEngine::end_leading(LeadingJob& job) {
         else
             open |= job.pieces[i].size > 0;
         Claims claims{};  // all of records that have been parsed with the buffers
-        if (origin.ring.process(job.piece_position + (i - job.pieces_before), delimited, claims) != ShredRing::Status::ok)
+        if (origin.ring.process(job.piece_position + (i - job.pieces_before), delimited, claims) !=
+            ShredRing::Status::ok)
             out_of_memory();
     }
     origin.state.inside = job.inside;

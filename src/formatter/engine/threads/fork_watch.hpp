@@ -21,7 +21,7 @@ class ForkWatch {
     // What others hold while they take another lock is taken before it: `inner` ones come last.
     enum class Order { outer, inner };
     void begin_watch(Order = Order::outer);  // the last thing a constructor does
-    void end_watch();                        // the first thing a destructor does
+    void end_watch();  // the first thing a destructor does
 
   private:
     friend struct ForkWatches;
