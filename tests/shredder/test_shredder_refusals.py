@@ -92,6 +92,7 @@ def test_a_sequence_above_max_sequence_is_refused():
 def test_a_sequence_half_a_round_behind_is_a_duplicate_once_the_stream_was_there():
     shredder = shredder_after(*range(1, 9), max_sequence=10)
     assert_refused(shredder, lambda s: s.process(5, True), "duplicate", 5)
+    assert_refused(shredder, lambda s: s.process(4, True), "duplicate", 4)  # half a round: behind, not ahead
     assert shredder.process(3, True) == ()  # ahead: 9, 10, 1, 2 are still to come
     assert shredder.holes() == ((9, 2),)
 
