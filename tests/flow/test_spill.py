@@ -194,6 +194,19 @@ def test_a_flipped_bit_ends_the_replay_there_and_is_reported(tmp_path):
     assert flat_of(again) == [2, 3, 4]
 
 
+def test_a_segment_of_another_version_is_not_read_as_one_of_ours(tmp_path):
+    bridge = spilling(tmp_path)
+    for n in range(6):
+        bridge.producer.send(rows(n, 1))
+    (segment,) = segments(tmp_path)
+    whole = segment.read_bytes()
+    after = as_killed(tmp_path)
+    (after / segment.name).write_bytes(b"FMSPILL9" + whole[8:])
+    again = spilling(after)
+    assert again.stats.recovery.messages == 0
+    assert again.stats.recovery.truncated_bytes == len(whole)
+
+
 CHILD = """
 import sys
 sys.path[:0] = {paths!r}

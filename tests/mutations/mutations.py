@@ -66,11 +66,11 @@ VERSIONS_AND_CHECKSUMS = [
     Mutation("a spilled frame needs no checksum", "flow/spill.py", "and xxh64(head[:16] + payload) == checksum", "", SPILL),
     Mutation("a spilled segment needs no magic", "flow/spill.py", "magic != MAGIC or ", "", SPILL),
     Mutation("what was dealt with is replayed", "flow/spill.py", "acknowledged = position = noted", "pass", SPILL),
-    Mutation("a chunk of framed snappy needs no checksum", "snappy_stream.py", "if found != expected:", "if False:", "csv/test_compressed_inputs.py -k snappy"),
-    Mutation("checksums of framed snappy are turned by another number", "snappy_stream.py", "checksum >> 15 | checksum << 17", "checksum >> 17 | checksum << 15", "csv/test_compressed_inputs.py -k snappy"),
-    Mutation("a byte counts for another place in a checksum", "engine/whole/crc32c.cpp", "next ^= tables.of[at_once - 1 - i][data[i]];", "next ^= tables.of[i][data[i]];", "csv/test_compressed_inputs.py -k snappy"),
+    Mutation("a chunk of framed snappy needs no checksum", "snappy_stream.py", "if found != expected:", "if False:", "csv/test_compressed_inputs.py"),
+    Mutation("checksums of framed snappy are turned by another number", "snappy_stream.py", "checksum >> 15 | checksum << 17", "checksum >> 17 | checksum << 15", "csv/test_compressed_inputs.py"),
+    Mutation("a byte counts for another place in a checksum", "engine/whole/crc32c.cpp", "next ^= tables.of[at_once - 1 - i][data[i]];", "next ^= tables.of[i][data[i]];", "csv/test_compressed_inputs.py"),
     Mutation("a changed projection keeps its number", "engine/stream/stream_replan.cpp", "plan->version = ++change.version;", "plan->version = change.version;", "shared/test_projection.py"),
-    Mutation("a batch goes on under an older projection", BUILDERS, "const bool outdated = builder->plan != plan_;", "const bool outdated = false;", "shared/test_attach_detach.py -m 'not slow'"),
+    Mutation("a batch goes on under an older projection", BUILDERS, "const bool outdated = builder->plan != plan_;", "const bool outdated = false;", "stream/test_sanitizers.py -m slow -k undefined"),
 ]  # fmt: skip
 
 QUOTES_AND_DELIMITERS = [

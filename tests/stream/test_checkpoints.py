@@ -6,6 +6,7 @@ In: streams cut off at random points, a child process killed. Out: a verdict. Re
 from __future__ import annotations
 
 import fractions
+import hashlib
 import pickle
 import random
 import signal
@@ -130,6 +131,38 @@ def test_damaged_cut_and_foreign_checkpoints_are_refused_with_the_reason():
         fm.Stream.restore(fm.Csv(SCHEMA, delimiter=";"), state)
     assert issubclass(CheckpointError, ValueError)
     assert fm.Stream.restore(format, state).stats.buffers == 1
+
+
+def test_a_native_state_that_is_damaged_or_of_another_version_is_refused_behind_a_good_checksum_too():
+    format = fm.Csv(SCHEMA)
+    stream = fm.Stream(format)
+    stream.push(b'1,"x,2\n3,', sequence=2)
+    state = stream.checkpoint()
+    begin = state.index(b"fmstrm")
+    end = begin + int.from_bytes(state[begin - 8 : begin], "little")
+
+    def with_native(native):
+        body = state[:begin] + native + state[end:-32]
+        return body + hashlib.sha256(body).digest()
+
+    def with_checksum(native):
+        return native + checksum64(native).to_bytes(8, "little")
+
+    native = state[begin:end]
+    assert with_native(with_checksum(native[:-8])) == state
+    for at in range(len(native)):
+        with pytest.raises(CheckpointError):
+            fm.Stream.restore(format, with_native(native[:at] + bytes([native[at] ^ 4]) + native[at + 1 :]))
+    with pytest.raises(CheckpointError):
+        fm.Stream.restore(format, with_native(with_checksum(b"fmstrm00" + native[8:-8])))
+
+
+def checksum64(data):
+    """FNV-1a."""
+    found = 0xCBF29CE484222325
+    for byte in data:
+        found = (found ^ byte) * 0x100000001B3 % 2**64
+    return found
 
 
 @pytest.mark.parametrize(("seed", "kind"), [(0, "csv"), (1, "json"), (2, "csv"), (3, "json")])
