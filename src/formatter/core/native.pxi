@@ -19,6 +19,8 @@ cdef extern from "engine/columns/buffer_pool.hpp" namespace "formatter" nogil:
 cdef extern from "kernels/kernel.hpp" namespace "formatter" nogil:
     cdef enum class TimeUnit(uint8_t):
         second
+    cdef enum class QuoteRule(uint8_t):
+        strict
 
 cdef extern from "engine/columns/columns.hpp" namespace "formatter" nogil:
     cdef enum class ColumnType(uint8_t):
@@ -70,7 +72,9 @@ cdef extern from "engine/csv/csv_format.hpp" namespace "formatter" nogil:
         error
     cdef cppclass CsvFormat(DecodeOptions):
         string delimiter, record_end
-        cbool quoting, escaping, commenting, trim, header
+        cbool quoting, newlines_in_quotes, escaping, commenting, trim, header
+        QuoteRule quote_rule
+        uint64_t max_quoted_lines, max_quoted_bytes
         uint8_t quote, escape, comment, decimal_point
         Ragged ragged
         vector[string] nulls, trues, falses, timestamp_formats
@@ -123,8 +127,7 @@ cdef extern from "engine/records/framing.hpp" namespace "formatter" nogil:
         scanned
     cdef cppclass Framing:
         FramingKind kind
-        uint64_t count_quotes(const uint8_t*, size_t)
-        RecordEnds ends_after(const uint8_t*, size_t, uint64_t quotes, ScanState*)
+        RecordEnds ends_after(const uint8_t*, size_t, ScanState*)
         cbool checks_end()
         size_t fixed_size()
 

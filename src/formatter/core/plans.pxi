@@ -15,6 +15,10 @@ cdef class Plan:
         csv.record_end = dialect["record_end"]
         csv.quoting = dialect["quote"] is not None
         csv.quote = dialect["quote"][0] if csv.quoting else 0
+        csv.quote_rule = <QuoteRule><uint8_t>dialect["quotes"]
+        csv.newlines_in_quotes = dialect["newlines_in_quotes"]
+        csv.max_quoted_lines = dialect["max_quoted_lines"]
+        csv.max_quoted_bytes = dialect["max_quoted_bytes"]
         csv.escaping = dialect["escape"] is not None
         csv.escape = dialect["escape"][0] if csv.escaping else 0
         csv.commenting = dialect["comment"] is not None
@@ -66,7 +70,7 @@ cdef class Plan:
         cdef size_t size = data.shape[0]
         state.inside, state.escaped, state.matched, state.at_record_start = inside, escaped, matched, False
         with nogil:
-            ends = framing.ends_after(begin, size, framing.count_quotes(begin, size), &state)
+            ends = framing.ends_after(begin, size, &state)
         return state.inside, state.escaped, state.matched, <int64_t>ends.first if ends.any() else -1
 
     @property

@@ -12,6 +12,8 @@ import pyarrow as pa
 from formatter.errors import OptionError
 from formatter.formats.checks import as_bytes, check_schema
 
+# The order is that of QuoteRule in kernels/kernel.hpp.
+QUOTE_RULES = ("strict", "lenient", "sticky")
 RAGGED = ("error", "pad", "truncate", "fit")
 MAX_SEPARATOR_BYTES = 8
 # The numbers are those of TextEncoding in engine/records/text_encoding.hpp; a byte order mark may make "utf-16" big-endian.
@@ -26,6 +28,10 @@ class Csv:
     delimiter: str | bytes = ","
     record_delimiter: str | bytes = "\n"
     quote: str | bytes | None = '"'
+    quotes: Literal["strict", "lenient", "sticky"] = "strict"
+    newlines_in_quotes: bool = True
+    max_quoted_lines: int | None = None
+    max_quoted_bytes: int | None = None
     escape: str | bytes | None = None
     header: bool = False
     nulls: tuple[str, ...] = ("",)
@@ -47,6 +53,10 @@ class Csv:
         delimiter: str | bytes = ",",
         record_delimiter: str | bytes = "\n",
         quote: str | bytes | None = '"',
+        quotes: Literal["strict", "lenient", "sticky"] = "strict",
+        newlines_in_quotes: bool = True,
+        max_quoted_lines: int | None = None,
+        max_quoted_bytes: int | None = None,
         escape: str | bytes | None = None,
         header: bool = False,
         nulls: Iterable[str] = ("",),
@@ -64,6 +74,10 @@ class Csv:
             "delimiter": delimiter,
             "record_delimiter": record_delimiter,
             "quote": quote or None,
+            "quotes": quotes,
+            "newlines_in_quotes": newlines_in_quotes,
+            "max_quoted_lines": max_quoted_lines,
+            "max_quoted_bytes": max_quoted_bytes,
             "escape": escape or None,
             "header": header,
             "nulls": _tokens(nulls, "nulls"),
@@ -112,7 +126,13 @@ class Csv:
             )
         if self.ragged not in RAGGED:
             raise OptionError(f"Csv: ragged: expected one of {', '.join(RAGGED)}, found {self.ragged!r}")
-        for name in ("header", "trim"):
+        if self.quotes not in QUOTE_RULES:
+            raise OptionError(f"Csv: quotes: expected one of {', '.join(QUOTE_RULES)}, found {self.quotes!r}")
+        for name in ("max_quoted_lines", "max_quoted_bytes"):
+            most = getattr(self, name)
+            if most is not None and (isinstance(most, bool) or not isinstance(most, int) or not 1 <= most < 2**63):
+                raise OptionError(f"Csv: {name}: expected a whole number from 1, or None, found {most!r}")
+        for name in ("header", "newlines_in_quotes", "trim"):
             if not isinstance(getattr(self, name), bool):
                 raise OptionError(f"Csv: {name}: expected a bool, found {getattr(self, name)!r}")
         if self.encoding != "utf-8":

@@ -181,8 +181,7 @@ bool CsvDecoder::make_room(uint64_t bytes) {
 }
 
 size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_limit) {
-    const CsvBytes bytes{uint8_t(format_->delimiter[0]), uint8_t(format_->record_end[0]), format_->quote,
-                         format_->quoting};
+    const CsvBytes bytes = format_->bytes();
     const StopPlan plan{format_->fields, uint32_t(stops_.size()), stops_.data()};
     RecordShape shape;
     size_t at = 0, stretch = stretch_bytes, passed = 0;
@@ -196,6 +195,7 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
         result.stops = block_.open_segment(data + at, data, data + size, 1, here());
         result.capacity_rows = uint32_t(std::min<uint64_t>(block_.room(), row_limit));
         kernel_->index_csv(data + at, window, bytes, plan, result);
+        if (format_->bounded()) stop_at_bound(data + at, plan, &result);
         block_.add_rows(result.rows);
         saw_carriage_return_ |= result.saw_carriage_return;
         records_ += result.rows;
@@ -205,7 +205,8 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
         at += result.consumed;
         if (result.end == IndexEnd::capacity) continue;
         const bool endless = window == offsets_most && result.consumed == 0;
-        if (result.end == IndexEnd::irregular || endless) {
+        const bool may_pass_bound = format_->bounded() && result.consumed == 0;
+        if (result.end == IndexEnd::irregular || endless || may_pass_bound) {
             if (!split_next(data + at, size - at, &shape, &passed)) {
                 if (passed == 0) break;
                 row_limit--;
@@ -259,9 +260,46 @@ size_t CsvDecoder::index_general(const uint8_t* data, size_t size, uint64_t row_
 
 // The shape of the record that begins there. False if it does not end within the bytes, or if it was passed over.
 bool CsvDecoder::split_next(const uint8_t* data, size_t size, RecordShape* shape, size_t* passed) {
-    if (split_record(*format_, data, std::min(size, offsets_most), shape)) return true;
-    *passed = size > offsets_most ? pass_endless(data, size) : 0;
+    const bool ends = split_record(*format_, data, std::min(size, offsets_most), shape);
+    if (ends && !shape->damaged) return true;
+    if (ends)
+        pass_damaged(data, *shape);
+    else if (size > offsets_most)
+        shape->size = pass_endless(data, size);
+    else
+        shape->size = 0;
+    *passed = shape->size;
     return false;
+}
+
+// A record with a quote that is never closed, or too late, is the line that has the quote, and bad.
+void CsvDecoder::pass_damaged(const uint8_t* data, const RecordShape& shape) {
+    const size_t content = without_carriage_return(*format_, data, shape.separators.back());
+    structural_error(ErrorCode::unterminated_quote, data, content, here(), 0, shape.quote);
+    records_++;
+    offset_ += shape.size;
+    indexed_bytes_ += shape.size;
+}
+
+// The loops know no bounds: of what they found, rows that may pass one are looked at, up to the first that does.
+void CsvDecoder::stop_at_bound(const uint8_t* data, const StopPlan& plan, CsvIndex* index) {
+    const uint8_t end = uint8_t(format_->record_end[0]);
+    const bool many_lines = format_->max_quoted_lines && kernel_->count_byte(data, index->consumed, end) > index->rows;
+    const uint64_t most = format_->max_quoted_bytes ? format_->max_quoted_bytes : ~uint64_t(0);
+    RecordShape shape;
+    const uint32_t* stop = index->stops + plan.stop_count - 1;
+    size_t begin = 0;
+    for (uint32_t row = 0; row < index->rows; row++, stop += plan.stop_count) {
+        const size_t size = *stop - begin;
+        const bool suspect = size > most || (many_lines && size && std::memchr(data + begin, end, size));
+        if (suspect && split_record(*format_, data + begin, size + 1, &shape) && shape.damaged) {
+            index->rows = row;
+            index->consumed = begin;
+            index->end = IndexEnd::irregular;
+            return;
+        }
+        begin = size_t(*stop) + 1;
+    }
 }
 
 // A record that no stop can span: an error, and its size; 0 if it does not end within the bytes.
@@ -276,14 +314,23 @@ size_t CsvDecoder::pass_endless(const uint8_t* data, size_t size) {
     return size_t(end);
 }
 
-void CsvDecoder::index_unterminated(const uint8_t* data, size_t size) {
+size_t CsvDecoder::index_unterminated(const uint8_t* data, size_t size) {
+    RecordShape shape;
+    size_t at = 0;
+    if (skip_preamble(data, size, &at) && !format_->unreadable &&
+        is_left_open(*format_, data + at, size - at, &shape) && shape.size < offsets_most) {
+        pass_damaged(data + at, shape);
+        return at + shape.size;
+    }
+    data += at;
+    size -= at;
+    const size_t skipped = at;
     if (size >= offsets_most) {
         structural_error(ErrorCode::record_too_long, data, partial_raw_most, here(), 0);
         records_++;
         offset_ += size;
-        return;
+        return skipped + size;
     }
-    size_t at = 0;
     const size_t terminated_size = size + format_->record_end.size();
     make_room(size);
     if (block_.room() == 0) materialize();
@@ -291,8 +338,9 @@ void CsvDecoder::index_unterminated(const uint8_t* data, size_t size) {
     uint8_t* record = block_.keep_bytes(terminated_size);
     std::memcpy(record, data, size);
     std::memcpy(record + size, format_->record_end.data(), format_->record_end.size());
-    if (!skip_preamble(record, terminated_size, &at, true) || at >= size || format_->unreadable) return;
-    RecordShape shape;
+    at = 0;
+    const bool begun = skip_preamble(record, terminated_size, &at, true);
+    if (!begun || at >= size || format_->unreadable) return skipped + size;
     const PlacePosition begin = here();
     if (!split_record(*format_, record + at, terminated_size - at, &shape)) {
         structural_error(ErrorCode::unterminated_quote, record + at, size - at, begin, 0);
@@ -303,6 +351,7 @@ void CsvDecoder::index_unterminated(const uint8_t* data, size_t size) {
         records_++;
     }
     offset_ += size - at;
+    return skipped + size;
 }
 
 void CsvDecoder::write_stops(uint32_t* out, const RecordShape& shape) const {
@@ -354,12 +403,13 @@ void CsvDecoder::add_irregular(const uint8_t* data, const RecordShape& shape, co
 }
 
 void CsvDecoder::structural_error(ErrorCode code, const uint8_t* data, size_t size, const PlacePosition& at,
-                                  uint32_t found_fields) {
+                                  uint32_t found_fields, size_t quote) {
     counters.records++;
     counters.rejected++;
     if (format_->on_error == OnError::skip) return;
     Finding finding = Finding::of_record(code, data, size);
     finding.found_fields = found_fields;
+    if (quote) finding.opened = quote, finding.set_found(data + quote, size - quote);
     findings.emplace_back(std::move(finding), at);
 }
 

@@ -24,7 +24,7 @@ class CsvDecoder : public RecordDecoder {
 
     void place(const Place&) override;
     size_t index(const uint8_t* data, size_t size, uint64_t row_limit) override;
-    void index_unterminated(const uint8_t* data, size_t size) override;
+    size_t index_unterminated(const uint8_t* data, size_t size) override;
     void materialize() override;
     void expect(uint64_t bytes) override { expected_bytes_ = bytes; }
     bool fits(uint64_t bytes) const override { return indexed_bytes_ + bytes <= text_room_; }
@@ -46,6 +46,8 @@ class CsvDecoder : public RecordDecoder {
     size_t index_plain(const uint8_t* data, size_t size, uint64_t row_limit);
     size_t index_general(const uint8_t* data, size_t size, uint64_t row_limit);
     bool split_next(const uint8_t* data, size_t size, RecordShape* shape, size_t* passed);
+    void pass_damaged(const uint8_t* data, const RecordShape&);
+    void stop_at_bound(const uint8_t* data, const StopPlan&, CsvIndex*);
     size_t pass_endless(const uint8_t* data, size_t size);
     bool skip_preamble(const uint8_t* data, size_t size, size_t* skipped, bool whole = false);
     void header_error(const uint8_t* header, size_t size);
@@ -54,7 +56,8 @@ class CsvDecoder : public RecordDecoder {
                     const uint8_t* readable_end);
     void add_irregular(const uint8_t* data, const RecordShape&, const PlacePosition&);
     void write_stops(uint32_t* out, const RecordShape&) const;
-    void structural_error(ErrorCode, const uint8_t* data, size_t size, const PlacePosition&, uint32_t found_fields);
+    void structural_error(ErrorCode, const uint8_t* data, size_t size, const PlacePosition&, uint32_t found_fields,
+                          size_t quote = 0);
 
     // csv_filter.cpp
     struct FilterStep {  // the predicates of one column, and what they have been worth
@@ -102,6 +105,12 @@ class CsvDecoder : public RecordDecoder {
     bool learn_quotes(const ColumnRows&);
     void decode_text(ColumnRows&);
     void decode_text_exactly(ColumnRows&);
+    struct LateText {
+        uint32_t row;
+        std::string content;
+    };
+    bool read_odd_texts(ColumnRows&);
+    void insert_texts(ColumnRows&, const std::vector<LateText>&);
     bool take_text(ColumnRows&, uint32_t row, Bytes raw, Bytes* content);
     void check_utf8(ColumnRows&, uint64_t text_before);
     void decode_codes(ColumnRows&);

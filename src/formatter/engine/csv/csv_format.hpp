@@ -17,6 +17,11 @@ struct CsvFormat : DecodeOptions {
     std::string record_end = "\n";
     bool quoting = true;
     uint8_t quote = '"';
+    QuoteRule quote_rule = QuoteRule::strict;
+    bool newlines_in_quotes = true;  // else a record end is one wherever it stands
+    uint64_t max_quoted_lines =
+        0;  // that a quoted field may have, and bytes between its quotes; 0: as many as there are
+    uint64_t max_quoted_bytes = 0;
     bool escaping = false;
     uint8_t escape = 0;
     bool commenting = false;
@@ -33,8 +38,20 @@ struct CsvFormat : DecodeOptions {
     uint32_t fields = 0;  // fields a record must have
     std::vector<ColumnSpec> columns;  // decoded, in output order; then those only the filter needs
 
-    // Single-byte separators and no byte-level state but quote parity: the SIMD index can read it.
-    bool plain() const { return delimiter.size() == 1 && record_end.size() == 1 && !escaping && !commenting; }
+    // Which quotes are some depends on where they stand.
+    bool picky() const { return quoting && quote_rule != QuoteRule::strict; }
+    bool bounded() const { return quoting && (max_quoted_lines || max_quoted_bytes); }
+    // Single-byte separators and no byte-level state but that of quotes: the SIMD index can read it.
+    bool plain() const {
+        return delimiter.size() == 1 && record_end.size() == 1 && !escaping && !commenting && !(picky() && trim);
+    }
+    // Every record end ends a record: nothing can hide one.
+    bool ends_anywhere() const {
+        return record_end.size() == 1 && !escaping && (quoting ? !newlines_in_quotes : !commenting);
+    }
+    CsvBytes bytes() const {  // the first one of each, where they are longer
+        return {uint8_t(delimiter[0]), uint8_t(record_end[0]), quote, quoting, quote_rule, !newlines_in_quotes};
+    }
     bool accepts_crlf() const { return record_end == "\n"; }
     bool empty_is_null() const {
         for (const std::string& token : nulls)

@@ -47,10 +47,12 @@ RecordFormat csv_record_format(std::shared_ptr<const CsvFormat> csv, TextEncodin
     const bool utf16 = encoding == TextEncoding::utf16_le || encoding == TextEncoding::utf16_be;
     RecordFormat format;
     Framing& framing = format.framing;
-    framing.kind = utf16 || !source->plain() ? FramingKind::scanned
-                   : source->quoting         ? FramingKind::parity
-                                             : FramingKind::stateless;
-    framing.bytes = {uint8_t(source->delimiter[0]), uint8_t(source->record_end[0]), source->quote, source->quoting};
+    framing.kind = utf16                     ? FramingKind::scanned
+                   : source->ends_anywhere() ? FramingKind::stateless
+                   : !source->plain()        ? FramingKind::scanned
+                   : source->picky()         ? FramingKind::courses
+                                             : FramingKind::parity;
+    framing.bytes = source->bytes();
     framing.record_end_size = from_utf8(encoding, csv->record_end).size();
     framing.kernel = csv->kernel;
     if (utf16)

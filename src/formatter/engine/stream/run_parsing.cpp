@@ -47,7 +47,7 @@ void RunParsing::parse_leading(LeadingJob& job) {
         job.tail.append(joiner.open(), joiner.open_size());
     }
     job.records = decoder().records_placed();
-    job.inside = options_.format.framing.count_quotes(job.tail.data(), job.tail.size) & 1;
+    if (job.tail.size) options_.format.framing.ends_after(job.tail.data(), job.tail.size, &job.state);
     cover_rest();
 }
 

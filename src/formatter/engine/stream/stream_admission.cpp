@@ -59,7 +59,7 @@ PushStatus StreamEngine::admit(const ArrivedBuffer& arrived, uint64_t position, 
     if (!waits(origin))
         extend_run(origin, position, piece, ends, lost, call);
     else if (next && may_decode(origin, call))
-        follow(origin, position, piece, arrived.quotes, lost, call);
+        follow(origin, position, piece, arrived.notes, lost, call);
     else
         hold(origin, position, arrived, lost, call);
     return PushStatus::ok;
@@ -74,7 +74,7 @@ void StreamEngine::hold(Origin& origin, uint64_t position, const ArrivedBuffer& 
     } else {
         held.bytes.append(arrived.buffer.data, arrived.buffer.size);
     }
-    held.quotes = arrived.quotes;
+    held.notes = arrived.notes;
     held.lost = lost;
     counts_.pending_bytes += arrived.buffer.size;
     counts_.pending_buffers++;
@@ -110,7 +110,7 @@ void StreamEngine::end_preamble(Origin& origin) {
 }
 
 // The next buffer in order: its start state is certain.
-void StreamEngine::follow(Origin& origin, uint64_t position, Piece buffer, uint64_t quotes, bool lost,
+void StreamEngine::follow(Origin& origin, uint64_t position, Piece buffer, const QuoteNotes& notes, bool lost,
                           StreamCall& call) {
     RecordEnds ends;
     if (lost) {
@@ -118,7 +118,7 @@ void StreamEngine::follow(Origin& origin, uint64_t position, Piece buffer, uint6
         origin.state = ScanState{};
         origin.preamble_open = false;
     } else {
-        ends = options_.format.framing.ends_after(buffer.data, buffer.size, quotes, &origin.state);
+        ends = options_.format.framing.ends_after(buffer.data, buffer.size, notes, &origin.state);
     }
     if (origin.preamble_open) {
         // All up to the header's end counts as one record: which of its lines is the header is known only there.
@@ -156,7 +156,7 @@ void StreamEngine::release(Origin& origin, std::map<uint64_t, Held>::iterator at
     counts_.pending_bytes -= piece.size;
     counts_.pending_buffers--;
     if (waits(origin))
-        follow(origin, position, piece, buffer.quotes, buffer.lost, call);
+        follow(origin, position, piece, buffer.notes, buffer.lost, call);
     else
         extend_run(origin, position, piece, options_.format.framing.ends_anywhere(piece.data, piece.size), buffer.lost,
                    call);
