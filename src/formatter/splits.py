@@ -36,8 +36,10 @@ def begins_anywhere(format: Format) -> bool:
     """Whether every record end ends a record, so that a part needs to know nothing of what stands before it."""
     if not isinstance(format, Csv):
         return isinstance(format, Json) and format.records == "lines"
-    plain = not (format.quote or format.escape or format.comment)
-    return plain and len(record_end_of(format)) == 1 and not format.encoding.startswith("utf-16")
+    hidden = format.newlines_in_quotes if format.quote else format.comment
+    return (
+        not (hidden or format.escape) and len(record_end_of(format)) == 1 and not format.encoding.startswith("utf-16")
+    )
 
 
 def can_be_split(format: Format) -> bool:
@@ -46,7 +48,11 @@ def can_be_split(format: Format) -> bool:
         return not format.has_rest
     if not isinstance(format, Csv):
         return isinstance(format, Json) and format.records == "lines"
-    if format.encoding.startswith("utf-16"):
+    if begins_anywhere(format):
+        return True
+    by_place = format.quote and format.quotes != "strict"
+    bounded = format.quote and (format.max_quoted_lines or format.max_quoted_bytes)
+    if format.encoding.startswith("utf-16") or by_place or bounded:
         return False
     ending = record_end_of(format)
     overlaps_itself = any(ending[:n] == ending[-n:] for n in range(1, len(ending)))

@@ -91,6 +91,7 @@ cdef extern from "engine/records/findings.hpp" namespace "formatter" nogil:
         ErrorCode code
         int32_t column
         uint32_t found_fields
+        uint64_t opened
         string found, raw
     cdef cppclass StretchPosition:
         int64_t bytes

@@ -174,6 +174,15 @@ def check_byte_order(format: object, owner: str) -> None:
         )
 
 
+def check_unbounded(format: object, owner: str) -> None:
+    """Buffers that come in any order are not kept back until the quote that is open in them has passed a bound."""
+    if isinstance(format, Csv) and (format.max_quoted_lines or format.max_quoted_bytes):
+        raise OptionError(
+            f"{owner}: max_quoted_lines and max_quoted_bytes are for whole inputs; bound records by max_record_bytes, or set "
+            "newlines_in_quotes=False"
+        )
+
+
 def _rebuild_csv(values: dict[str, Any]) -> Csv:
     schema = values.pop("schema")
     return Csv(schema, **values)

@@ -378,23 +378,26 @@ void CsvDecoder::add_irregular(const uint8_t* data, const RecordShape& shape, co
     if (count > wanted && !may_cut) return structural_error(ErrorCode::too_many_fields, data, content, at, count);
     if (block_.room() == 0) materialize();
     // Rewritten with the arity it should have, so that everything behind sees a regular record.
-    std::string rewritten(reinterpret_cast<const char*>(data), count > wanted ? shape.separators[wanted - 1] : content);
-    for (uint32_t i = count; i < wanted; i++) rewritten += format_->delimiter;
+    RecordShape regular;
+    const size_t cut = count > wanted ? shape.separators[wanted - 1] : content;
+    regular.separators.assign(shape.separators.begin(), shape.separators.begin() + std::min(count, wanted) - 1);
+    std::string rewritten(reinterpret_cast<const char*>(data), cut);
+    for (uint32_t i = count; i < wanted; i++) {
+        regular.separators.push_back(uint32_t(rewritten.size()));
+        rewritten += format_->delimiter;
+    }
     // A '\r' that the cut brought to the end is data: another one takes its place as the one to drop.
     if (without_carriage_return(*format_, reinterpret_cast<const uint8_t*>(rewritten.data()), rewritten.size()) <
         rewritten.size()) {
         rewritten += '\r';
         saw_carriage_return_ = true;
     }
+    regular.separators.push_back(uint32_t(rewritten.size()));
     rewritten += format_->record_end;
     uint8_t* kept = block_.keep_bytes(rewritten.size() + content);
     uint8_t* original = kept + rewritten.size();
     std::memcpy(kept, rewritten.data(), rewritten.size());
     std::memcpy(original, data, content);
-    RecordShape regular;
-    if (!split_record(*format_, kept, rewritten.size(), &regular) || regular.separators.size() != wanted)
-        return structural_error(count < wanted ? ErrorCode::too_few_fields : ErrorCode::too_many_fields, data, content,
-                                at, count);
     block_.rewritten.push_back({block_.rows(), count, original, content});
     if (lenient) counters.nulled += count < wanted ? wanted - count : 0;
     write_stops(block_.open_segment(kept, kept, kept + rewritten.size(), uint32_t(format_->record_end.size()), at),
