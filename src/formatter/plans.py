@@ -15,7 +15,7 @@ from formatter.errors import OptionError, SchemaError
 from formatter.formats import Csv, Framed, Json, Native
 from formatter.formats.binary import LENGTHS
 from formatter.formats.checks import ON_ERROR, as_bytes, check_on_error
-from formatter.formats.csv import ENCODINGS, QUOTE_RULES, RAGGED
+from formatter.formats.csv import ENCODINGS, QUOTE_RULES, RAGGED, TEXT_ERRORS
 
 Format = Csv | Json | Native | Framed
 
@@ -210,8 +210,14 @@ def csv_dialect(format: Csv, on_error: str) -> dict[str, Any]:
         "escape": optional(format.escape, "escape"),
         "comment": optional(format.comment, "comment"),
         "trim": format.trim,
-        "header": format.header,
+        "skip_lines": format.skip_lines,
+        "header_at": format.header_positions,
+        "skip_records": format.skip_records,
+        "repeated_headers": format.repeated_headers,
+        "unique_names": format.unique_names,
+        "trim_names": format.trim_names,
         "encoding": ENCODINGS[format.encoding],
+        "errors": TEXT_ERRORS.index(format.errors),
         "decimal": format.decimal.encode(),
         "ragged": RAGGED.index(format.ragged),
         "on_error": ON_ERROR.index(on_error),

@@ -67,14 +67,20 @@ cdef extern from "engine/records/decode_options.hpp" namespace "formatter" nogil
         RowFilter filter
         const Kernel* kernel
 
+cdef extern from "engine/records/text_encoding.hpp" namespace "formatter" nogil:
+    cdef enum class TextErrors(uint8_t):
+        strict
+
 cdef extern from "engine/csv/csv_format.hpp" namespace "formatter" nogil:
     cdef enum class Ragged(uint8_t):
         error
     cdef cppclass CsvFormat(DecodeOptions):
         string delimiter, record_end
-        cbool quoting, newlines_in_quotes, escaping, commenting, trim, header
+        cbool quoting, newlines_in_quotes, escaping, commenting, trim, repeated_headers, unique_names, trim_names
         QuoteRule quote_rule
-        uint64_t max_quoted_lines, max_quoted_bytes
+        TextErrors errors
+        uint64_t max_quoted_lines, max_quoted_bytes, skip_lines, skip_records
+        vector[uint32_t] header_at
         uint8_t quote, escape, comment, decimal_point
         Ragged ragged
         vector[string] nulls, trues, falses, timestamp_formats
@@ -152,6 +158,9 @@ cdef extern from "engine/csv/csv_record_format.hpp" namespace "formatter" nogil:
     cdef enum class TextEncoding(uint8_t):
         utf8
     RecordFormat csv_record_format(shared_ptr[CsvFormat], TextEncoding)
+
+cdef extern from "engine/whole/footer.hpp" namespace "formatter" nogil:
+    size_t bytes_before_footer(const RecordFormat&, const uint8_t*, size_t, uint64_t, cbool)
 
 cdef extern from "engine/whole/range_crew.hpp" namespace "formatter" nogil:
     cdef cppclass CrewWindow:

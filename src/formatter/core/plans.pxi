@@ -24,7 +24,13 @@ cdef class Plan:
         csv.commenting = dialect["comment"] is not None
         csv.comment = dialect["comment"][0] if csv.commenting else 0
         csv.trim = dialect["trim"]
-        csv.header = dialect["header"]
+        csv.skip_lines = dialect["skip_lines"]
+        csv.header_at = dialect["header_at"]
+        csv.skip_records = dialect["skip_records"]
+        csv.repeated_headers = dialect["repeated_headers"]
+        csv.unique_names = dialect["unique_names"]
+        csv.trim_names = dialect["trim_names"]
+        csv.errors = <TextErrors><uint8_t>dialect["errors"]
         csv.decimal_point = dialect["decimal"][0]
         csv.ragged = <Ragged><uint8_t>dialect["ragged"]
         csv.nulls = dialect["nulls"]
@@ -52,6 +58,14 @@ cdef class Plan:
         plan.format = preamble.format.get()[0]
         plan.column_names = self.column_names
         return plan, preamble.size, [name.decode("utf-8", "replace") for name in preamble.missing]
+
+    def bytes_before_footer(self, const uint8_t[::1] data, uint64_t footer_records, *, bint input_ends):
+        """How many bytes the records have that stand before the last ones, of bytes that begin at a record."""
+        cdef size_t size = data.shape[0], before = 0
+        if size:
+            with nogil:
+                before = bytes_before_footer(self.format, &data[0], size, footer_records, input_ends)
+        return before
 
     @property
     def splittable(self):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -17,7 +17,9 @@ QUOTE_RULES = ("strict", "lenient", "sticky")
 RAGGED = ("error", "pad", "truncate", "fit")
 MAX_SEPARATOR_BYTES = 8
 # The numbers are those of TextEncoding in engine/records/text_encoding.hpp; a byte order mark may make "utf-16" big-endian.
-ENCODINGS = {"utf-8": 0, "latin-1": 1, "utf-16-le": 2, "utf-16-be": 3, "utf-16": 2}
+ENCODINGS = {"utf-8": 0, "latin-1": 1, "utf-16-le": 2, "utf-16-be": 3, "utf-16": 2, "cp1252": 4}
+# The order is that of TextErrors there.
+TEXT_ERRORS = ("strict", "replace", "latin-1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,13 @@ class Csv:
     max_quoted_lines: int | None = None
     max_quoted_bytes: int | None = None
     escape: str | bytes | None = None
-    header: bool = False
+    header: bool | int | tuple[int, ...] = False
+    skip_lines: int = 0
+    skip_records: int = 0
+    skip_footer: int = 0
+    repeated_headers: bool = False
+    unique_names: bool = False
+    trim_names: bool = False
     nulls: tuple[str, ...] = ("",)
     true_values: tuple[str, ...] = ("true", "1")
     false_values: tuple[str, ...] = ("false", "0")
@@ -43,6 +51,7 @@ class Csv:
     comment: str | bytes | None = None
     ragged: Literal["error", "pad", "truncate", "fit"] = "error"
     encoding: str = "utf-8"
+    errors: Literal["strict", "replace", "latin-1"] = "strict"
 
     kind = "csv"
 
@@ -58,7 +67,13 @@ class Csv:
         max_quoted_lines: int | None = None,
         max_quoted_bytes: int | None = None,
         escape: str | bytes | None = None,
-        header: bool = False,
+        header: bool | int | Iterable[int] = False,
+        skip_lines: int = 0,
+        skip_records: int = 0,
+        skip_footer: int = 0,
+        repeated_headers: bool = False,
+        unique_names: bool = False,
+        trim_names: bool = False,
         nulls: Iterable[str] = ("",),
         true_values: Iterable[str] = ("true", "1"),
         false_values: Iterable[str] = ("false", "0"),
@@ -68,6 +83,7 @@ class Csv:
         comment: str | bytes | None = None,
         ragged: Literal["error", "pad", "truncate", "fit"] = "error",
         encoding: str = "utf-8",
+        errors: Literal["strict", "replace", "latin-1"] = "strict",
     ) -> None:
         values: dict[str, Any] = {
             "schema": schema,
@@ -79,7 +95,13 @@ class Csv:
             "max_quoted_lines": max_quoted_lines,
             "max_quoted_bytes": max_quoted_bytes,
             "escape": escape or None,
-            "header": header,
+            "header": _header(header),
+            "skip_lines": skip_lines,
+            "skip_records": skip_records,
+            "skip_footer": skip_footer,
+            "repeated_headers": repeated_headers,
+            "unique_names": unique_names,
+            "trim_names": trim_names,
             "nulls": _tokens(nulls, "nulls"),
             "true_values": _tokens(true_values, "true_values"),
             "false_values": _tokens(false_values, "false_values"),
@@ -89,6 +111,7 @@ class Csv:
             "comment": comment or None,
             "ragged": ragged,
             "encoding": _known_encoding(encoding),
+            "errors": errors,
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -132,7 +155,15 @@ class Csv:
             most = getattr(self, name)
             if most is not None and (isinstance(most, bool) or not isinstance(most, int) or not 1 <= most < 2**63):
                 raise OptionError(f"Csv: {name}: expected a whole number from 1, or None, found {most!r}")
-        for name in ("header", "newlines_in_quotes", "trim"):
+        if self.errors not in TEXT_ERRORS:
+            raise OptionError(f"Csv: errors: expected one of {', '.join(TEXT_ERRORS)}, found {self.errors!r}")
+        for name in ("skip_lines", "skip_records", "skip_footer"):
+            count = getattr(self, name)
+            if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count < 2**32:
+                raise OptionError(f"Csv: {name}: expected a whole number from 0, found {count!r}")
+        if (self.repeated_headers or self.unique_names or self.trim_names) and self.header is False:
+            raise OptionError("Csv: repeated_headers, unique_names and trim_names are about a header; set header=True")
+        for name in ("newlines_in_quotes", "trim", "repeated_headers", "unique_names", "trim_names"):
             if not isinstance(getattr(self, name), bool):
                 raise OptionError(f"Csv: {name}: expected a bool, found {getattr(self, name)!r}")
         if self.encoding != "utf-8":
@@ -153,6 +184,24 @@ class Csv:
                 raise OptionError(
                     f"Csv: {name}: expected characters of {self.encoding} (bytes are read as UTF-8), found {value!r}"
                 ) from None
+
+    @property
+    def header_positions(self) -> list[int]:
+        """Which records behind the skipped lines name the columns."""
+        if isinstance(self.header, tuple):
+            return list(self.header)
+        return [int(self.header) if self.header is not True else 0] if self.header is not False else []
+
+    @property
+    def has_preamble(self) -> bool:
+        """Whether anything but blank lines and comments stands in front of the first record."""
+        return self.header is not False or bool(self.skip_lines or self.skip_records)
+
+    @property
+    def body(self) -> Csv:
+        """The same without what stands in front of the first record, whose columns then stand where the schema says."""
+        bare = {"header": False, "repeated_headers": False, "unique_names": False, "trim_names": False}
+        return replace(self, skip_lines=0, skip_records=0, **bare) if self.has_preamble else self
 
     @property
     def record_end(self) -> bytes:
@@ -176,6 +225,10 @@ def check_byte_order(format: object, owner: str) -> None:
 
 def check_unbounded(format: object, owner: str) -> None:
     """Buffers that come in any order are not kept back until the quote that is open in them has passed a bound."""
+    if isinstance(format, Csv) and format.skip_footer:
+        raise OptionError(
+            f"{owner}: skip_footer is for whole inputs: which records are the last is not known before the end"
+        )
     if isinstance(format, Csv) and (format.max_quoted_lines or format.max_quoted_bytes):
         raise OptionError(
             f"{owner}: max_quoted_lines and max_quoted_bytes are for whole inputs; bound records by max_record_bytes, or set "
@@ -186,6 +239,22 @@ def check_unbounded(format: object, owner: str) -> None:
 def _rebuild_csv(values: dict[str, Any]) -> Csv:
     schema = values.pop("schema")
     return Csv(schema, **values)
+
+
+def _header(header: object) -> bool | int | tuple[int, ...]:
+    """True for the first record, a position, or several in order."""
+    if isinstance(header, bool):
+        return header
+    positions = [header] if isinstance(header, int) else header
+    if not isinstance(positions, Iterable) or isinstance(positions, str | bytes):
+        positions = [None]
+    listed = list(positions)
+    fine = all(isinstance(p, int) and not isinstance(p, bool) and 0 <= p < 2**16 for p in listed)
+    if not listed or not fine or sorted(set(listed)) != listed:
+        raise OptionError(
+            f"Csv: header: expected a bool, the position of a record (the first is 0) or several in order, found {header!r}"
+        )
+    return tuple(listed) if len(listed) > 1 else listed[0] or True
 
 
 def _known_encoding(encoding: object) -> str:

@@ -84,6 +84,7 @@ CsvDecoder::CsvDecoder(std::shared_ptr<const CsvFormat> format)
     : format_(std::move(format)),
       kernel_(format_->kernel),
       plain_(format_->plain()),
+      looks_at_rows_(format_->bounded() || format_->repeated_headers),
       nulls_(bare_nulls(*format_)),
       only_empty_is_null_(
           std::all_of(nulls_.begin(), nulls_.end(), [](const std::string& token) { return token.empty(); })),
@@ -123,24 +124,20 @@ void CsvDecoder::place(const Place& at) {
     records_ = 0;
 }
 
-// A byte order mark, comments, blank lines and the header. False if the header does not end in these bytes, which is an
-// error if they are the whole input and the record end behind it.
+// What stands before the first record. False if that does not end in these bytes, which is an error for a header if they are
+// the whole input and the record end behind it.
 bool CsvDecoder::skip_preamble(const uint8_t* data, size_t size, size_t* skipped, bool whole) {
     *skipped = 0;
     if (!place_.stream_start) return true;
-    size_t begin = mark_size(data, size);
-    if (format_->header) {
-        RecordShape shape;
-        if (!find_header(*format_, data, size, &begin, &shape)) {
-            const size_t content = size - format_->record_end.size();
-            if (whole && begin < content) header_error(data + begin, content - begin);
-            return false;
-        }
-        *skipped = begin + shape.size;
-        if (format_->unreadable) header_error(data + begin, shape.separators.back());
-    } else {
-        *skipped = begin;
+    const size_t mark = mark_size(data, size);
+    PreambleLines lines;
+    if (format_->has_preamble() && !follow_preamble(*format_, data + mark, size - mark, whole, &lines)) {
+        const size_t begin = mark + lines.header, end = size - std::min(size, format_->record_end.size());
+        if (whole && begin < end) header_error(data + begin, end - begin);
+        return false;
     }
+    *skipped = mark + lines.size;
+    if (format_->unreadable) header_error(lines.names[0].data, lines.names[0].size);
     place_.stream_start = false;
     offset_ += *skipped;
     return true;
@@ -195,7 +192,7 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
         result.stops = block_.open_segment(data + at, data, data + size, 1, here());
         result.capacity_rows = uint32_t(std::min<uint64_t>(block_.room(), row_limit));
         kernel_->index_csv(data + at, window, bytes, plan, result);
-        if (format_->bounded()) stop_at_bound(data + at, plan, &result);
+        if (looks_at_rows_) stop_at_odd_record(data + at, plan, &result);
         block_.add_rows(result.rows);
         saw_carriage_return_ |= result.saw_carriage_return;
         records_ += result.rows;
@@ -215,7 +212,9 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
                 continue;
             }
             if (!make_room(shape.size)) break;
-            if (!is_blank(*format_, data + at, shape.separators.back())) {
+            if (is_header_again(data + at, shape.separators.back())) {
+                // no record
+            } else if (!is_blank(*format_, data + at, shape.separators.back())) {
                 add_irregular(data + at, shape, here());
                 records_++;
                 row_limit--;
@@ -246,7 +245,7 @@ size_t CsvDecoder::index_general(const uint8_t* data, size_t size, uint64_t row_
             continue;
         }
         if (!make_room(shape.size)) break;
-        if (!shape.comment && !is_blank(*format_, data + at, shape.separators.back())) {
+        if (is_record(data + at, shape)) {
             add_record(data + at, shape, here(), data, data + size);
             records_++;
             row_limit--;
@@ -281,8 +280,22 @@ void CsvDecoder::pass_damaged(const uint8_t* data, const RecordShape& shape) {
     indexed_bytes_ += shape.size;
 }
 
-// The loops know no bounds: of what they found, rows that may pass one are looked at, up to the first that does.
-void CsvDecoder::stop_at_bound(const uint8_t* data, const StopPlan& plan, CsvIndex* index) {
+// Whether it reads like the header, where that makes it none.
+bool CsvDecoder::is_header_again(const uint8_t* data, size_t size) const {
+    if (!format_->repeated_headers) return false;
+    const Bytes line{data, without_carriage_return(*format_, data, size)};
+    return std::any_of(format_->header_lines.begin(), format_->header_lines.end(),
+                       [line](const std::string& header) { return line.equals(header); });
+}
+
+bool CsvDecoder::is_record(const uint8_t* data, const RecordShape& shape) const {
+    const size_t content = shape.separators.back();
+    return !shape.comment && !is_blank(*format_, data, content) && !is_header_again(data, content);
+}
+
+// The loops know no bounds, and no headers: of what they found, rows that may pass one or be one are looked at, up to the
+// first that does or is.
+void CsvDecoder::stop_at_odd_record(const uint8_t* data, const StopPlan& plan, CsvIndex* index) {
     const uint8_t end = uint8_t(format_->record_end[0]);
     const bool many_lines = format_->max_quoted_lines && kernel_->count_byte(data, index->consumed, end) > index->rows;
     const uint64_t most = format_->max_quoted_bytes ? format_->max_quoted_bytes : ~uint64_t(0);
@@ -292,7 +305,8 @@ void CsvDecoder::stop_at_bound(const uint8_t* data, const StopPlan& plan, CsvInd
     for (uint32_t row = 0; row < index->rows; row++, stop += plan.stop_count) {
         const size_t size = *stop - begin;
         const bool suspect = size > most || (many_lines && size && std::memchr(data + begin, end, size));
-        if (suspect && split_record(*format_, data + begin, size + 1, &shape) && shape.damaged) {
+        const bool damaged = suspect && split_record(*format_, data + begin, size + 1, &shape) && shape.damaged;
+        if (damaged || is_header_again(data + begin, size)) {
             index->rows = row;
             index->consumed = begin;
             index->end = IndexEnd::irregular;
@@ -345,7 +359,7 @@ size_t CsvDecoder::index_unterminated(const uint8_t* data, size_t size) {
     if (!split_record(*format_, record + at, terminated_size - at, &shape)) {
         structural_error(ErrorCode::unterminated_quote, record + at, size - at, begin, 0);
         records_++;
-    } else if (!shape.comment && !is_blank(*format_, record + at, shape.separators.back())) {
+    } else if (is_record(record + at, shape)) {
         saw_carriage_return_ = true;
         add_record(record + at, shape, begin, record, record + terminated_size);
         records_++;

@@ -27,7 +27,10 @@ class CsvDecoder : public RecordDecoder {
     size_t index_unterminated(const uint8_t* data, size_t size) override;
     void materialize() override;
     void expect(uint64_t bytes) override { expected_bytes_ = bytes; }
-    bool fits(uint64_t bytes) const override { return indexed_bytes_ + bytes <= text_room_; }
+    bool fits(uint64_t bytes) const override {
+        const uint64_t growth = format_->errors == TextErrors::strict ? 1 : 3;  // of what is no UTF-8
+        return (indexed_bytes_ + bytes) * growth <= text_room_;
+    }
     uint64_t rows() const override { return columns_.rows() + block_.rows(); }
     uint64_t records_placed() const override { return records_; }
     uint64_t byte_count() const override { return columns_.byte_count(); }
@@ -47,7 +50,9 @@ class CsvDecoder : public RecordDecoder {
     size_t index_general(const uint8_t* data, size_t size, uint64_t row_limit);
     bool split_next(const uint8_t* data, size_t size, RecordShape* shape, size_t* passed);
     void pass_damaged(const uint8_t* data, const RecordShape&);
-    void stop_at_bound(const uint8_t* data, const StopPlan&, CsvIndex*);
+    bool is_header_again(const uint8_t* data, size_t size) const;
+    bool is_record(const uint8_t* data, const RecordShape&) const;
+    void stop_at_odd_record(const uint8_t* data, const StopPlan&, CsvIndex*);
     size_t pass_endless(const uint8_t* data, size_t size);
     bool skip_preamble(const uint8_t* data, size_t size, size_t* skipped, bool whole = false);
     void header_error(const uint8_t* header, size_t size);
@@ -110,7 +115,7 @@ class CsvDecoder : public RecordDecoder {
         std::string content;
     };
     bool read_odd_texts(ColumnRows&);
-    void insert_texts(ColumnRows&, const std::vector<LateText>&);
+    void replace_texts(ColumnRows&, const std::vector<LateText>&);
     bool take_text(ColumnRows&, uint32_t row, Bytes raw, Bytes* content);
     void check_utf8(ColumnRows&, uint64_t text_before);
     void decode_codes(ColumnRows&);
@@ -131,6 +136,7 @@ class CsvDecoder : public RecordDecoder {
     std::shared_ptr<const CsvFormat> format_;
     const Kernel* kernel_;
     bool plain_;
+    bool looks_at_rows_;  // that the index has found: some may be none, or bad, in ways it does not know
     std::vector<std::string> nulls_;  // the null tokens that a field may hold
     bool only_empty_is_null_;  // no other null token
     bool spellings_hold_quotes_;  // of a boolean, or of a time

@@ -7,6 +7,7 @@
 
 #include "engine/columns/columns.hpp"
 #include "engine/records/decode_options.hpp"
+#include "engine/records/text_encoding.hpp"
 
 namespace formatter {
 
@@ -27,8 +28,15 @@ struct CsvFormat : DecodeOptions {
     bool commenting = false;
     uint8_t comment = 0;
     bool trim = false;
-    bool header = false;
+    uint64_t skip_lines = 0;  // in front of everything, whatever is in them
+    std::vector<uint32_t> header_at;  // records that name the fields, counted behind those lines; empty: none does
+    uint64_t skip_records = 0;  // behind the header
+    bool repeated_headers = false;  // a record that reads like the header is none
+    bool unique_names = false;
+    bool trim_names = false;
+    std::vector<std::string> header_lines;  // those of the input, once they are known
     bool unreadable = false;  // the header lacks a wanted column: records can only be passed over
+    TextErrors errors = TextErrors::strict;
     uint8_t decimal_point = '.';
     Ragged ragged = Ragged::error;
     std::vector<std::string> nulls;
@@ -45,6 +53,7 @@ struct CsvFormat : DecodeOptions {
     bool plain() const {
         return delimiter.size() == 1 && record_end.size() == 1 && !escaping && !commenting && !(picky() && trim);
     }
+    bool has_preamble() const { return skip_lines || skip_records || !header_at.empty(); }
     // Every record end ends a record: nothing can hide one.
     bool ends_anywhere() const {
         return record_end.size() == 1 && !escaping && (quoting ? !newlines_in_quotes : !commenting);

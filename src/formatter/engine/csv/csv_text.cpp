@@ -49,27 +49,30 @@ bool CsvDecoder::read_odd_texts(ColumnRows& rows) {
         if (!take_text(rows, row, field(rows.index, row), &content) || !content.size) return;
         late.push_back({row, std::string(reinterpret_cast<const char*>(content.data), content.size)});
     });
-    insert_texts(rows, late);
+    replace_texts(rows, late);
     return true;
 }
 
-// Texts of rows, which have none so far, between those of the others: from the last on, so that each byte moves once.
-void CsvDecoder::insert_texts(ColumnRows& rows, const std::vector<LateText>& late) {
+// Texts of rows in place of those they have, which are no longer: from the last on, so that each byte moves once.
+void CsvDecoder::replace_texts(ColumnRows& rows, const std::vector<LateText>& late) {
     Column& c = rows.column;
     const bool large = has_large_offsets(rows.spec.type);
     uint64_t more = 0;
-    for (const LateText& text : late) more += text.content.size();
+    const auto size_of = [&](uint32_t row) {
+        return c.offset(large, rows.at + row + 1) - c.offset(large, rows.at + row);
+    };
+    for (const LateText& text : late) more += text.content.size() - size_of(text.row);
     c.text.reserve(c.text_bytes + more + 64, c.text_bytes);
     uint8_t* const bytes = c.text.data();
     uint64_t moved_from = c.text_bytes;
     uint32_t row = rows.fields.rows;
     c.text_bytes += more;
     for (size_t i = late.size(); i-- > 0;) {
-        const uint64_t begin = c.offset(large, rows.at + late[i].row);
+        const uint64_t begin = c.offset(large, rows.at + late[i].row), end = c.offset(large, rows.at + late[i].row + 1);
         const std::string& content = late[i].content;
         for (; row > late[i].row; row--) c.move_offset(large, rows.at + row, more);
-        std::memmove(bytes + begin + more, bytes + begin, moved_from - begin);
-        more -= content.size();
+        std::memmove(bytes + end + more, bytes + end, moved_from - end);
+        more -= content.size() - (end - begin);
         std::memcpy(bytes + begin + more, content.data(), content.size());
         moved_from = begin;
     }
@@ -130,11 +133,16 @@ void CsvDecoder::check_utf8(ColumnRows& rows, uint64_t before) {
         const uint64_t begin = c.offset(large, rows.at + r);
         suspicious = begin < c.offset(large, rows.at + r + 1) && (text[begin] & 0xC0) == 0x80;
     }
+    std::vector<LateText> repaired;
     for (uint32_t r = 0; r < rows.fields.rows && suspicious; r++) {
         const uint64_t begin = c.offset(large, rows.at + r), end = c.offset(large, rows.at + r + 1);
-        if (!kernel_->valid_utf8(text + begin, end - begin))
+        if (kernel_->valid_utf8(text + begin, end - begin)) continue;
+        if (format_->errors == TextErrors::strict)
             value_error(rows, r, ErrorCode::bad_utf8, Bytes{text + begin, end - begin});
+        else
+            repaired.push_back({r, repaired_utf8(format_->errors, text + begin, size_t(end - begin))});
     }
+    if (!repaired.empty()) replace_texts(rows, repaired);
 }
 
 }  // namespace formatter

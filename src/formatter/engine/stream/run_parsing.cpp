@@ -126,7 +126,8 @@ void RunParsing::parse_with_limit() {
     };
     while (at < job_.bytes) {
         uint64_t size;
-        if (at == 0 && job_.stream_start && options_.format.header) {
+        const bool is_preamble = at == 0 && job_.stream_start && options_.format.header;
+        if (is_preamble) {
             PreambleScan preamble;
             size = options_.format.header->find_end(data, job_.bytes, job_.bytes, &preamble);
         } else {
@@ -134,7 +135,7 @@ void RunParsing::parse_with_limit() {
             size = framing.record_size(data + at, job_.bytes - at, &state);
         }
         if (size == RecordEnds::none) break;  // cannot be: a run's own records end where it says
-        if (size - framing.record_end_size > options_.max_record_bytes) {
+        if (!is_preamble && size - framing.record_end_size > options_.max_record_bytes) {
             index_up_to(at);
             RunPosition where = position(at);
             where.buffer = job_.buffer_of(framing, PlacePosition{}, where.bytes, true);

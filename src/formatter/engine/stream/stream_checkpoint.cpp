@@ -73,6 +73,9 @@ void write_outstanding(ImageWriter& out, const Outstanding& work) {
     out.number(work.open_bytes);
     write_state(out, work.preamble.state);
     out.bytes(work.preamble.line.data(), work.preamble.line.size());
+    out.bytes(work.preamble.header.data(), work.preamble.header.size());
+    out.number(work.preamble.lines);
+    out.number(work.preamble.records);
     out.number(uint64_t(work.preamble.first_line) | uint64_t(work.preamble.too_long) << 1);
     out.number(work.fragments.size());
     for (const auto& entry : work.fragments) {
@@ -107,6 +110,9 @@ uint64_t read_outstanding(ImageReader& in, Outstanding& work, const Framing& fra
     work.open_bytes = in.number();
     work.preamble.state = read_state(in);
     work.preamble.line = in.bytes();
+    work.preamble.header = in.bytes();
+    work.preamble.lines = in.number();
+    work.preamble.records = in.number();
     const uint64_t flags = in.number();
     work.preamble.first_line = flags & 1;
     work.preamble.too_long = flags >> 1 & 1;
