@@ -200,8 +200,17 @@ class Csv:
     @property
     def body(self) -> Csv:
         """The same without what stands in front of the first record, whose columns then stand where the schema says."""
-        bare = {"header": False, "repeated_headers": False, "unique_names": False, "trim_names": False}
-        return replace(self, skip_lines=0, skip_records=0, **bare) if self.has_preamble else self
+        if not self.has_preamble:
+            return self
+        return replace(
+            self,
+            header=False,
+            skip_lines=0,
+            skip_records=0,
+            repeated_headers=False,
+            unique_names=False,
+            trim_names=False,
+        )
 
     @property
     def record_end(self) -> bytes:
