@@ -32,8 +32,8 @@ def main() -> int:
 
     import formatter as fm
     import spark_udfs as su
-    from spark_udfs.chunk_rows import ChunkColumns
-    from spark_udfs.parse_task import ParseRun, ParseTask
+    from spark_udfs.chunks.chunk_rows import ChunkColumns
+    from spark_udfs.chunks.parse_task import ParseRun, ParseTask
 
     builder = SparkSession.builder.master(f"local[{asked.slots}]").config("spark.ui.enabled", "false")
     builder = builder.config("spark.driver.memory", "3g").config("spark.ui.showConsoleProgress", "false")

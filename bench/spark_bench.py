@@ -106,7 +106,7 @@ class ReadyBatches:
 def ready_batches(spark: Any, df: Any, format: Any, path: Path, columns: tuple[str, ...], rows: int) -> Frame:
     """The same rows' worth of ready batches, in as many tasks."""
     import formatter as fm
-    from spark_udfs.spark_types import SparkColumns
+    from spark_udfs.types.spark_types import SparkColumns
 
     first = next(iter(fm.open(path, format, columns=list(columns), threads=1)))
     batch = SparkColumns.of(first.schema).convert(first).slice(0, 8_192)
@@ -122,7 +122,7 @@ def format_of(workload: SparkWorkload) -> Any:
 
 
 def sparks_own(spark: Any, workload: SparkWorkload, path: Path, columns: tuple[str, ...]) -> Frame:
-    from spark_udfs.spark_types import SparkColumns
+    from spark_udfs.types.spark_types import SparkColumns
 
     reader = spark.read.schema(SparkColumns.of(workload.schema).struct)
     if workload.kind == "json":

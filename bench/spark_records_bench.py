@@ -37,7 +37,7 @@ def engines_own(df: Any, workload: SparkWorkload, columns: tuple[str, ...]) -> F
     """from_json or from_csv, of the wanted fields only where the function can do that."""
     from pyspark.sql import functions as f
 
-    from spark_udfs.spark_types import SparkColumns
+    from spark_udfs.types.spark_types import SparkColumns
 
     struct = SparkColumns.of(format_of(workload).schema).struct
     if workload.kind == "csv":

@@ -24,7 +24,49 @@ TEXT_ERRORS = ("strict", "replace", "latin-1")
 
 @dataclass(frozen=True, slots=True)
 class Csv:
-    """Delimited text. `schema` lists every field of a record, in order, whether it is wanted or not."""
+    """Delimited text.
+
+    Args:
+        schema: Every field of a record, in order, whether it is wanted or not.
+        delimiter: What separates fields: one to eight bytes.
+        record_delimiter: What ends records: one to eight bytes; "\\n" takes "\\r\\n", too.
+        quote: What fields may stand in; a doubled one is one of it. None: no field is quoted.
+        quotes: Which quote bytes are quotes: every second one ("strict"), or those at a field's start and the next that is
+            not doubled ("lenient", as Python's csv module), or has a separator behind it ("sticky").
+        newlines_in_quotes: Whether a quoted field may hold record ends; if not, each one ends a record.
+        max_quoted_lines: Lines a quoted field may have: of one with more, the line that opens it is a bad record.
+        max_quoted_bytes: The same in bytes between its quotes.
+        escape: What makes the next character data. None: nothing does.
+        header: Whether the first record names the columns, or the position of the one that does, or several whose
+            words are joined; columns are then found by name.
+        skip_lines: Lines in front of everything that are passed over, whatever is in them.
+        skip_records: Records behind the header that are passed over.
+        skip_footer: Records at the end of an input that are left out.
+        repeated_headers: Whether a record that reads like the header is none.
+        unique_names: Whether later columns of a name are called name_2, name_3, and so on.
+        trim_names: Whether blanks around names are dropped.
+        nulls: What null is written as, unquoted.
+        true_values: What true is written as.
+        false_values: What false is written as.
+        decimal: The decimal point: "." or ",".
+        timestamp_formats: How times are written, as for `strptime`, beside ISO 8601.
+        trim: Whether blanks around fields are dropped.
+        comment: A record that begins with this byte is none. None: all are.
+        ragged: What a record with too few or too many fields is: an "error", or null and dropped fields by "pad",
+            "truncate", or "fit" (both).
+        encoding: "utf-8", "latin-1", "cp1252", "utf-16", "utf-16-le" or "utf-16-be".
+        errors: What text that is no UTF-8 is: an error ("strict"), read with U+FFFD ("replace"), or byte by byte ("latin-1").
+
+    Raises:
+        OptionError: An option is out of its range, or two exclude each other.
+        SchemaError: A type that no field can have.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa
+        >>> format = fm.Csv(pa.schema([("id", pa.int64()), ("price", pa.float64())]), delimiter=";", decimal=",")
+        >>> fm.read(b'1;"7,25"\\n2;\\n', format).to_pylist()
+        [{'id': 1, 'price': 7.25}, {'id': 2, 'price': None}]
+    """
 
     schema: pa.Schema
     delimiter: str | bytes = ","
@@ -118,7 +160,7 @@ class Csv:
         self._check()
 
     def _check(self) -> None:
-        check_schema(self.schema, "Csv")
+        check_schema(self.schema, "Csv", least_columns=0)
         special: dict[int, str] = {}
         for name in ("delimiter", "record_delimiter"):
             separator = as_bytes(getattr(self, name), name)

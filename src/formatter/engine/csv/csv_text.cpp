@@ -24,7 +24,7 @@ void CsvDecoder::decode_text(ColumnRows& rows) {
         c.text.reserve(before + sums.bytes + alike + alike / 16 + 64, before);
     }
     ValueMarks marks = rows.marks.for_loop();
-    const bool large = has_large_offsets(rows.spec.type);
+    const bool large = has_large_offsets(rows.spec);
     int32_t* const ends = large ? reinterpret_cast<int32_t*>(wide_.data()) : c.values.as<int32_t>() + rows.at + 1;
     kernel_->gather_strings(v, format_->quoting, format_->quote, large ? 0 : int32_t(before), ends,
                             c.text.data() + before, sums, marks);
@@ -56,7 +56,7 @@ bool CsvDecoder::read_odd_texts(ColumnRows& rows) {
 // Texts of rows in place of those they have, which are no longer: from the last on, so that each byte moves once.
 void CsvDecoder::replace_texts(ColumnRows& rows, const std::vector<LateText>& late) {
     Column& c = rows.column;
-    const bool large = has_large_offsets(rows.spec.type);
+    const bool large = has_large_offsets(rows.spec);
     uint64_t more = 0;
     const auto size_of = [&](uint32_t row) {
         return c.offset(large, rows.at + row + 1) - c.offset(large, rows.at + row);
@@ -81,7 +81,7 @@ void CsvDecoder::replace_texts(ColumnRows& rows, const std::vector<LateText>& la
 void CsvDecoder::decode_text_exactly(ColumnRows& rows) {
     Column& c = rows.column;
     const uint64_t before = c.text_bytes;
-    const bool large = has_large_offsets(rows.spec.type);
+    const bool large = has_large_offsets(rows.spec);
     rows.marks.all_valid(rows.fields.rows);
     rows.marks.none_marked(rows.fields.rows);
     bool non_ascii = false;
@@ -125,7 +125,7 @@ bool CsvDecoder::take_text(ColumnRows& rows, uint32_t row, Bytes raw, Bytes* con
 
 void CsvDecoder::check_utf8(ColumnRows& rows, uint64_t before) {
     const Column& c = rows.column;
-    const bool large = has_large_offsets(rows.spec.type);
+    const bool large = has_large_offsets(rows.spec);
     const uint8_t* const text = c.text.data();
     // The whole text is valid and no value begins inside a character: then every value is valid.
     bool suspicious = !kernel_->valid_utf8(text + before, c.text_bytes - before);
@@ -134,13 +134,20 @@ void CsvDecoder::check_utf8(ColumnRows& rows, uint64_t before) {
         suspicious = begin < c.offset(large, rows.at + r + 1) && (text[begin] & 0xC0) == 0x80;
     }
     std::vector<LateText> repaired;
+    uint64_t more = 0;
     for (uint32_t r = 0; r < rows.fields.rows && suspicious; r++) {
         const uint64_t begin = c.offset(large, rows.at + r), end = c.offset(large, rows.at + r + 1);
         if (kernel_->valid_utf8(text + begin, end - begin)) continue;
-        if (format_->errors == TextErrors::strict)
+        std::string better;
+        if (format_->errors != TextErrors::strict)
+            better = repaired_utf8(format_->errors, text + begin, size_t(end - begin));
+        const uint64_t longer = more + better.size() - std::min<uint64_t>(better.size(), end - begin);
+        if (better.empty() || (!large && c.text_bytes + longer >= offsets_most)) {
             value_error(rows, r, ErrorCode::bad_utf8, Bytes{text + begin, end - begin});
-        else
-            repaired.push_back({r, repaired_utf8(format_->errors, text + begin, size_t(end - begin))});
+            continue;
+        }
+        more = longer;
+        repaired.push_back({r, std::move(better)});
     }
     if (!repaired.empty()) replace_texts(rows, repaired);
 }
