@@ -14,7 +14,7 @@ NATIVE_FILES := $(shell find src tests bench -name '*.cpp' -o -name '*.hpp' | gr
 CYTHON_FILES := $(shell find src -name '*.pyx' -o -name '*.pxi' -o -name '*.pxd')
 OTHER_KERNELS := import formatter; print(*formatter.kernels()[1:])
 
-.PHONY: help env build test test-fast test-kernels lint format bench demo soak crash wheel clean clean-env instructions
+.PHONY: help env build test test-fast test-kernels lint format docs bench demo soak crash wheel clean clean-env instructions
 
 help:  ## this text
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -50,6 +50,14 @@ format:  ## lets ruff and clang-format rewrite files
 	@$(BIN)/ruff check --fix-only --quiet $(wildcard $(PYTHON_FILES))
 	@$(BIN)/ruff format $(wildcard $(PYTHON_FILES))
 	@$(BIN)/clang-format -i $(NATIVE_FILES)
+
+docs: build .venv/.docs  ## the guides and a reference of every public name as a static site, in build/docs
+	@$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
+	@echo "make docs: build/docs/index.html"
+
+.venv/.docs: requirements/docs.txt .venv/.ready
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements/docs.txt
+	@touch $@
 
 bench: build .venv/.contestants  ## every question, checked answers first; ARGS="--list" shows them, ARGS="FILE..." races on yours
 	@$(BIN)/python -m bench $(ARGS)

@@ -6,22 +6,22 @@ except ImportError as error:
     raise ImportError("spark_udfs needs pyspark; run: pip install 'formatter[spark]'") from error
 
 from spark_udfs.archive import archive
-from spark_udfs.arrow_schema import arrow_schema
-from spark_udfs.chunks import read_chunks
-from spark_udfs.data_source import register
-from spark_udfs.direct_rows import disable_direct_rows, enable_direct_rows
-from spark_udfs.frames import parse
-from spark_udfs.metrics import metrics
-from spark_udfs.migrate import migrate
-from spark_udfs.options import Reading, format_from_options
-from spark_udfs.parse_column import parse_column
-from spark_udfs.parse_stream import parse_stream
-from spark_udfs.parse_task import parse_udf
-from spark_udfs.pushdown import disable_pushdown, enable_pushdown
-from spark_udfs.read import read
+from spark_udfs.chunks.file_chunks import read_chunks
+from spark_udfs.chunks.parse_task import parse_udf
+from spark_udfs.files.read import read
+from spark_udfs.jvm.direct_rows import disable_direct_rows, enable_direct_rows
+from spark_udfs.options.migrate import migrate
+from spark_udfs.options.reading import Reading, format_from_options
+from spark_udfs.parsing import parse
+from spark_udfs.pushdown.enabling import disable_pushdown, enable_pushdown
+from spark_udfs.records.json_paths import get_json
+from spark_udfs.records.record_queries import parse_column
 from spark_udfs.settings import configure
-from spark_udfs.siblings import measure, rejects
-from spark_udfs.stream_source import register_chunks
+from spark_udfs.sources.data_sources import register, register_chunks
+from spark_udfs.streams.parse_stream import parse_stream
+from spark_udfs.tasks.metrics import metrics
+from spark_udfs.tasks.siblings import measure, rejects
+from spark_udfs.types.arrow_schema import arrow_schema
 
 __all__ = [
     "Reading",
@@ -33,6 +33,7 @@ __all__ = [
     "enable_direct_rows",
     "enable_pushdown",
     "format_from_options",
+    "get_json",
     "measure",
     "metrics",
     "migrate",

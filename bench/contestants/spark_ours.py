@@ -93,8 +93,8 @@ def chunk_rows(spark: Any, pieces: list[bytes]) -> Any:
 def handed_over(task: Task) -> Prepared:
     """The rows of a task by the bridge between parsing and Spark, or yielded directly."""
     spark = session(task.threads, ours=True)
-    from spark_udfs.chunk_rows import ChunkColumns
-    from spark_udfs.parse_task import ParseRun, ParseTask
+    from spark_udfs.chunks.chunk_rows import ChunkColumns
+    from spark_udfs.chunks.parse_task import ParseRun, ParseTask
 
     told: dict[str, Any] = {"columns": None, "filters": None, "on_error": "raise", "keep": None, "arrival": "aligned"}
     work = ParseTask(task.input.format(), ChunkColumns(), **told)
@@ -129,7 +129,7 @@ def ready(task: Task) -> Prepared:
     spark = session(task.threads, ours=True)
     import formatter as fm
     import spark_udfs as su
-    from spark_udfs.spark_types import SparkColumns
+    from spark_udfs.types.spark_types import SparkColumns
 
     source, format, columns = task.input, task.input.format(), list(task.columns) or None
     df = su.read(spark, source.path, format, columns=columns)

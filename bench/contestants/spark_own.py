@@ -9,7 +9,7 @@ from bench.contestants.spark_session import payloads, session, written
 
 
 def _struct(schema: Any) -> Any:
-    from spark_udfs.spark_types import SparkColumns
+    from spark_udfs.types.spark_types import SparkColumns
 
     return SparkColumns.of(schema).struct
 

@@ -11,7 +11,22 @@ from formatter.errors import SchemaError
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
-    """`spans`: inclusive ranges of the sequences it answers for; every sequence is in exactly one batch's spans."""
+    """What leaves a stream: a record batch, and where it came from. Speaks the Arrow C data interface.
+
+    Attributes:
+        data: The `pyarrow.RecordBatch`.
+        origin: The input its rows came from.
+        spans: Inclusive ranges of the sequences it answers for; every sequence is in exactly one batch's spans.
+        projection_version: Of a shared stream: the projection in force when it was decoded.
+        projection: The columns that were decoded.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa
+        >>> stream = fm.Stream(fm.Csv(pa.schema([("id", pa.int64())])))
+        >>> _ = stream.push(b"2\\n", sequence=2), stream.push(b"1\\n", sequence=1)
+        >>> [(batch.origin, batch.spans, batch.num_rows) for batch in stream.finish()]
+        [(0, ((1, 2),), 2)]
+    """
 
     data: pa.RecordBatch
     origin: int | str
@@ -21,14 +36,16 @@ class Batch:
 
     @property
     def num_rows(self) -> int:
+        """How many rows it has."""
         return int(self.data.num_rows)
 
     @property
     def schema(self) -> pa.Schema:
+        """Of its data."""
         return self.data.schema
 
     def column(self, name: str | int) -> pa.Array:
-        """A decoded column. One outside the projection is an error: its nulls would not be the data's."""
+        """The decoded column `name`. One outside the projection raises SchemaError: its nulls would not be the data's."""
         wanted = self.data.schema.names[name] if isinstance(name, int) else name
         if self.data.schema.get_field_index(wanted) < 0 or (
             self.projection is not None and wanted not in self.projection
@@ -40,7 +57,7 @@ class Batch:
         return self.data.column(wanted)
 
     def view(self, schema: pa.Schema) -> pa.RecordBatch:
-        """These columns only, of these types. One outside the projection is an error."""
+        """The columns of `schema` only, of its types. One outside the projection raises SchemaError."""
         arrays = [self.column(field.name) for field in schema]
         arrays = [
             array if array.type == field.type else array.cast(field.type)

@@ -25,7 +25,17 @@ MAGIC = b"FMCKPT01"
 
 
 class CheckpointError(FormatterError, ValueError):
-    """A checkpoint that is damaged, of another version, or of another format."""
+    """A checkpoint that is damaged, of another version, or of another format.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa
+        >>> format = fm.Csv(pa.schema([("id", pa.int64())]))
+        >>> try:
+        ...     fm.Stream.restore(format, fm.Stream(format).checkpoint()[:-1])
+        ... except fm.CheckpointError:
+        ...     print("damaged")
+        damaged
+    """
 
 
 def _to_json(value: Any) -> Any:

@@ -21,11 +21,36 @@ def shown(value: object, limit: int = FOUND_LIMIT) -> str:
 
 
 class FormatterError(Exception):
-    """Base of all errors of this package."""
+    """Base of all errors of this package.
+
+    Example:
+        >>> import formatter as fm
+        >>> all(issubclass(kind, fm.FormatterError) for kind in (fm.FormatError, fm.SchemaError, fm.FlowError))
+        True
+    """
 
 
 class FormatError(FormatterError, ValueError):
-    """The data is not what the format says. Positions count from 0 and are absolute in the stream of their origin."""
+    """The data is not what the format says. Positions count from 0 and are absolute in the stream of their origin.
+
+    Attributes:
+        code: What is wrong, in one word: "invalid", "too_few_fields", "unterminated_quote", ...
+        origin: The input it came from.
+        sequence: The buffer, in a stream.
+        byte_offset: Where the field or record begins.
+        record: Which record.
+        column: Which column.
+        expected: What should stand there.
+        found: What stands there, shortened.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa
+        >>> try:
+        ...     fm.read(b"1\\nx\\n", fm.Csv(pa.schema([("id", pa.int64())])))
+        ... except fm.FormatError as error:
+        ...     print(error.code, error.record, error.byte_offset, error.column, error.found)
+        invalid 1 2 id x
+    """
 
     def __init__(
         self,
@@ -61,11 +86,29 @@ def _rebuild(kind: type[FormatError], args: tuple[Any, ...], state: dict[str, An
 
 
 class SchemaError(FormatterError, ValueError):
-    """A schema, column or type that this package cannot use that way."""
+    """A schema, column or type that this package cannot use that way.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa
+        >>> try:
+        ...     fm.read(b"", fm.Csv(pa.schema([("id", pa.int64())])), columns=["name"])
+        ... except fm.SchemaError as error:
+        ...     print(error)
+        columns: no column 'name'; the schema has 'id'
+    """
 
 
 class OptionError(FormatterError, ValueError):
-    """An option outside its range, or options that exclude each other."""
+    """An option outside its range, or options that exclude each other.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa
+        >>> try:
+        ...     fm.Csv(pa.schema([("id", pa.int64())]), decimal=";")
+        ... except fm.OptionError as error:
+        ...     print(error)
+        Csv: decimal: expected '.' or ',', found ';'
+    """
 
 
 class _BufferError(FormatterError):
@@ -86,12 +129,53 @@ class _BufferError(FormatterError):
 
 
 class SequenceError(_BufferError, ValueError):
-    """A buffer's sequence is a duplicate or out of range."""
+    """A buffer's sequence is a duplicate, out of range, or missing at the end.
+
+    Attributes:
+        sequence: Which one.
+        origin: Of which input.
+        not_taken: The buffers of a `push_many` that were not taken, by index.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa
+        >>> stream = fm.Stream(fm.Csv(pa.schema([("id", pa.int64())])))
+        >>> _ = stream.push(b"1\\n", sequence=1)
+        >>> try:
+        ...     stream.push(b"2\\n", sequence=1)
+        ... except fm.SequenceError as error:
+        ...     print(error.sequence)
+        1
+    """
 
 
 class BackpressureError(_BufferError, TimeoutError):
-    """Waiting for room took too long, or a bound was reached; push the buffers of `not_taken` again."""
+    """Waiting for room took too long, or a bound was reached. Nothing is lost: push what was not taken again.
+
+    Attributes:
+        sequence: The first buffer that was not taken.
+        origin: Of which input.
+        not_taken: The buffers of a `push_many` that were not taken, by index.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa
+        >>> stream = fm.Stream(fm.Csv(pa.schema([("id", pa.int64())])), max_pending_bytes=1)
+        >>> try:
+        ...     stream.push(b"2\\n3", sequence=2)
+        ... except fm.BackpressureError as error:
+        ...     print(error.sequence)
+        2
+    """
 
 
 class FlowError(FormatterError, ValueError):
-    """Barriers, bridges or plans used against their protocol."""
+    """Barriers, bridges or plans used against their protocol.
+
+    Example:
+        >>> import formatter as fm
+        >>> aligner = fm.BarrierAligner(["left", "right"])
+        >>> try:
+        ...     aligner.deliver("middle", fm.Barrier("checkpoint", 1))
+        ... except fm.FlowError as error:
+        ...     print(error)
+        aligner: unknown upstream 'middle'; expected one of left, right
+    """

@@ -9,12 +9,30 @@ from formatter.errors import OptionError
 
 
 def kernels() -> tuple[str, ...]:
-    """Names of the kernels this build has and this CPU runs, best first."""
+    """Names of the kernels this build has and this CPU runs.
+
+    Returns:
+        A tuple of names, the best first and "scalar" last; set FORMATTER_KERNEL to one of them to force it.
+
+    Example:
+        >>> import formatter as fm
+        >>> fm.kernels()[-1]
+        'scalar'
+    """
     return _core.kernels()
 
 
 def active_kernel() -> str:
-    """The kernel new formats, streams and reads use."""
+    """The kernel that new streams and reads use.
+
+    Returns:
+        One of `fm.kernels()`: the best, or the one FORMATTER_KERNEL names.
+
+    Example:
+        >>> import formatter as fm
+        >>> fm.active_kernel() in fm.kernels()
+        True
+    """
     return _core.active_kernel()
 
 

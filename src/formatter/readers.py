@@ -38,7 +38,16 @@ Rejects = Callable[[pa.Table], None]
 
 
 class RejectsWarning(UserWarning):
-    """Records were rejected and nobody asked to see them."""
+    """Records were rejected (on_error="collect") and nobody asked to see them.
+
+    Example:
+        >>> import warnings, formatter as fm, pyarrow as pa
+        >>> with warnings.catch_warnings(record=True) as seen:
+        ...     warnings.simplefilter("always")
+        ...     _ = fm.read(b"1\\nx\\n", fm.Csv(pa.schema([("id", pa.int64())])), on_error="collect")
+        >>> seen[0].category is fm.RejectsWarning
+        True
+    """
 
 
 def read(
@@ -52,7 +61,36 @@ def read(
     codec: str | None = None,
     rejects: list[pa.Table] | None = None,
 ) -> pa.Table:
-    """The whole input as a table. `threads`: None uses every core. With on_error="collect", `rejects` receives a table."""
+    """The whole input as a table.
+
+    Args:
+        source: Bytes, a path, a sequence of paths, or a binary file object.
+        format: How it is written: `fm.Csv`, `fm.Json`, `fm.Native` or `fm.Framed`.
+        columns: Names of the columns wanted, in the order wanted; only these are parsed. None: all of the schema.
+        filters: Rows to keep: `[("price", ">", 10), ...]` all of which must hold, or a list of such lists any of which
+            must. Operators: == != < <= > >= in, not in, is_null, is_not_null.
+        threads: How many read at once, the caller's among them. None: every core.
+        on_error: What a bad value or record does: "raise"; "null" makes the value null; "skip" drops the record;
+            "collect" drops it and keeps it for `rejects`.
+        codec: How the bytes are compressed ("gzip", "zstd", ...). None: by the suffix of the path.
+        rejects: A list that receives one table of rejected records an input (on_error="collect").
+
+    Returns:
+        A `pyarrow.Table` of the columns wanted, rows in the order of the input.
+
+    Raises:
+        FormatError: The data is not what the format says (on_error="raise").
+        OptionError: An argument is out of its range.
+        SchemaError: A column that the schema does not have, or a type that cannot be used that way.
+        OSError: The source cannot be read.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa
+        >>> schema = pa.schema([("id", pa.int64()), ("city", pa.string()), ("price", pa.float64())])
+        >>> data = b"1,Oslo,7.25\\n2,Rome,10.5\\n"
+        >>> fm.read(data, fm.Csv(schema), columns=["city"], filters=[("price", ">", 10)]).to_pylist()
+        [{'city': 'Rome'}]
+    """
     plan = make_plan(format, columns=columns, filters_wanted=filters, on_error=on_error)
     batches = list(_batches(source, plan, _thread_count(threads), codec, rejects, WHOLE_RANGE_BYTES))
     table = pa.Table.from_batches(batches, schema=plan.schema)
@@ -79,7 +117,32 @@ def open(
     codec: str | None = None,
     rejects: list[pa.Table] | None = None,
 ) -> pa.RecordBatchReader:
-    """The input as a stream of batches in bounded memory."""
+    """The input as a stream of batches, in bounded memory.
+
+    Args:
+        source: As for `fm.read`.
+        format: As for `fm.read`.
+        columns: As for `fm.read`.
+        filters: As for `fm.read`.
+        threads: As for `fm.read`.
+        on_error: As for `fm.read`.
+        codec: As for `fm.read`.
+        rejects: As for `fm.read`; a table is there once its input has been read to its end.
+
+    Returns:
+        A `pyarrow.RecordBatchReader`; errors of the data are raised while it is read.
+
+    Raises:
+        OptionError: An argument is out of its range.
+        SchemaError: A column that the schema does not have, or a type that cannot be used that way.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa
+        >>> format = fm.Json(pa.schema([("id", pa.int64())]))
+        >>> reader = fm.open(b'{"id": 1}\\n{"id": 2, "more": "text"}\\n', format)
+        >>> sum(batch.num_rows for batch in reader)
+        2
+    """
     plan = make_plan(format, columns=columns, filters_wanted=filters, on_error=on_error)
     batches = _batches(source, plan, _thread_count(threads), codec, rejects, RANGE_BYTES)
     return pa.RecordBatchReader.from_batches(plan.schema, batches)

@@ -38,8 +38,33 @@ _NAMED_ORIGIN = 1 << 63  # native ids from here on stand for origins that are no
 
 @dataclass(frozen=True, slots=True)
 class StreamStats:
-    """Counts since the start. `records`: rows, rejects and filtered; `spanning`: of them, those that begin in one buffer
-    and end in a later one; `values_decoded`: per column, what was really parsed."""
+    """Counts since the start.
+
+    Attributes:
+        buffers: Taken.
+        bytes: Of them.
+        records: Rows, rejects and filtered.
+        rows: Of the batches.
+        spanning: Records that begin in one buffer and end in a later one.
+        rejects: Records that were wrong.
+        filtered: Records that the filters dropped.
+        nulled: Values that were made null (on_error="null").
+        duplicates: Buffers that came again (on_duplicate="ignore").
+        lost: Buffers that will never come.
+        pending_buffers: Kept, because something in front of them is missing.
+        pending_bytes: Of them.
+        origins: Known.
+        open_batches: That have rows and have not left.
+        kernel: What parses.
+        values_decoded: Per column, what was really parsed.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa
+        >>> stream = fm.Stream(fm.Csv(pa.schema([("id", pa.int64()), ("text", pa.string())])), columns=["id"])
+        >>> _ = stream.push(b"1,a\\n2,b", sequence=1), stream.finish()
+        >>> stream.stats.rows, stream.stats.values_decoded
+        (2, {'id': 2})
+    """
 
     buffers: int
     bytes: int
@@ -60,7 +85,36 @@ class StreamStats:
 
 
 class Stream:
-    """Turns the buffers of any number of origins into batches. Every method may be called from any thread."""
+    """Turns the buffers of any number of origins into batches: in any order, each record once, whatever the cuts.
+
+    Every method may be called from any thread.
+
+    Args:
+        format: How the buffers are written.
+        columns: Names of the columns wanted; only these are parsed. None: all of the schema.
+        filters: Rows to keep, as for `fm.read`.
+        on_error: What a bad value or record does, as for `fm.read`; "collect" keeps them for `rejects()`.
+        ordered: Whether batches leave in the order of their sequences, origin by origin.
+        layout: "projected": batches have the columns wanted; "positional": the full schema, others null.
+        batch: When rows leave as a batch. None: `fm.BatchPolicy()`.
+        max_record_bytes: No record may be larger.
+        max_pending_bytes: Buffers that wait for others may take no more; beyond, `push` raises.
+        on_duplicate: A sequence that comes again: "raise", or "ignore" it.
+        max_sequence: The number after which sequences begin again at 1. None: they never do.
+
+    Raises:
+        OptionError: An option is out of its range.
+        SchemaError: A column that the schema does not have, or a type that cannot be used that way.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa
+        >>> stream = fm.Stream(fm.Csv(pa.schema([("id", pa.int64()), ("city", pa.string())])))
+        >>> batches = stream.push(b"slo\\n2,Rome\\n", sequence=2)  # came first
+        >>> batches += stream.push(b"1,O", sequence=1)
+        >>> batches += stream.finish()
+        >>> sorted(city for batch in batches for city in batch.column("city").to_pylist())
+        ['Oslo', 'Rome']
+    """
 
     def __init__(
         self,
@@ -114,6 +168,7 @@ class Stream:
 
     @property
     def format(self) -> Format:
+        """How the buffers are written."""
         return self._plan.format
 
     @property
@@ -126,20 +181,45 @@ class Stream:
 
     @property
     def stats(self) -> StreamStats:
+        """Counts since the start."""
         return StreamStats(kernel=_core.active_kernel(), **self._native.counts())
 
     # ------------------------------------------------------------------------------------------------------ buffers
 
     def push(self, buffer: Any, *, sequence: int, origin: Origin = 0) -> list[Batch]:
-        """One buffer; its bytes are free when this returns. Batches come when the policy says so."""
+        """Takes one buffer; its bytes are free when this returns.
+
+        Args:
+            buffer: A bytes-like object.
+            sequence: Its place in its origin, from 1.
+            origin: Which input it belongs to: a number or a name.
+
+        Returns:
+            The batches that are due by the policy, perhaps none.
+
+        Raises:
+            FormatError: A record is not what the format says (on_error="raise").
+            SequenceError: The sequence came before, or is out of range.
+            BackpressureError: `max_pending_bytes` is reached; push it again later.
+        """
         number = checked_sequence(sequence, origin)
         return self._settle(self._native.push(buffer, self._id(origin), number), origin, number)
 
     def push_many(self, buffers: Any, *, sequences: Any, origins: Any = None) -> list[Batch]:
-        """Many buffers at once: an Arrow binary array, or a list of bytes-like objects.
+        """Takes many buffers, in the order of their sequences. If one is refused, those before it were taken.
 
-        They are taken in the order of their sequences. If one is refused, those before it were taken: the error's
-        `not_taken` has the indices of the others.
+        Args:
+            buffers: An Arrow binary array, or a list of bytes-like objects.
+            sequences: Their places, one a buffer.
+            origins: Their inputs, one a buffer, or one for all. None: 0.
+
+        Returns:
+            The batches that are due by the policy, perhaps none.
+
+        Raises:
+            FormatError: A record is not what the format says (on_error="raise").
+            SequenceError: A sequence came before, or is out of range; `not_taken` has the indices left.
+            BackpressureError: `max_pending_bytes` is reached; `not_taken` has the indices left.
         """
         array = as_arrow(buffers)
         listed = [] if array is not None else list(buffers)
@@ -159,17 +239,33 @@ class Stream:
         return self._settle(result, 0 if ids is None else self._origin(int(ids[refused])), int(numbers[refused]))
 
     def append(self, buffer: Any, *, origin: Origin = 0) -> list[Batch]:
-        """The next buffer of its origin: for sources that come in order, the stream numbers them itself."""
+        """Takes the next `buffer` of `origin`: for sources that come in order, the stream numbers them. As `push` else."""
         result = self._native.push(buffer, self._id(origin), 0, True)
         return self._settle(result, origin, result[2])
 
     def lost(self, sequence: int, *, origin: Origin = 0) -> list[Batch]:
-        """A buffer that will never come: the records over its edges become rejects, the rest goes on."""
+        """The buffer `sequence` of `origin` will never come: records over its edges become rejects, the rest goes on.
+
+        Returns:
+            The batches that are due by the policy, perhaps none.
+        """
         number = checked_sequence(sequence, origin)
         return self._settle(self._native.lost(self._id(origin), number), origin, number)
 
     def finish(self, *, origin: Origin = 0, last_sequence: int | None = None) -> list[Batch]:
-        """The origin's end: its unterminated record and open batch come out. A missing buffer is an error."""
+        """The end of `origin`: its unterminated record and its open batch come out.
+
+        Args:
+            origin: Which input ends.
+            last_sequence: Its last buffer, if that is known. None: the highest that came.
+
+        Returns:
+            The batches left.
+
+        Raises:
+            SequenceError: A buffer in front of the end is missing.
+            FormatError: The last record is not what the format says (on_error="raise").
+        """
         if last_sequence is not None and last_sequence != 0:
             last_sequence = checked_sequence(last_sequence, origin)
         return self._settle(self._native.finish(self._id(origin), last_sequence), origin, last_sequence or 0)
@@ -193,7 +289,7 @@ class Stream:
     # ------------------------------------------------------------------------------------------------------- errors
 
     def rejects(self) -> pa.Table:
-        """Records rejected since the last call, with certain positions (on_error="collect")."""
+        """Records rejected since the last call, with certain positions (on_error="collect"): a table, a row a record."""
         with self._lock:
             drained, self._rejects = self._rejects, []
         return diagnostics.rejects_table(drained)
@@ -201,7 +297,7 @@ class Stream:
     # -------------------------------------------------------------------------------------------------- checkpoints
 
     def checkpoint(self) -> bytes:
-        """Everything needed to go on: open rows, fragments, positions. Batches returned before count as delivered."""
+        """Everything needed to go on, as bytes: open rows, fragments, positions. Batches returned before are delivered."""
         native, result = self._native.checkpoint()
         finished = self._batches(result[3])
         with self._lock:
@@ -222,7 +318,18 @@ class Stream:
 
     @classmethod
     def restore(cls, format: Format, state: bytes) -> Stream:
-        """A stream that goes on where `state` was taken; buffers pushed since then are to be pushed again."""
+        """A stream that goes on where `state` was taken; buffers pushed since then are to be pushed again.
+
+        Args:
+            format: The one it was taken with.
+            state: What `checkpoint()` gave.
+
+        Returns:
+            A new stream.
+
+        Raises:
+            CheckpointError: `state` is damaged, or was taken with another format or version.
+        """
         options, native, batches = checkpoints.unpack(state)
         names = options.pop("names")
         rejects, schema, dialect = options.pop("rejects"), options.pop("schema"), options.pop("dialect")

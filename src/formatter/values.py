@@ -24,8 +24,22 @@ UNIT_SEPARATOR = "\x1f"  # a field holds none: with one field a value, nothing n
 
 @dataclass(frozen=True, slots=True)
 class ParsedRecords:
-    """`data`: one row per value. `details`: what was wrong, by value. `kept`: with filters, the values that have rows.
-    `absent`: by row, whether its value was null or blank, or None if none was."""
+    """What `fm.parse_records_with_errors` gives.
+
+    Attributes:
+        data: One row per value.
+        details: What was wrong, by value: each an `fm.FormatError` that was not raised.
+        kept: With filters, the values that have rows; None without.
+        absent: By row, whether its value was null or blank; None if none was.
+        values_decoded: By column, how many values were parsed.
+        value_count: How many values came in.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa
+        >>> parsed = fm.parse_records_with_errors([b"1", b"x"], fm.Csv(pa.schema([("id", pa.int64())])))
+        >>> parsed.data.column("id").to_pylist(), [error.record for error in parsed.details]
+        ([1, None], [1])
+    """
 
     data: pa.RecordBatch
     details: tuple[FormatError, ...]
@@ -47,13 +61,56 @@ class ParsedRecords:
 def parse_records(
     array: Any, format: Format, *, columns: Sequence[str] | None = None, on_error: str = "null"
 ) -> pa.RecordBatch:
-    """One output row per binary or string value; a null or bad value gives a row of nulls (on_error="null")."""
+    """A record a value: one row of the result for each.
+
+    Args:
+        array: An Arrow array of binary or text, or a list of bytes-like objects.
+        format: How each value is written.
+        columns: Names of the columns wanted. None: all of the schema.
+        on_error: "null": a null or bad value gives a row of nulls; "raise": the first bad one is an error.
+
+    Returns:
+        A `pyarrow.RecordBatch` with as many rows as `array` has values.
+
+    Raises:
+        FormatError: A value is not what the format says (on_error="raise").
+        OptionError: An argument is out of its range.
+        SchemaError: A column that the schema does not have.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa
+        >>> values = pa.array(['{"id": 1, "tags": ["a"]}', None, '{"id": 2}'])
+        >>> fm.parse_records(values, fm.Json(pa.schema([("id", pa.int64())]))).column("id").to_pylist()
+        [1, None, 2]
+    """
     return parse_records_with_errors(array, format, columns=columns, on_error=on_error).data
 
 
 def parse_records_with_errors(
     array: Any, format: Format, *, columns: Sequence[str] | None = None, on_error: str = "null"
 ) -> ParsedRecords:
+    """As `fm.parse_records`, and what was wrong with each value.
+
+    Args:
+        array: As for `fm.parse_records`.
+        format: As for `fm.parse_records`.
+        columns: As for `fm.parse_records`.
+        on_error: As for `fm.parse_records`.
+
+    Returns:
+        `fm.ParsedRecords`: the rows, and the errors by value.
+
+    Raises:
+        FormatError: A value is not what the format says (on_error="raise").
+        OptionError: An argument is out of its range.
+        SchemaError: A column that the schema does not have.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa
+        >>> parsed = fm.parse_records_with_errors([b"7", b"x"], fm.Csv(pa.schema([("id", pa.int64())])))
+        >>> [(error.record, error.code) for error in parsed.details]
+        [(1, 'invalid')]
+    """
     return RecordParser(format, columns=columns, on_error=on_error).parse(array)
 
 
@@ -140,7 +197,26 @@ def _in_value(error: FormatError) -> FormatError:
 
 
 def parse_values(array: Any, type: pa.DataType, *, format: Csv | None = None) -> pa.Array:
-    """Raw field bytes to one typed array, by the rules of `format` (null markers, decimal point, true values...)."""
+    """A field a value: raw bytes to one typed array.
+
+    Args:
+        array: An Arrow array of binary or text, or a list of bytes-like objects.
+        type: The Arrow type wanted.
+        format: Whose rules hold: null markers, decimal point, true and false values, time formats, trim. None: those
+            of `fm.Csv`'s defaults.
+
+    Returns:
+        A `pyarrow.Array` of `type`, as long as `array`.
+
+    Raises:
+        FormatError: A value is none of `type`.
+        SchemaError: A type that cannot be parsed.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa
+        >>> fm.parse_values([b"1.5", b"", b"-2"], pa.float64()).to_pylist()
+        [1.5, None, -2.0]
+    """
     if type in VIEWS or type_code(type) in TEXTS:
         return _as_text(array, type)
     field = Csv(pa.schema([("value", type)]), delimiter=UNIT_SEPARATOR, quote=None)

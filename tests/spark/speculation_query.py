@@ -66,9 +66,9 @@ def main(folder: Path) -> None:
 
     import formatter as fm
     import spark_udfs as su
-    from spark_udfs import split_starts
+    from spark_udfs.files import read as planning
+    from spark_udfs.files import split_starts
 
-    planning = sys.modules["spark_udfs.read"]
     planning.GRID_BYTES = split_starts.GRID_BYTES = 2_000  # so that small files have many splits
     planning.FILE_COST_BYTES = 0
     expected = write_input(folder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 
+import fsspec
 import pyarrow as pa
 import pytest
 from pyspark.sql import functions as F
@@ -88,7 +89,7 @@ def test_filters_drop_exactly_what_spark_would(known, csv, where, pushing):
 def test_filters_it_is_told_of_drop_rows_in_the_reader():
     from pyspark.sql.datasource import EqualNullSafe, EqualTo, GreaterThan, In, IsNotNull, Not, StringContains
 
-    from spark_udfs.data_source import clause_of
+    from spark_udfs.pushdown.predicates import clause_of
 
     fields = {
         "id": pa.field("id", pa.int64()),
@@ -137,3 +138,22 @@ def test_wrong_options_are_refused_by_name(known, csv, options, message):
 def test_a_schema_is_asked_for(known, csv):
     with pytest.raises(Exception, match="a schema is needed"):
         known.read.format("formatter").option("kind", "csv").load(csv)
+
+
+def test_a_far_file_too_large_for_a_look_of_the_driver_is_read_without_a_session(monkeypatch):
+    """Readers are planned in a process that has none: it looks for itself where records begin."""
+    from spark_udfs.files import split_starts
+    from spark_udfs.sources.batch_reader import FormatterReader
+    from spark_udfs.sources.source_options import SourceOptions
+
+    monkeypatch.setattr(split_starts, "DRIVER_BYTES_MOST", 1)
+    monkeypatch.setattr(split_starts, "GRID_BYTES", 500)
+    monkeypatch.setattr("spark_udfs.files.read.GRID_BYTES", 500)
+    content = "".join(f'{n},"a quoted,\nname"\n' for n in range(200))
+    fsspec.filesystem("memory").pipe("/far/rows.csv", content.encode())
+    options = {"kind": "csv", "path": "memory://far/rows.csv", "splitBytes": "500"}
+    reader = FormatterReader(SourceOptions("formatter", options), StructType().add("id", "long").add("name", "string"))
+    parts = reader.partitions()
+    assert len(parts) > 5
+    ids = [row["id"] for part in parts for batch in reader.read(part) for row in batch.to_pylist()]
+    assert ids == list(range(200))

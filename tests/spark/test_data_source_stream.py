@@ -12,7 +12,8 @@ from pyspark.sql.types import StructType
 
 import formatter as fm
 import spark_udfs as su
-from spark_udfs.data_source_stream import FormatterStreamReader
+from spark_udfs.sources.file_stream import FormatterStreamReader
+from spark_udfs.sources.source_options import SourceOptions
 
 DDL = "id BIGINT, text STRING"
 ALL = ReadAllAvailable()
@@ -64,7 +65,9 @@ def test_files_that_appear_are_read_once_across_restarts(spark, tmp_path):
 
 
 def reader(folder, ddl=DDL, **options):
-    return FormatterStreamReader("csv", {"path": str(folder), **options}, StructType.fromDDL(ddl))
+    return FormatterStreamReader(
+        SourceOptions("formatter", {"kind": "csv", "path": str(folder), **options}), StructType.fromDDL(ddl)
+    )
 
 
 def taken(source, start, end):

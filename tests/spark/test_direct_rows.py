@@ -12,8 +12,8 @@ from pyspark.sql import functions as F
 
 import formatter as fm
 import spark_udfs as su
-from spark_udfs import direct_rows, session_jvm
-from spark_udfs.spark_types import SparkColumns
+from spark_udfs.jvm import direct_rows, session_jvm
+from spark_udfs.types.spark_types import SparkColumns
 
 ROWS = 300
 MOMENT = datetime.datetime(2024, 2, 29, 23, 59, 59, 123456)
@@ -159,13 +159,18 @@ def test_it_can_be_detached_and_attached_again(direct) -> None:
     assert "FormatterMapInArrow" not in told_of(direct.range(3).mapInArrow(counts_batches(), "rows bigint"))
     assert su.enable_direct_rows(direct)
     assert su.enable_direct_rows(direct)
-    assert len(direct_rows.STRATEGIES.all(direct)) == 1
+    assert len(direct_rows.STRATEGY.attached(direct)) == 1
 
 
-def test_another_spark_is_told_so_and_keeps_its_own_operator(direct, monkeypatch) -> None:
-    monkeypatch.setattr(direct_rows, "KNOWN_SPARK", "9.9.")
-    with pytest.warns(direct_rows.DirectRowsWarning, match=r"written for Spark 9\.9\."):
+def test_a_spark_whose_tasks_cannot_run_the_code_is_told_so_and_keeps_its_own_operator(direct, monkeypatch) -> None:
+    su.disable_direct_rows(direct)
+    source = session_jvm.source
+    monkeypatch.setattr(session_jvm, "source", lambda name: source(name).replace("(scala.Option) references[7],", ""))
+    with pytest.warns(direct_rows.DirectRowsWarning, match=r"does not fit Spark .*[Cc]ompile"):
         assert not su.enable_direct_rows(direct)
+    assert "FormatterMapInArrow" not in told_of(direct.range(3).mapInArrow(counts_batches(), "rows bigint"))
+    monkeypatch.undo()
+    assert su.enable_direct_rows(direct)
 
 
 def test_source_that_does_not_compile_is_told_and_changes_nothing(direct, monkeypatch) -> None:

@@ -11,7 +11,7 @@ from patience import comes_true
 
 import formatter as fm
 import spark_udfs as su
-from spark_udfs.hand_over import BATCHES_AHEAD, ROWS_PER_BATCH, handed_over
+from spark_udfs.tasks.hand_over import BATCHES_AHEAD, ROWS_PER_BATCH, handed_over
 
 SCHEMA = pa.schema([("id", pa.int64())])
 

@@ -16,10 +16,9 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import formatter as fm
 from formatter.row_choice import BatchFilter
-from spark_udfs.narrowing import taken
-from spark_udfs.partitions import FolderFilter
+from spark_udfs.files.partitions import FolderFilter
+from spark_udfs.pushdown.predicates import taken
 
 NAN = math.nan
 EPOCH = dt.datetime(1970, 1, 1)
@@ -98,7 +97,7 @@ ROWS = st.lists(
 @settings(max_examples=600, deadline=None)
 @given(rows=ROWS, offered=st.lists(TREES, min_size=1, max_size=3))
 def test_no_row_is_dropped_that_spark_would_keep(rows, offered):
-    clauses = taken(offered, FIELDS, fm.Csv(SCHEMA))
+    clauses = taken(offered, FIELDS)
     batch = pa.RecordBatch.from_pylist(
         [{**row, "n": n} for n, row in enumerate(rows)], SCHEMA.append(pa.field("n", pa.int64()))
     )
@@ -116,10 +115,10 @@ def test_what_is_decided_alike_is_taken():
     for at, kind in enumerate(KINDS):
         first = PAIRS[kind][1][0]
         for compare in ("==", "<", "<="):
-            assert taken([[compare, at, first]], FIELDS, fm.Csv(SCHEMA)), (kind, compare)
-        assert taken([["in", at, [first]]], FIELDS, fm.Csv(SCHEMA))
+            assert taken([[compare, at, first]], FIELDS), (kind, compare)
+        assert taken([["in", at, [first]]], FIELDS)
         floating = pa.types.is_floating(kind)
-        assert bool(taken([[">", at, first]], FIELDS, fm.Csv(SCHEMA))) is not floating
+        assert bool(taken([[">", at, first]], FIELDS)) is not floating
 
 
 def test_a_folder_is_asked_as_a_column_is():

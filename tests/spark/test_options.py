@@ -9,7 +9,7 @@ import pytest
 
 import formatter as fm
 import spark_udfs as su
-from spark_udfs.date_patterns import strptime_of
+from spark_udfs.options.date_patterns import strptime_of
 
 CSV = "a INT, b STRING, c DOUBLE, _corrupt_record STRING"
 PLAIN = "a INT, b STRING, c DOUBLE"
@@ -173,7 +173,7 @@ PATTERNS = {
 
 @pytest.mark.parametrize("java", PATTERNS)
 def test_javas_patterns_are_translated(java):
-    assert strptime_of(java, "csv", "dateFormat") == PATTERNS[java]
+    assert strptime_of(java) == PATTERNS[java]
 
 
 def test_a_translated_pattern_reads_what_java_reads(spark, tmp_path):
@@ -215,6 +215,11 @@ def test_migrate_says_what_becomes_of_each_option():
     assert "timestamp_formats has '%d/%m/%Y'" in text
     assert "encoding: REFUSED. csv option encoding='cp1252' is not taken" in text
     assert "escape (not given): quotes inside quotes are doubled" in text
+
+
+def test_migrate_names_an_option_that_is_refused_as_it_was_given():
+    assert "charset: REFUSED. csv option encoding='koi8' is not taken" in su.migrate({"charset": "koi8"}, "csv")
+    assert "HEADER: REFUSED. csv option header='yes'" in su.migrate({"HEADER": "yes"}, "csv")
 
 
 def test_migrate_of_a_bare_json_read_has_no_options():

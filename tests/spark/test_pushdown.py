@@ -13,7 +13,8 @@ from pyspark.sql import functions as F
 
 import formatter as fm
 import spark_udfs as su
-from spark_udfs.pushdown import SWITCH, PushdownWarning, pushdown_note
+from spark_udfs.jvm import session_jvm
+from spark_udfs.pushdown.enabling import SWITCH, PushdownWarning, pushdown_note
 
 SCHEMA = pa.schema(
     [
@@ -209,12 +210,11 @@ def test_each_side_of_a_join_or_union_is_narrowed_by_itself(frames, query, colum
 def test_only_the_values_that_are_needed_are_decoded(frames, pushing):
     """By the kernel's own counters: the task that the plan carries is run here, on one batch."""
     from formatter.values import RecordParser
-    from spark_udfs import narrowing
+    from spark_udfs.pushdown import narrowing
+    from spark_udfs.records.record_task import RecordTask
 
     payloads = pa.array([json.dumps(record(n)) for n in range(100)])
-    task = su.records.RecordTask(
-        JSON, "json", keep=pa_struct(), columns=None, filters=None, on_error="null", error="error"
-    )
+    task = RecordTask(JSON, "json", keep=pa_struct(), columns=None, filters=None, on_error="null", error="error")
     narrow = narrowing.narrowed_task(task, [0, 1], {}, [[">", 0, 90]]).task
     parser = narrow.parser()
     assert isinstance(parser, RecordParser)
@@ -394,16 +394,10 @@ def test_a_session_without_a_jvm_gets_one_warning_and_full_parses():
 
 
 def test_a_rule_that_does_not_compile_leaves_the_session_as_it_was(pushing, frames, monkeypatch):
-    from spark_udfs import pushdown
-
     su.disable_pushdown(pushing)
-
-    def broken(spark):
-        raise RuntimeError("no such class")
-
     with monkeypatch.context() as patched:
-        patched.setattr(pushdown, "_compiled_rule", broken)
-        with pytest.warns(PushdownWarning, match=r"does not fit Spark .*no such class"):
+        patched.setattr(session_jvm, "source", lambda name: "class {")
+        with pytest.warns(PushdownWarning, match=r"does not fit Spark .*CompileException"):
             assert su.enable_pushdown(pushing) is False
     assert pushdown_note(QUERIES["select"](frames["json"])) == []
     with warnings.catch_warnings():

@@ -10,8 +10,8 @@ from pyspark.sql import functions as F
 
 import formatter as fm
 import spark_udfs as su
-from spark_udfs import narrowing
-from spark_udfs.pushdown import SWITCH, pushdown_note
+from spark_udfs.pushdown import narrowing
+from spark_udfs.pushdown.enabling import SWITCH, pushdown_note
 
 SCHEMA = pa.schema([("id", pa.int64()), ("name", pa.string()), ("price", pa.float64()), ("flag", pa.bool_())])
 DDL = "id BIGINT, name STRING, price DOUBLE, flag BOOLEAN"
@@ -139,13 +139,13 @@ def test_json_files_are_narrowed_too(pushing, tmp_path):
 def test_folders_that_cannot_match_are_not_read(pushing, folder):
     """The narrowed task is run here, beside a file that is no longer there."""
     df = su.read(pushing, str(folder), fm.Csv(SCHEMA, header=True))
-    from spark_udfs.siblings import ATTRIBUTE
+    from spark_udfs.tasks.siblings import ATTRIBUTE
 
     _, task = df.__dict__[ATTRIBUTE]
     names = list(task.names)
     narrow = narrowing.narrowed_task(task, [names.index("id")], {}, [["==", names.index("day"), 2]])
     groups = pa.RecordBatch.from_arrays([pa.array(range(len(task.groups)))], names=["id"])
-    units = list(narrow.task._units([groups]))
+    units = list(narrow.task.parts([groups]))
     assert {unit.path.split("day=")[1][0] for unit in units} == {"2"}
     ids = [value for batch in narrow([groups]) for value in batch.column(0).to_pylist()]
     assert sorted(ids) == list(range(ROWS, 2 * ROWS))

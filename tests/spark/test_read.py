@@ -8,7 +8,6 @@ import gzip
 import os
 import random
 import struct
-import sys
 
 import fsspec
 import pyarrow as pa
@@ -18,10 +17,9 @@ from pyarrow import fs
 
 import formatter as fm
 import spark_udfs as su
-from spark_udfs import split_starts
-from spark_udfs.file_listing import Storage, list_files
-
-read_module = sys.modules["spark_udfs.read"]  # the package has the function of that name
+from spark_udfs.files import read as read_module
+from spark_udfs.files import split_starts
+from spark_udfs.files.file_listing import Storage, list_files
 
 SCHEMA = pa.schema([("id", pa.int64()), ("text", pa.string()), ("price", pa.float64())])
 FORMAT = fm.Csv(SCHEMA)

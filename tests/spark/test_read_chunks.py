@@ -11,8 +11,8 @@ from oracle.compressed_files import SUFFIXES, WRITERS
 
 import formatter as fm
 import spark_udfs as su
-from spark_udfs.file_listing import list_files
-from spark_udfs.file_ranges import file_ranges
+from spark_udfs.chunks import file_chunks
+from spark_udfs.files.file_listing import list_files
 
 
 def chunks_of(spark, path, chunk_bytes):
@@ -130,12 +130,13 @@ def test_a_uri_and_a_path_mean_the_same_file(tmp_path):
     assert list_files([path, path])[1].size == by_uri.size == 2
 
 
-def test_ranges_hold_whole_chunks_and_cover_each_file_once(tmp_path):
+def test_stretches_hold_whole_chunks_and_cover_each_file_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(file_chunks, "TASK_BYTES", 256)
     (tmp_path / "a").write_bytes(b"x" * 1_003)
-    ranges = list(file_ranges(list_files(tmp_path), chunk_bytes=10, range_bytes=256))
-    assert [one.offset for one in ranges] == [0, 250, 500, 750, 1_000]
-    assert [one.sequence for one in ranges] == [1, 26, 51, 76, 101]
-    assert sum(one.length for one in ranges) == 1_003
+    found = list(file_chunks.stretches_of(list_files(tmp_path), 10))
+    assert [one.begin for one in found] == [0, 250, 500, 750, 1_000]
+    assert [one.end for one in found] == [250, 500, 750, 1_000, 1_003]
+    assert [one.sequence for one in found] == [1, 26, 51, 76, 101]
 
 
 @pytest.mark.parametrize("chunk_bytes", [0, -1, 1 << 31])

@@ -207,7 +207,7 @@ def test_a_stream_of_messages_is_parsed_row_by_row(spark, tmp_path):
 
 
 def test_a_task_that_runs_twice_gives_the_same_rows_twice():
-    from spark_udfs.record_task import RecordTask
+    from spark_udfs.records.record_task import RecordTask
 
     task = RecordTask(JSON, "value", keep=StructType(), columns=None, filters=None, on_error="null", error="error")
     batch = pa.RecordBatch.from_pydict({"value": pa.array(POISON)})

@@ -12,7 +12,7 @@ from pyspark.sql.types import StructType
 
 import formatter as fm
 import spark_udfs as su
-from spark_udfs.spark_types import SparkColumns
+from spark_udfs.types.spark_types import SparkColumns
 
 # Arrow type, sample values, what they are in Spark
 CARRIED = [

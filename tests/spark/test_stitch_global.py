@@ -12,7 +12,7 @@ from pyspark.sql import functions as f
 
 import formatter as fm
 import spark_udfs as su
-from spark_udfs.unmoved import unmoved
+from spark_udfs.stitch.unmoved import unmoved
 
 CHUNK_DDL = "origin STRING, sequence BIGINT, payload BINARY"
 SCHEMA = pa.schema([("id", pa.int64()), ("text", pa.string())])

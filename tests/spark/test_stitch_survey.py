@@ -11,8 +11,10 @@ import pytest
 import formatter as fm
 import spark_udfs as su
 from formatter import _core
-from spark_udfs import chunk_survey, jvm_survey
-from spark_udfs.chunk_rows import ChunkColumns
+from spark_udfs.chunks.chunk_rows import ChunkColumns
+from spark_udfs.jvm import quote_survey
+from spark_udfs.stitch import chunk_survey
+from spark_udfs.stitch.placed_chunks import placed
 
 SCHEMA = pa.schema([("id", pa.int64()), ("text", pa.string())])
 DDL = "origin STRING, sequence BIGINT, payload BINARY"
@@ -44,7 +46,7 @@ def surveys(spark, monkeypatch, chunks, format, in_jvm):
 @pytest.mark.parametrize("delimiter", [",", "\t"])
 @pytest.mark.parametrize("record_delimiter", ["\n", ";"])
 def test_java_says_what_the_engine_says(spark, monkeypatch, delimiter, record_delimiter):
-    assert jvm_survey.quote_survey(spark, 44, 10, 34) is not None
+    assert quote_survey.quote_survey(spark, 44, 10, 34) is not None
     format = fm.Csv(SCHEMA, delimiter=delimiter, record_delimiter=record_delimiter)
     table = bytes.maketrans(b",\n", (delimiter + record_delimiter).encode())
     chunks = [chunk.translate(table) for chunk in random_chunks(f"{delimiter}{record_delimiter}")]
@@ -67,8 +69,8 @@ def test_without_java_rows_are_the_same(spark, monkeypatch, why):
     if why == "no session":
         monkeypatch.setattr(chunk_survey, "quote_survey", lambda *_: None)
     else:
-        monkeypatch.setattr(jvm_survey, "_methods", {})
-        monkeypatch.setattr(jvm_survey, "SOURCE", "pushdown_rule.java")  # has no such class in it
+        monkeypatch.setattr(quote_survey, "_methods", {})
+        monkeypatch.setattr(quote_survey, "SOURCE", "pushdown_rule.java")  # has no such class in it
     got = su.parse(frame, fm.Csv(SCHEMA), stitch="global").toArrow().sort_by("id")
     assert got.to_pylist() == fm.read(content, fm.Csv(SCHEMA)).to_pylist()
 
@@ -84,8 +86,29 @@ def test_chunks_that_begin_unlike_what_they_look_are_looked_at_again(spark):
         assert got.to_pylist() == fm.read(content, fm.Csv(SCHEMA)).to_pylist()
 
 
+@pytest.mark.parametrize("large", ["true", "false"])
+def test_payloads_with_wide_offsets_are_surveyed_as_others(spark, large):
+    format = fm.Csv(SCHEMA, escape="\\", delimiter="||")
+    content = b"".join(b'%d||"text\\"\n%d"\n' % (n, n) for n in range(200))
+    rows = [("a", n, bytearray(content[at : at + 90])) for n, at in enumerate(range(0, len(content), 90), 1)]
+    name = "spark.sql.execution.arrow.useLargeVarTypes"
+    spark.conf.set(name, large)
+    try:
+        got = su.parse(spark.createDataFrame(rows, DDL).repartition(3), format, stitch="global").toArrow()
+        assert got.sort_by("id").to_pylist() == fm.read(content, format).to_pylist()
+    finally:
+        spark.conf.unset(name)
+
+
+def test_a_chunk_where_none_was_looked_over_is_an_error():
+    none = placed(pa.table({"origin": pa.array([], pa.string()), "sequence": pa.array([], pa.int64()),
+                            "size": pa.array([], pa.int64())}), fm.Csv(SCHEMA), ChunkColumns())  # fmt: skip
+    with pytest.raises(fm.SequenceError, match="this chunk of 7 bytes was not among the chunks"):
+        none.of(pa.array(["a"]), pa.array([1]), np.array([7]))
+
+
 def test_a_large_plan_reaches_the_tasks_by_broadcast(spark, monkeypatch):
-    from spark_udfs import stitch_global
+    from spark_udfs.stitch import stitch_global
 
     monkeypatch.setattr(stitch_global, "BROADCAST_BYTES", 1)
     content = b"".join(b"%d,text\n" % n for n in range(500))

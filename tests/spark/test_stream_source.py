@@ -7,17 +7,19 @@ import gzip
 import pyarrow as pa
 import pytest
 from patience import PATIENCE_S
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes
 
 import formatter as fm
 import spark_udfs as su
-from spark_udfs.stream_source import ChunkStreamReader, ReadAllAvailable, ReadMaxBytes, SourceOptions
+from spark_udfs.sources.chunk_stream import ChunkStreamReader
+from spark_udfs.sources.source_options import SourceOptions
 
 ALL = ReadAllAvailable()
 FORMAT = fm.Csv(pa.schema([("id", pa.int64()), ("text", pa.string())]))
 
 
 def reader(path, **options):
-    return ChunkStreamReader(SourceOptions.of({"path": str(path), **options}))
+    return ChunkStreamReader(SourceOptions("formatter_chunks", {"path": str(path), **options}))
 
 
 def taken(source, start, end):

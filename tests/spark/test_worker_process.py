@@ -7,13 +7,13 @@ import sys
 
 SETTLED = """
 import gc
-from spark_udfs.worker_process import settle
+from spark_udfs.tasks.worker_process import prepare_worker
 before = gc.get_freeze_count()
-settle()
+prepare_worker()
 frozen = gc.get_freeze_count()
 assert before == 0 < frozen, (before, frozen)
 made_later = [[] for _ in range(1000)]
-settle()
+prepare_worker()
 assert gc.get_freeze_count() <= frozen, "only what was there before the first task is frozen"
 cycle = []
 cycle.append(cycle)

@@ -3,7 +3,17 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 
 
 cdef class Rows:
-    """A batch of rows. Speaks the Arrow PyCapsule protocol."""
+    """A batch of rows, as a bridge's consumer gives it. Speaks the Arrow PyCapsule protocol.
+
+    Args:
+        batch: The `pyarrow.RecordBatch`.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa
+        >>> rows = fm.Rows(pa.record_batch({"id": pa.array([1, 2])}))
+        >>> rows.num_rows, pa.record_batch(rows).column("id").to_pylist()
+        (2, [1, 2])
+    """
     __match_args__ = ("batch",)
     cdef readonly object batch
 
@@ -12,6 +22,7 @@ cdef class Rows:
 
     @property
     def num_rows(self):
+        """How many rows it has."""
         return self.batch.num_rows
 
     def __arrow_c_array__(self, requested_schema=None):
@@ -33,7 +44,16 @@ cdef class Rows:
 
 
 cdef class Watermark:
-    """No row that follows is older than `ts` (unless it is late)."""
+    """No row that follows is older than `ts` (unless it is late).
+
+    Args:
+        ts: A time, or anything that is ordered.
+
+    Example:
+        >>> import formatter as fm
+        >>> fm.Watermark(7) == fm.Watermark(7)
+        True
+    """
     __match_args__ = ("ts",)
     cdef readonly object ts
 
@@ -54,7 +74,16 @@ cdef class Watermark:
 
 
 cdef class Checkpoint:
-    """Everything before it belongs to the snapshot `epoch`, nothing after it does."""
+    """Everything before it belongs to the snapshot `epoch`, nothing after it does.
+
+    Args:
+        epoch: The number of the snapshot.
+
+    Example:
+        >>> import formatter as fm
+        >>> fm.Checkpoint(3)
+        Checkpoint(3)
+    """
     __match_args__ = ("epoch",)
     cdef readonly object epoch
 

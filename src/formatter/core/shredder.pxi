@@ -18,6 +18,22 @@ cdef class SequenceShredder:
 
     A claim (first, last): a record begins after the last delimiter of buffer `first` and ends at the first delimiter of
     buffer `last`, none in between. The stream's start counts as a delimiter before buffer 1.
+
+    Args:
+        capacity: How many buffers beyond the complete prefix have a slot at first; it grows.
+        max_sequence: The number after which sequences begin again at 1. None: they never do.
+        on_duplicate: A sequence that comes again: "raise", or "ignore" it.
+
+    Raises:
+        OptionError: An option is out of its range.
+
+    Example:
+        >>> import formatter as fm
+        >>> shredder = fm.SequenceShredder()
+        >>> shredder.process(3, True), shredder.process(1, True)  # buffer 2 is missing
+        ((), ())
+        >>> shredder.process(2, False)  # a record begins in 1 and ends in 3
+        ((1, 3),)
     """
     cdef LockedShredRing* shared
     cdef bint skip_duplicates
@@ -38,7 +54,14 @@ cdef class SequenceShredder:
         del self.shared
 
     def process(self, sequence, bint has_delimiter):
-        """Takes one buffer; returns the claims it completes, in stream order: none, one or two."""
+        """Takes buffer `sequence`; `has_delimiter`: whether a record ends in it.
+
+        Returns:
+            The claims it completes, in stream order: none, one or two.
+
+        Raises:
+            SequenceError: It came before, or is out of range.
+        """
         cdef uint64_t number = shred_sequence(sequence)
         cdef Claims claims
         cdef ShredStatus status
@@ -55,7 +78,8 @@ cdef class SequenceShredder:
         return shred_claims(&claims)
 
     def process_many(self, sequences, has_delimiter):
-        """Takes buffers in the order given; returns their claims as uint64[k, 2], in no particular order.
+        """Takes buffers `sequences` in the order given, `has_delimiter`: whether a record ends in each; returns their
+        claims as uint64[k, 2], in no particular order.
 
         If one is refused, those before it are taken, none after it: the SequenceError's `index` is its place in
         `sequences`, `claims` are those of the buffers before it.
@@ -168,14 +192,17 @@ cdef class SequenceShredder:
 
     @property
     def finished(self):
+        """Whether its end is known."""
         return self._facts().finished
 
     @property
     def max_sequence(self):
+        """The number after which sequences begin again at 1, or None."""
         return self.shared.ring.max_sequence() or None
 
     @property
     def on_duplicate(self):
+        """"raise" or "ignore"."""
         return "ignore" if self.skip_duplicates else "raise"
 
     def snapshot(self):
@@ -198,7 +225,7 @@ cdef class SequenceShredder:
 
     @staticmethod
     def restore(state):
-        """A shredder that goes on where `snapshot()` was taken, options included."""
+        """A shredder that goes on where `snapshot()` gave `state`, options included. Other bytes: CheckpointError."""
         cdef SequenceShredder restored = SequenceShredder(64)
         cdef Py_buffer view
         cdef uint8_t owner_byte = 0

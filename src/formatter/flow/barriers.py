@@ -28,7 +28,20 @@ CHANNELS: tuple[Channel, Channel] = ("data", "control")
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
-    """A signal that passes once every upstream has delivered it. The head of the pipeline assigns growing ids."""
+    """A signal that passes once every upstream has delivered it. The head of the pipeline assigns growing ids.
+
+    Args:
+        kind: What it is for; after "end", "stop" and "shutdown" nothing follows.
+        id: Its number.
+
+    Raises:
+        OptionError: `kind` is empty, or `id` is no whole number.
+
+    Example:
+        >>> import formatter as fm
+        >>> fm.Barrier("end", 3).terminal
+        True
+    """
 
     kind: str
     id: int
@@ -41,19 +54,41 @@ class Barrier:
 
     @property
     def terminal(self) -> bool:
+        """Whether nothing may follow it."""
         return self.kind in TERMINAL_KINDS
 
 
 @dataclass(frozen=True, slots=True)
 class Instant:
-    """A signal that passes at once, before anything that waits."""
+    """A signal that passes at once, before anything that waits.
+
+    Args:
+        kind: What it is for.
+
+    Example:
+        >>> import formatter as fm
+        >>> fm.BarrierAligner(["left", "right"]).deliver("left", fm.Instant("flush"))
+        [Instant(kind='flush')]
+    """
 
     kind: str
 
 
 @dataclass(frozen=True, slots=True)
 class Cancelled:
-    """Stands in the output where a barrier would have: it will not complete, and what it held back follows."""
+    """Stands in the output where a barrier would have: it will not complete, and what it held back follows.
+
+    Attributes:
+        barrier: Which one.
+        missing: The upstreams that never delivered it.
+        channel: "data" or "control".
+
+    Example:
+        >>> import formatter as fm
+        >>> aligner = fm.BarrierAligner(["left", "right"], timeout=0)
+        >>> aligner.deliver("left", fm.Barrier("checkpoint", 1)) + aligner.poll()
+        [Cancelled(barrier=Barrier(kind='checkpoint', id=1), missing=('right',), channel='data')]
+    """
 
     barrier: Barrier
     missing: tuple[str, ...]
@@ -78,7 +113,28 @@ class _Pending:
 
 
 class BarrierAligner:
-    """Aligns named upstreams. See the module text for the rules, `deliver` for use."""
+    """Where streams join: a barrier passes once, when every named upstream has delivered it.
+
+    Args:
+        upstreams: Their names.
+        hold_data: Whether what follows an arrived barrier waits until it has passed: what passed before it is then a
+            consistent cut.
+        timeout: Seconds after which a barrier that some have delivered is cancelled. None: never.
+        on_close: What a barrier does whose upstream has closed: go on without it ("shrink"), or "fail".
+        max_held_rows: Rows that may wait behind a barrier.
+        clock: What tells seconds.
+
+    Raises:
+        OptionError: An option is out of its range.
+
+    Example:
+        >>> import formatter as fm
+        >>> aligner = fm.BarrierAligner(["left", "right"])
+        >>> aligner.deliver("left", fm.Barrier("checkpoint", 1))
+        []
+        >>> aligner.deliver("right", fm.Barrier("checkpoint", 1))
+        [Barrier(kind='checkpoint', id=1)]
+    """
 
     def __init__(
         self,
@@ -112,7 +168,20 @@ class BarrierAligner:
         self._lock = Lock()
 
     def deliver(self, upstream: str, item: Any, *, channel: Channel = "data") -> list[Any]:
-        """Take one item of one upstream; return what may pass now. Raises without having taken it."""
+        """Takes one item of one upstream.
+
+        Args:
+            upstream: Its name.
+            item: A batch, a `fm.Barrier` or a `fm.Instant`.
+            channel: "data", or "control", which is aligned apart from it.
+
+        Returns:
+            What may pass now, in order.
+
+        Raises:
+            FlowError: Against the protocol; the item was not taken.
+            BackpressureError: `max_held_rows` would be passed; deliver the item again later.
+        """
         with self._lock:
             self._expire()
             source = self._check_source(upstream, channel)
@@ -139,7 +208,7 @@ class BarrierAligner:
             return self._take_passed()
 
     def close(self, upstream: str) -> list[Any]:
-        """This upstream delivers nothing more. What it still holds counts; then barriers go on without it, or fail."""
+        """`upstream` delivers nothing more. What it still holds counts; then barriers go on without it, or fail."""
         with self._lock:
             self._expire()
             source = self._known(upstream)
@@ -160,18 +229,20 @@ class BarrierAligner:
             return self._take_passed()
 
     def missing(self, barrier_id: int, *, channel: Channel = "data") -> tuple[str, ...]:
-        """The upstreams a pending barrier waits for; empty when none is pending under that id."""
+        """The upstreams that the barrier `barrier_id` of `channel` waits for; empty when none is pending under that id."""
         with self._lock:
             entry = self._pending[channel].get(barrier_id)
             return self._missing(entry) if entry else ()
 
     @property
     def pending(self) -> tuple[Barrier, ...]:
+        """The barriers that wait."""
         with self._lock:
             return tuple(entry.barrier for channel in CHANNELS for entry in self._pending[channel].values())
 
     @property
     def held_rows(self) -> int:
+        """Rows that wait behind a barrier."""
         return self._held_rows
 
     @property

@@ -26,31 +26,74 @@ NOTHING_RECOVERED = Recovery()
 
 @dataclass(frozen=True, slots=True)
 class BridgeStats:
-    """Counts in rows, read at one moment: offered == delivered + dropped + spilled_pending + pending."""
+    """Counts in rows, read at one moment: offered == delivered + dropped + spilled_pending + pending.
 
-    offered: (
-        int  # every row sent and decided about; a batch refused with BackpressureError was not taken and is not here
-    )
-    delivered: int  # returned by the consumer
-    dropped: int  # refused by DropNewest
-    spilled_pending: int  # on disk
-    pending: int  # in memory, in the queue or waiting to become a batch
-    spilled: int  # ever written to disk by this bridge
-    recovered: int  # found on disk when the bridge was made; part of offered
-    slices: int  # batches accepted
-    batches: int  # batches delivered
-    watermarks: int  # delivered
-    checkpoints: int  # delivered
-    waits: int  # times the producer slept
-    recovery: Recovery = NOTHING_RECOVERED  # what the spill directory held, and what was cut off
+    Attributes:
+        offered: Every row sent and decided about; what was refused with BackpressureError was not taken.
+        delivered: Returned by the consumer.
+        dropped: Refused by DropNewest.
+        spilled_pending: On disk.
+        pending: In memory, in the queue or waiting to become a batch.
+        spilled: Ever written to disk by this bridge.
+        recovered: Found on disk when the bridge was made; part of offered.
+        slices: Batches accepted.
+        batches: Batches delivered.
+        watermarks: Delivered.
+        checkpoints: Delivered.
+        waits: Times the producer slept.
+        recovery: What the spill directory held, and what was cut off.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa
+        >>> bridge = fm.Bridge(pa.schema([("id", pa.int64())]))
+        >>> _ = bridge.producer.send(pa.record_batch({"id": pa.array([1, 2])}))
+        >>> bridge.stats.offered, bridge.stats.pending, bridge.stats.balanced
+        (2, 2, True)
+    """
+
+    offered: int
+    delivered: int
+    dropped: int
+    spilled_pending: int
+    pending: int
+    spilled: int
+    recovered: int
+    slices: int
+    batches: int
+    watermarks: int
+    checkpoints: int
+    waits: int
+    recovery: Recovery = NOTHING_RECOVERED
 
     @property
     def balanced(self) -> bool:
+        """Whether every row offered is accounted for."""
         return self.offered == self.delivered + self.dropped + self.spilled_pending + self.pending
 
 
 class Bridge:
-    """A bounded queue of Arrow slices and control messages from one thread to another, batched by a policy."""
+    """A bounded queue of Arrow slices and control messages from one thread to another, batched by a policy.
+
+    Args:
+        schema: Of what the producer sends.
+        capacity: Slices it holds.
+        policy: When rows leave as a batch. None: `fm.BatchPolicy()`.
+        backpressure: What it does when full: `fm.Pause()` (None), `fm.DropNewest()` or `fm.SpillToDisk(...)`.
+        key: One or more columns; a column `key_hash` of them is added.
+
+    Raises:
+        OptionError: An option is out of its range.
+        SchemaError: A key that is no column, or of a type without a hash.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa
+        >>> bridge = fm.Bridge(pa.schema([("id", pa.int64())]))
+        >>> with bridge.producer as producer:  # in one thread
+        ...     _ = producer.send(pa.record_batch({"id": pa.array([1, 2])}))
+        ...     producer.watermark(7)
+        >>> list(bridge.consumer)  # in another
+        [Rows(2 rows), Watermark(7)]
+    """
 
     def __init__(
         self,
@@ -102,10 +145,12 @@ class Bridge:
 
     @property
     def producer(self) -> Producer:
+        """The end batches go into; one thread's at a time."""
         return self._producer
 
     @property
     def consumer(self) -> Consumer:
+        """The end they come out of: an iterator of Rows, Watermark and Checkpoint; one thread's at a time."""
         return self._consumer
 
     @property
@@ -115,6 +160,7 @@ class Bridge:
 
     @property
     def stats(self) -> BridgeStats:
+        """Counts, read at one moment."""
         return BridgeStats(*self._channel.counters(), self._recovery)
 
 
@@ -122,6 +168,21 @@ class FanOut:
     """One producer for several bridges. A control message reaches all of them or, with an error, none.
 
     A batch is offered once every bridge that pauses has room, so a slow bridge holds all back and none gets it twice.
+
+    Args:
+        producers: The bridges, or their producers.
+
+    Raises:
+        OptionError: None, or one twice.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa
+        >>> bridges = [fm.Bridge(pa.schema([("id", pa.int64())])) for _ in range(2)]
+        >>> fan = fm.FanOut(bridges)
+        >>> fan.send(pa.record_batch({"id": pa.array([1])})), fan.close()
+        (True, None)
+        >>> [list(bridge.consumer) for bridge in bridges]
+        [[Rows(1 rows)], [Rows(1 rows)]]
     """
 
     def __init__(self, producers: Sequence[Producer | Bridge]) -> None:
@@ -130,28 +191,33 @@ class FanOut:
             raise OptionError("FanOut: expected one or more different producers")
 
     def send(self, batch: pa.RecordBatch) -> bool:
-        """True when every bridge accepted it; bridges that drop count it for themselves."""
+        """Sends `batch` to all; True when every bridge accepted it. Bridges that drop count it for themselves."""
         for producer in self._producers:
             producer._wait_until_accepting(batch)
         accepted = [producer.send(batch) for producer in self._producers]  # each is asked, whatever the others say
         return all(accepted)
 
     def watermark(self, ts: object) -> None:
+        """Sends a watermark at `ts` to all."""
         self._to_all(Watermark(ts))
 
     def checkpoint(self, epoch: int) -> None:
+        """Sends the checkpoint `epoch` to all."""
         self._to_all(Checkpoint(epoch))
 
     def close(self) -> None:
+        """Ends all of them."""
         if not all(producer.closed for producer in self._producers):
             self._to_all(None)
 
     def fail(self, error: BaseException) -> None:
+        """Ends all of them with `error`, which their consumers raise."""
         for producer in self._producers:
             producer.fail(error)
 
     @property
     def has_capacity(self) -> bool:
+        """Whether all would take a batch at once."""
         return all(producer.has_capacity for producer in self._producers)
 
     def _to_all(self, message: Watermark | Checkpoint | None) -> None:

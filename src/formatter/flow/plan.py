@@ -132,7 +132,19 @@ class Pipeline:
 
 
 def pipeline() -> Pipeline:
-    """Begin a pipeline: `fm.pipeline().source("name", batches).filter(...).merge(...).run()`."""
+    """Begins a pipeline.
+
+    Returns:
+        A `Pipeline`: `source(name, items)` gives a stage with `parse`, `select`, `filter`, `map`, `merge`, `bridge`,
+        `explain` and `run`.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa
+        >>> batches = [pa.record_batch({"id": pa.array([1, 2, 3])})]
+        >>> stage = fm.pipeline().source("numbers", batches).filter([("id", ">", 1)])
+        >>> [rows.num_rows for rows in stage.run()]
+        [2]
+    """
     return Pipeline()
 
 

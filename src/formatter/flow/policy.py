@@ -27,7 +27,24 @@ def _require_positive(owner: str, name: str, value: object, *, whole: bool = Tru
 
 @dataclass(frozen=True, slots=True)
 class BatchPolicy:
-    """When pending rows leave as one batch: whichever bound is met first. Checkpoint and end always flush."""
+    """When pending rows leave as one batch: whichever bound is met first. Checkpoint and end always flush.
+
+    Args:
+        max_rows: Rows of a batch.
+        max_bytes: Bytes of a batch.
+        max_latency_ms: How long rows may wait. None: no deadline.
+        flush_on_watermark: Whether a watermark lets the rows in front of it leave.
+
+    Raises:
+        OptionError: A bound out of its range.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa
+        >>> policy = fm.BatchPolicy(max_rows=2, max_latency_ms=None)
+        >>> stream = fm.Stream(fm.Csv(pa.schema([("id", pa.int64())])), batch=policy)
+        >>> [batch.num_rows for batch in stream.push(b"1\\n2\\n3\\n", sequence=1) + stream.finish()]
+        [2, 1]
+    """
 
     max_rows: int = MAX_ROWS
     max_bytes: int = MAX_BYTES
@@ -49,10 +66,27 @@ class BatchPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """A full bridge makes its producer wait; past `timeout` seconds `BackpressureError` is raised (0: at once).
+    """A full bridge makes its producer wait.
 
-    Full means `high` of the capacity; a producer that had to wait is woken once `low` of it is left, so it wakes for a
-    run of sends and not for each one.
+    Args:
+        timeout: Seconds after which `BackpressureError` is raised (0: at once). None: waits.
+        high: The share of the capacity at which a bridge is full.
+        low: The share at which a producer that had to wait is woken: for a run of sends, not for each.
+
+    Raises:
+        OptionError: A number out of its range.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa
+        >>> bridge = fm.Bridge(pa.schema([("id", pa.int64())]), capacity=1, backpressure=fm.Pause(timeout=0))
+        >>> batch = pa.record_batch({"id": pa.array([1])})
+        >>> bridge.producer.send(batch)
+        True
+        >>> try:
+        ...     bridge.producer.send(batch)
+        ... except fm.BackpressureError:
+        ...     print("full; nothing was taken")
+        full; nothing was taken
     """
 
     timeout: float | None = None
@@ -70,12 +104,38 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class DropNewest:
-    """A full bridge refuses the batch being sent and counts its rows as dropped. Control messages are never dropped."""
+    """A full bridge refuses the batch being sent and counts its rows as dropped. Control messages are never dropped.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa
+        >>> bridge = fm.Bridge(pa.schema([("id", pa.int64())]), capacity=1, backpressure=fm.DropNewest())
+        >>> [bridge.producer.send(pa.record_batch({"id": pa.array([n])})) for n in (1, 2)], bridge.stats.dropped
+        ([True, False], 1)
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class SpillToDisk:
-    """A full bridge continues on disk, in order, until the consumer has caught up; `max_bytes` bounds the disk used."""
+    """A full bridge continues on disk, in order, until the consumer has caught up.
+
+    Args:
+        directory: Where; what a crashed run left there is found again.
+        max_bytes: How much disk it may use.
+        segment_bytes: How much of it a file holds.
+        timeout: At `max_bytes`: seconds to wait for the consumer; 0 raises at once, None waits.
+
+    Raises:
+        OptionError: A number out of its range.
+
+    Example:
+        >>> import tempfile, formatter as fm, pyarrow as pa
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     bridge = fm.Bridge(pa.schema([("id", pa.int64())]), capacity=1, backpressure=fm.SpillToDisk(folder))
+        ...     with bridge.producer as producer:
+        ...         _ = [producer.send(pa.record_batch({"id": pa.array([n])})) for n in range(5)]
+        ...     sum(rows.num_rows for rows in bridge.consumer)
+        5
+    """
 
     directory: str
     max_bytes: int = SPILL_BYTES

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from formatter.errors import FlowError, SchemaError
-from formatter.filters import normalized
+from formatter.filters import filters_text, normalized
 from formatter.flow.bridge import CAPACITY
 from formatter.flow.key_hash import KEY_HASH
 from formatter.flow.policy import Backpressure, BatchPolicy, Pause
@@ -160,15 +160,6 @@ def narrowed(schema: pa.Schema, columns: Sequence[str] | None) -> pa.Schema:
 
 def columns_text(columns: Sequence[str] | None) -> str:
     return "" if columns is None else f" columns=[{', '.join(columns)}]"
-
-
-def filters_text(filters: Clauses) -> str:
-    def clause(name: str, operator: str, value: Any) -> str:
-        return f"{name} {operator}" if operator.startswith("is_") else f"{name} {operator} {value!r}"
-
-    if not filters:
-        return ""
-    return " " + " or ".join(" and ".join(clause(*each) for each in conjunction) for conjunction in filters)
 
 
 def checked_filters(filters: Any, schema: pa.Schema) -> Clauses:

@@ -45,6 +45,20 @@ class Native:
     """Rows of fixed width, packed: each column's bytes one behind the other, in the schema's order, nothing between.
 
     Inside fm.Framed the last column may be text or binary: it takes what is left of the frame.
+
+    Args:
+        schema: The columns, in order: numbers, booleans (a byte), times, decimals, fixed_size_binary.
+        endian: Which byte of a number comes first: that of the "little" or the "big" end.
+
+    Raises:
+        OptionError: `endian` is neither.
+        SchemaError: A column without a fixed width.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa
+        >>> format = fm.Native(pa.schema([("id", pa.int16()), ("flag", pa.bool_())]))
+        >>> fm.read(b"\\x01\\x00\\x01\\x02\\x00\\x00", format).to_pylist()
+        [{'id': 1, 'flag': True}, {'id': 2, 'flag': False}]
     """
 
     schema: pa.Schema
@@ -92,7 +106,21 @@ def _rebuild_native(schema: pa.Schema, endian: Literal["little", "big"]) -> Nati
 
 @dataclass(frozen=True, slots=True)
 class Framed:
-    """Records of `inner`, each behind a number that tells how many bytes it has."""
+    """Records of `inner`, each behind a number that tells how many bytes it has.
+
+    Args:
+        inner: What a record is: `fm.Native` or `fm.Json`.
+        length: How the number is written: "u8", "u16le", "u16be", "u32le", "u32be", "u64le", "u64be" or "varint".
+
+    Raises:
+        OptionError: An option is out of its range.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa
+        >>> format = fm.Framed(fm.Native(pa.schema([("id", pa.int8()), ("name", pa.string())])), length="u8")
+        >>> fm.read(b"\\x03\\x01ab\\x01\\x02", format).to_pylist()
+        [{'id': 1, 'name': 'ab'}, {'id': 2, 'name': ''}]
+    """
 
     inner: Native | Json
     length: str = "u32le"
@@ -113,6 +141,7 @@ class Framed:
 
     @property
     def schema(self) -> pa.Schema:
+        """Of the records."""
         return self.inner.schema
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -20,7 +20,36 @@ ENCODINGS = {"utf-8": 0, "latin-1": 1, "utf-16-le": 2, "utf-16-be": 3, "utf-16":
 
 @dataclass(frozen=True, slots=True)
 class Csv:
-    """Delimited text. `schema` lists every field of a record, in order, whether it is wanted or not."""
+    """Delimited text.
+
+    Args:
+        schema: Every field of a record, in order, whether it is wanted or not.
+        delimiter: What separates fields: one to eight bytes.
+        record_delimiter: What ends records: one to eight bytes; "\\n" takes "\\r\\n", too.
+        quote: What fields may stand in; a doubled one is one of it. None: no field is quoted.
+        escape: What makes the next character data. None: nothing does.
+        header: Whether the first record names the columns; they are then found by name.
+        nulls: What null is written as, unquoted.
+        true_values: What true is written as.
+        false_values: What false is written as.
+        decimal: The decimal point: "." or ",".
+        timestamp_formats: How times are written, as for `strptime`, beside ISO 8601.
+        trim: Whether blanks around fields are dropped.
+        comment: A record that begins with this byte is none. None: all are.
+        ragged: What a record with too few or too many fields is: an "error", or null and dropped fields by "pad",
+            "truncate", or "fit" (both).
+        encoding: "utf-8", "latin-1", "utf-16", "utf-16-le" or "utf-16-be".
+
+    Raises:
+        OptionError: An option is out of its range, or two exclude each other.
+        SchemaError: A type that no field can have.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa
+        >>> format = fm.Csv(pa.schema([("id", pa.int64()), ("price", pa.float64())]), delimiter=";", decimal=",")
+        >>> fm.read(b'1;"7,25"\\n2;\\n', format).to_pylist()
+        [{'id': 1, 'price': 7.25}, {'id': 2, 'price': None}]
+    """
 
     schema: pa.Schema
     delimiter: str | bytes = ","
@@ -81,7 +110,7 @@ class Csv:
         self._check()
 
     def _check(self) -> None:
-        check_schema(self.schema, "Csv")
+        check_schema(self.schema, "Csv", least_columns=0)
         special: dict[int, str] = {}
         for name in ("delimiter", "record_delimiter"):
             separator = as_bytes(getattr(self, name), name)

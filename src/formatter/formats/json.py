@@ -23,7 +23,27 @@ Paths = Mapping[str, str] | Iterable[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Json:
-    """An object a line, or as `records` says. `schema` names the keys that may be wanted, `paths` columns by JSON pointer."""
+    """JSON objects.
+
+    Args:
+        schema: The keys that may be wanted; nested ones as structs, lists and maps.
+        paths: Columns that stand elsewhere than under their name: a dict of column to JSON pointer.
+        validate: "touched" looks at what is decoded, "full" at every byte of a record.
+        on_duplicate_key: Which of two equal keys counts: the "last", the "first", or "error".
+        unknown: Whether a key that the schema lacks is to be ignored ("ignore") or an "error".
+        records: How objects stand: a line each ("lines"), in one "array", or "concatenated".
+        surrogates: Whether half a surrogate pair is an "error" or replaced by U+FFFD ("replace").
+
+    Raises:
+        OptionError: An option is out of its range.
+        SchemaError: A type that no value can have, or a path for a column that is not in the schema.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa
+        >>> format = fm.Json(pa.schema([("id", pa.int64()), ("city", pa.string())]), paths={"city": "/home/city"})
+        >>> fm.read(b'{"home": {"city": "Oslo"}, "id": 1}\\n', format).to_pylist()
+        [{'id': 1, 'city': 'Oslo'}]
+    """
 
     schema: pa.Schema
     paths: tuple[tuple[str, str], ...] = ()
@@ -46,7 +66,7 @@ class Json:
         records: Literal["lines", "array", "concatenated"] = "lines",
         surrogates: Literal["error", "replace"] = "error",
     ) -> None:
-        check_schema(schema, "Json")
+        check_schema(schema, "Json", least_columns=0)
         object.__setattr__(self, "schema", schema)
         object.__setattr__(self, "paths", _checked_paths(paths, schema))
         for name, value, allowed in (
@@ -72,7 +92,7 @@ class Json:
         return _rebuild_json, (self.schema, options)
 
     def tokens_of(self, column: str) -> tuple[str, ...]:
-        """Where a column stands in a record: the unescaped tokens of its pointer."""
+        """Where `column` stands in a record: the unescaped tokens of its pointer."""
         pointer = dict(self.paths).get(column)
         if pointer is None:
             return (column,)

@@ -7,43 +7,70 @@ from __future__ import annotations
 import re
 import warnings
 from codecs import BOM_UTF8
-from typing import Any
 
 from formatter.errors import FormatError, OptionError
 from formatter.formats import Csv, Json
 from formatter.inference.csv import infer_csv
 from formatter.inference.json import infer_json
-from formatter.sources import Source, inputs
+from formatter.inference.sample import decoded, take_bytes
+from formatter.sources import Source
 
-SAMPLE_BYTES = 4 << 20
 _OBJECT = re.compile(rb"[\[\s]*\{\s*(\"[^\"\n]*\"\s*:|\})")
 
 
 class InferenceWarning(UserWarning):
-    """The sample allows more than one reading; the message names the evidence."""
+    """The sample allows more than one reading; the message names the evidence.
+
+    Example:
+        >>> import warnings, formatter as fm
+        >>> with warnings.catch_warnings(record=True) as seen:
+        ...     warnings.simplefilter("always")
+        ...     _ = fm.infer(b"id,id\\n1,2\\n")
+        >>> seen[0].category is fm.InferenceWarning
+        True
+    """
 
 
 def infer(source: Source, kind: str = "csv", *, rows: int = 10_000, codec: str | None = None) -> Csv | Json:
-    """A format for `source`, from its first `rows` records."""
+    """A format for an input, from its beginning: dialect, columns and their types.
+
+    What the sample leaves in doubt is told by an `fm.InferenceWarning`, which names the evidence.
+
+    Args:
+        source: As for `fm.read`.
+        kind: "csv" or "json".
+        rows: How many records are looked at.
+        codec: As for `fm.read`.
+
+    Returns:
+        An `fm.Csv` or `fm.Json`; print it, correct it, keep it.
+
+    Raises:
+        FormatError: No format reads the sample.
+        OptionError: An argument is out of its range.
+        OSError: The source cannot be read.
+
+    Example:
+        >>> import formatter as fm
+        >>> format = fm.infer(b"id;price\\n1;7,25\\n2;10,5\\n")
+        >>> format.delimiter, format.header, format.decimal, [str(field.type) for field in format.schema]
+        (';', True, ',', ['int64', 'double'])
+    """
     if kind not in ("csv", "json"):
         raise OptionError(f"infer: kind: expected 'csv' or 'json', found {kind!r}")
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
         raise OptionError(f"infer: rows: expected a whole number from 1, found {rows!r}")
-    sample, whole = _sample(source, codec)
-    if not sample.strip():
-        raise FormatError("infer: expected some records, found an empty input", code="invalid")
-    format, doubts = infer_json(sample, whole, rows) if kind == "json" else infer_csv(sample, whole, rows)
-    if kind == "csv" and _OBJECT.match(sample.removeprefix(BOM_UTF8)):
-        doubts.insert(0, "the first record looks like a JSON object; kind='json' reads those")
+    data, whole = take_bytes(source, codec)
+    format: Csv | Json
+    if kind == "json":
+        if not data.strip():
+            raise FormatError("infer: expected some records, found an empty input", code="invalid")
+        format, doubts = infer_json(data, whole, rows)
+    else:
+        inferred = infer_csv(decoded(data, whole), rows)
+        format, doubts = inferred.format, inferred.doubts
+        if _OBJECT.match(data.removeprefix(BOM_UTF8)):
+            doubts.insert(0, "the first record looks like a JSON object; kind='json' reads those")
     if doubts:
         warnings.warn(f"infer: {'; '.join(doubts)}", InferenceWarning, stacklevel=2)
     return format
-
-
-def _sample(source: Source, codec: str | None) -> tuple[bytes, bool]:
-    first = next(iter(inputs(source, codec)))
-    if first.contiguous:
-        data: Any = first.data  # type: ignore[attr-defined]
-        return bytes(data[:SAMPLE_BYTES]), len(data) <= SAMPLE_BYTES
-    window, whole = next(first.windows(SAMPLE_BYTES))
-    return bytes(window), whole

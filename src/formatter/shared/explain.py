@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from formatter.flow.stages import filters_text
+from formatter.filters import filters_text
 from formatter.plans import Format
 from formatter.shared.consumer import Consumer
 from formatter.shared.needs import paths

@@ -20,7 +20,14 @@ Needs = dict[str, Wanted]
 
 
 class _All:
-    """Every column of the schema, whatever it is: nothing and everything are never written the same way."""
+    """Every column of the schema, whatever it is: nothing and everything are never written the same way.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa
+        >>> shared = fm.SharedStream(fm.Csv(pa.schema([("id", pa.int64()), ("city", pa.string())])))
+        >>> shared.subscribe(fm.ALL).columns
+        ('id', 'city')
+    """
 
     def __repr__(self) -> str:
         return "fm.ALL"

@@ -13,7 +13,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -31,8 +30,9 @@ from formatter.shared.explain import explained
 from formatter.shared.needs import ALL, Needs, _All, in_order, needs_of, paths
 from formatter.shared.projection import Decodes, Projection
 from formatter.shared.row_filters import RowFilter, row_filter
+from formatter.shared.stats import SharedStreamStats
 from formatter.shared.subscription import Subscription
-from formatter.stream import MAX_PENDING_BYTES, MAX_RECORD_BYTES, Stream, StreamStats, native_options
+from formatter.stream import MAX_PENDING_BYTES, MAX_RECORD_BYTES, Stream, native_options
 
 QUEUE = 64
 IDLE = ("discard", "error")
@@ -40,21 +40,36 @@ LEAST_WAIT_S = 0.001
 PATIENCE_S = 1.0  # who leaves waits no longer for a call that brought so much that it still runs
 
 
-@dataclass(frozen=True, slots=True)
-class SharedStreamStats(StreamStats):
-    """`discarded_*`: what came while nobody was subscribed. `dropped_*`: by the queues of those subscribed now."""
-
-    consumers: int = 0
-    projection_version: int = 0
-    discarded_buffers: int = 0
-    discarded_bytes: int = 0
-    discarded_rows: int = 0
-    dropped_batches: int = 0
-    dropped_rows: int = 0
-
-
 class SharedStream(Stream):
-    """An fm.Stream whose batches go to subscriptions. Every method may be called from any thread."""
+    """An fm.Stream whose batches go to subscriptions: one decode of the union of their columns, changing while data flows.
+
+    Batches have the full schema; columns nobody asked for are null. Every method may be called from any thread.
+
+    Args:
+        format: As for `fm.Stream`.
+        filters: As for `fm.Stream`; they hold for every subscription.
+        on_error: As for `fm.Stream`.
+        ordered: As for `fm.Stream`.
+        batch: As for `fm.Stream`.
+        max_record_bytes: As for `fm.Stream`.
+        max_pending_bytes: As for `fm.Stream`.
+        on_duplicate: As for `fm.Stream`.
+        max_sequence: As for `fm.Stream`.
+        idle: While nobody is subscribed, buffers are counted and passed over ("discard"), or refused ("error").
+        columns: Each subscription names its own.
+        layout: Always "positional".
+
+    Raises:
+        OptionError: An option is out of its range.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa
+        >>> shared = fm.SharedStream(fm.Csv(pa.schema([("id", pa.int64()), ("city", pa.string())])))
+        >>> cities = shared.subscribe(["city"])
+        >>> _ = shared.push(b"1,Oslo\\n", sequence=1), shared.finish()
+        >>> [batch.column("city").to_pylist() for batch in cities], shared.stats.values_decoded
+        ([['Oslo']], {'id': 0, 'city': 1})
+    """
 
     def __init__(
         self,
@@ -128,8 +143,21 @@ class SharedStream(Stream):
     ) -> Subscription:
         """A lease on these columns. On return they are decoded: of every buffer pushed from now on.
 
-        `filters`: only rows that pass, as fm.Stream's. `queue`: batches that may wait; when it is full, calls that bring
-        more `wait`, or the batch is dropped and counted, or the subscription fails.
+        Args:
+            columns: Names, and paths into nested columns. `fm.ALL`: every column.
+            name: What it is called in plans and errors. None: a number is given.
+            queue: Batches that may wait for it.
+            overflow: When they do: calls that bring more "wait", or the batch is dropped and counted ("drop"), or the
+                subscription fails ("fail").
+            filters: Only rows that pass, as for `fm.Stream`.
+
+        Returns:
+            A `fm.Subscription`: iterate it, close it.
+
+        Raises:
+            FlowError: The stream has ended, or the name is taken.
+            OptionError: An option is out of its range.
+            SchemaError: A column that the schema does not have.
         """
         format = self.format
         needs = needs_of(columns, format)
@@ -284,21 +312,24 @@ class SharedStream(Stream):
     # ------------------------------------------------------------------------------------------------------ buffers
 
     def push(self, buffer: Any, *, sequence: int, origin: Origin = 0) -> list[Batch]:
-        """One buffer. Batches go to the subscriptions; those of this call are returned too."""
+        """As `fm.Stream.push`. Batches go to the subscriptions; those of this call are returned too."""
         if self._barred or self._orphans:
             self._admit()
         number = checked_sequence(sequence, origin)
         return self._settle(self._native.push(buffer, self._id(origin), number), origin, number)
 
     def push_many(self, buffers: Any, *, sequences: Any, origins: Any = None) -> list[Batch]:
+        """As `fm.Stream.push_many`. Batches go to the subscriptions; those of this call are returned too."""
         self._admit()
         return super().push_many(buffers, sequences=sequences, origins=origins)
 
     def append(self, buffer: Any, *, origin: Origin = 0) -> list[Batch]:
+        """As `fm.Stream.append`. Batches go to the subscriptions; those of this call are returned too."""
         self._admit()
         return super().append(buffer, origin=origin)
 
     def lost(self, sequence: int, *, origin: Origin = 0) -> list[Batch]:
+        """As `fm.Stream.lost`. Batches go to the subscriptions; those of this call are returned too."""
         self._reap()
         if self._finished:
             self._admit()
@@ -310,7 +341,7 @@ class SharedStream(Stream):
         return super().flush()
 
     def finish(self, *, origin: Origin = 0, last_sequence: int | None = None) -> list[Batch]:
-        """The origin's end. With the last open one the stream ends, and subscriptions that have read all do too."""
+        """As `fm.Stream.finish`. With the last open origin the stream ends, and subscriptions that have read all do too."""
         self._reap()
         try:
             return super().finish(origin=origin, last_sequence=last_sequence)
@@ -329,7 +360,7 @@ class SharedStream(Stream):
         return batches
 
     def fail(self, error: BaseException) -> None:
-        """The source broke off: subscriptions read what there is, and then raise FlowError from this error."""
+        """The source broke off: subscriptions read what there is, and then raise FlowError from `error`."""
         with self._control:
             self._finished = True
             gone = list(self._live.values())
@@ -412,6 +443,7 @@ class SharedStream(Stream):
 
     @property
     def stats(self) -> SharedStreamStats:
+        """Counts since the start."""
         self._reap()
         with self._control:
             if self._projection.idle:
@@ -441,7 +473,7 @@ class SharedStream(Stream):
 
     @classmethod
     def restore(cls, format: Format, state: bytes) -> SharedStream:
-        """A stream that goes on where `state` was taken, with nobody subscribed yet."""
+        """As `fm.Stream.restore`: a stream that goes on where `state` was taken, with nobody subscribed yet."""
         shared = super().restore(format, state)
         assert isinstance(shared, SharedStream)
         counts = shared._native.counts()

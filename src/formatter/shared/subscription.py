@@ -6,7 +6,6 @@ In: a consumer's queue. Out: batches. Refuses to know: what is decoded for other
 from __future__ import annotations
 
 import weakref
-from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -14,26 +13,29 @@ import pyarrow as pa
 
 from formatter.batch import Batch
 from formatter.shared.consumer import END, Consumer
+from formatter.shared.stats import SubscriptionStats
 
 if TYPE_CHECKING:
     from formatter.shared.stream import SharedStream
 
 
-@dataclass(frozen=True, slots=True)
-class SubscriptionStats:
-    """Counts since subscribing. `lag`: batches in the queue, `lag_rows`: their rows."""
-
-    lag: int
-    lag_rows: int
-    delivered: int
-    delivered_rows: int
-    dropped: int
-    dropped_rows: int
-    taken: int
-
-
 class Subscription:
-    """Iterate it, in as many threads as you like; every batch goes to one of them. Close it, or use it in a `with`."""
+    """A lease on columns of a shared stream, made by `fm.SharedStream.subscribe`.
+
+    Iterate it, in as many threads as you like; every batch goes to one of them. Close it, or use it in a `with`.
+
+    Args:
+        shared: The stream.
+        consumer: Its queue.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa
+        >>> shared = fm.SharedStream(fm.Csv(pa.schema([("id", pa.int64()), ("city", pa.string())])))
+        >>> with shared.subscribe(["id"], filters=[("city", "==", "Oslo")]) as lease:
+        ...     _ = shared.push(b"1,Oslo\\n2,Rome\\n", sequence=1), shared.flush()
+        ...     lease.poll().column("id").to_pylist()
+        [1]
+    """
 
     def __init__(self, shared: SharedStream, consumer: Consumer) -> None:
         self._shared = shared
@@ -80,6 +82,7 @@ class Subscription:
 
     @property
     def name(self) -> str:
+        """What it is called in plans and errors."""
         return self._consumer.name
 
     @property
@@ -104,10 +107,12 @@ class Subscription:
 
     @property
     def queue(self) -> int:
+        """Batches that may wait."""
         return self._consumer.capacity
 
     @property
     def overflow(self) -> str:
+        """What a batch does that finds the queue full."""
         return self._consumer.overflow
 
     @property
@@ -117,6 +122,7 @@ class Subscription:
 
     @property
     def lag(self) -> int:
+        """Batches in the queue."""
         return self._consumer.lag
 
     @property
@@ -126,14 +132,17 @@ class Subscription:
 
     @property
     def dropped_rows(self) -> int:
+        """Rows of batches that found the queue full."""
         return self._consumer.dropped_rows
 
     @property
     def closed(self) -> bool:
+        """Whether nothing more comes."""
         return self._consumer.closed
 
     @property
     def stats(self) -> SubscriptionStats:
+        """Counts since subscribing."""
         c = self._consumer
         return SubscriptionStats(
             c.lag, c.lag_rows, c.delivered, c.delivered_rows, c.dropped, c.dropped_rows, c.taken

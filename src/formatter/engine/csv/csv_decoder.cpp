@@ -12,10 +12,6 @@
 namespace formatter {
 namespace {
 
-constexpr size_t stretch_bytes =
-    256 << 10;  // a block's bytes, stops and values stay in the second-level cache together
-constexpr size_t block_entries = 64 << 10;
-constexpr uint32_t block_rows_most = 2048;
 constexpr uint32_t aligned_rows = 64;  // a word of marks; values of one byte fill a line
 constexpr size_t aligned_from = 128 << 10;  // for fewer bytes a block more costs what it saves
 
@@ -25,14 +21,10 @@ std::vector<uint32_t> wanted_stops(const CsvFormat& format) {
         if (column.field > 0) stops.push_back(column.field - 1);
         stops.push_back(column.field);
     }
-    stops.push_back(format.fields - 1);
+    if (format.fields) stops.push_back(format.fields - 1);
     std::sort(stops.begin(), stops.end());
     stops.erase(std::unique(stops.begin(), stops.end()), stops.end());
     return stops;
-}
-
-uint32_t rows_of_block(size_t stop_count) {
-    return uint32_t(std::clamp<size_t>(block_entries / stop_count, 64, block_rows_most));
 }
 
 Token to_token(const std::string& text) {
@@ -80,18 +72,20 @@ std::vector<Token> tokens_for_kernel(const CsvFormat& format, const std::vector<
 
 }  // namespace
 
-CsvDecoder::CsvDecoder(std::shared_ptr<const CsvFormat> format)
-    : format_(std::move(format)),
+CsvDecoder::CsvDecoder(const std::shared_ptr<const CsvFormat>& format) : CsvDecoder(format, wanted_stops(*format)) {}
+
+CsvDecoder::CsvDecoder(const std::shared_ptr<const CsvFormat>& format, std::vector<uint32_t> stops)
+    : BlockDecoder(*format, format->on_error != OnError::skip, &format->columns, stops.size()),
+      format_(format),
       kernel_(format_->kernel),
-      plain_(format_->plain()),
+      plain_(format_->plain() && format_->fields > 0),  // of an empty file's schema every record is irregular
       nulls_(bare_nulls(*format_)),
       only_empty_is_null_(
           std::all_of(nulls_.begin(), nulls_.end(), [](const std::string& token) { return token.empty(); })),
-      spellings_hold_quotes_(holds_quote(*format_, format_->trues) || holds_quote(*format_, format_->falses) ||
-                             holds_quote(*format_, format_->timestamp_formats)),
-      stops_(wanted_stops(*format_)),
-      block_(uint32_t(stops_.size()), rows_of_block(stops_.size())),
-      columns_(&format_->columns) {
+      spelling_(format_->spelling),
+      spellings_hold_quotes_(holds_quote(*format_, spelling_.trues) || holds_quote(*format_, spelling_.falses) ||
+                             holds_quote(*format_, spelling_.timestamp_formats)),
+      stops_(std::move(stops)) {
     const auto ordinal = [this](uint32_t stop) {
         return int32_t(std::lower_bound(stops_.begin(), stops_.end(), stop) - stops_.begin());
     };
@@ -105,22 +99,16 @@ CsvDecoder::CsvDecoder(std::shared_ptr<const CsvFormat> format)
         for (const std::string& token : nulls_) {
             if (token.empty()) continue;
             const bool numeric_look = std::strchr("+-.0123456789", token[0]) != nullptr;
-            scan |= is_text(column.type) || column.type == ColumnType::boolean || numeric_look;
+            scan |= column.type->layout != ValueLayout::fixed || numeric_look;
         }
         scan_tokens_.push_back(scan);
     }
-    true_tokens_ = tokens_for_kernel(*format_, format_->trues);
-    false_tokens_ = tokens_for_kernel(*format_, format_->falses);
+    spelling_.true_tokens = tokens_for_kernel(*format_, spelling_.trues);
+    spelling_.false_tokens = tokens_for_kernel(*format_, spelling_.falses);
     values_decoded.assign(format_->columns.size(), 0);
     in_quotes_.assign(format_->columns.size(), 0);
     number_shapes_.assign(format_->columns.size(), NumberShape());
     order_filter();
-}
-
-void CsvDecoder::place(const Place& at) {
-    place_ = at;
-    offset_ = 0;
-    records_ = 0;
 }
 
 // A byte order mark, comments, blank lines and the header. False if the header does not end in these bytes, which is an
@@ -161,23 +149,11 @@ size_t CsvDecoder::index(const uint8_t* data, size_t size, uint64_t row_limit) {
     return at + used;
 }
 
-PlacePosition CsvDecoder::here() const { return {{place_.number, records_}, int64_t(offset_)}; }
-
 // Values are written by whole cache lines, which takes longer where these begin in the middle of one: a short block first
 // brings the columns to the next line's begin. A filter would only bring them out of step again.
 void CsvDecoder::align_block() {
     const uint32_t past = uint32_t(columns_.rows() % aligned_rows);
     if (past && !format_->filter.active()) block_.stop_at(aligned_rows - past);
-}
-
-// Whether the batch can take so many more bytes, the block's rows decoded first if need be. An empty one can.
-bool CsvDecoder::make_room(uint64_t bytes) {
-    if (fits(bytes)) return true;
-    materialize();
-    if (columns_.rows() != 0) return fits(bytes);
-    columns_.forget_dictionaries();
-    text_room_ = offsets_most;
-    return true;
 }
 
 size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_limit) {
@@ -188,7 +164,7 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
     size_t at = 0, stretch = stretch_bytes, passed = 0;
     while (row_limit > 0 && at < size) {
         const size_t window = std::min({size - at, stretch, offsets_most});
-        if (!make_room(window)) break;
+        if (!has_room(window)) break;
         if (block_.room() == 0) materialize();
         if (block_.empty() && std::max<uint64_t>(size - at + offset_, place_.bytes) >= aligned_from + offset_)
             align_block();
@@ -213,7 +189,7 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
                 stretch = stretch_bytes;
                 continue;
             }
-            if (!make_room(shape.size)) break;
+            if (!has_room(shape.size)) break;
             if (!is_blank(*format_, data + at, shape.separators.back())) {
                 add_irregular(data + at, shape, here());
                 records_++;
@@ -244,7 +220,7 @@ size_t CsvDecoder::index_general(const uint8_t* data, size_t size, uint64_t row_
             at += passed;
             continue;
         }
-        if (!make_room(shape.size)) break;
+        if (!has_room(shape.size)) break;
         if (!shape.comment && !is_blank(*format_, data + at, shape.separators.back())) {
             add_record(data + at, shape, here(), data, data + size);
             records_++;
@@ -285,7 +261,7 @@ void CsvDecoder::index_unterminated(const uint8_t* data, size_t size) {
     }
     size_t at = 0;
     const size_t terminated_size = size + format_->record_end.size();
-    make_room(size);
+    has_room(size);
     if (block_.room() == 0) materialize();
     indexed_bytes_ += size;
     uint8_t* record = block_.keep_bytes(terminated_size);
@@ -324,7 +300,8 @@ void CsvDecoder::add_irregular(const uint8_t* data, const RecordShape& shape, co
     const bool lenient = format_->on_error == OnError::null;
     const size_t content = without_carriage_return(*format_, data, shape.separators.back());
     const bool may_pad = lenient || format_->ragged == Ragged::pad || format_->ragged == Ragged::fit;
-    const bool may_cut = lenient || format_->ragged == Ragged::truncate || format_->ragged == Ragged::fit;
+    const bool cuts = lenient || format_->ragged == Ragged::truncate || format_->ragged == Ragged::fit;
+    const bool may_cut = cuts && wanted > 0;
     if (count < wanted && !may_pad) return structural_error(ErrorCode::too_few_fields, data, content, at, count);
     if (count > wanted && !may_cut) return structural_error(ErrorCode::too_many_fields, data, content, at, count);
     if (block_.room() == 0) materialize();

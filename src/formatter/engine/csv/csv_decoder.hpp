@@ -10,26 +10,19 @@
 #include <string>
 #include <vector>
 
-#include "engine/columns/row_marks.hpp"
 #include "engine/csv/csv_format.hpp"
 #include "engine/csv/csv_structure.hpp"
-#include "engine/records/record_decoder.hpp"
-#include "engine/records/row_block.hpp"
+#include "engine/records/block_decoder.hpp"
 
 namespace formatter {
 
-class CsvDecoder : public RecordDecoder {
+class CsvDecoder : public BlockDecoder {
   public:
-    explicit CsvDecoder(std::shared_ptr<const CsvFormat> format);
+    explicit CsvDecoder(const std::shared_ptr<const CsvFormat>& format);
 
-    void place(const Place&) override;
     size_t index(const uint8_t* data, size_t size, uint64_t row_limit) override;
     void index_unterminated(const uint8_t* data, size_t size) override;
-    void materialize() override;
     void expect(uint64_t bytes) override { expected_bytes_ = bytes; }
-    bool fits(uint64_t bytes) const override { return indexed_bytes_ + bytes <= text_room_; }
-    uint64_t rows() const override { return columns_.rows() + block_.rows(); }
-    uint64_t records_placed() const override { return records_; }
     uint64_t byte_count() const override { return columns_.byte_count(); }
     void export_batch(ArrowArray* out) override;
 
@@ -41,15 +34,14 @@ class CsvDecoder : public RecordDecoder {
         bool last;
     };
 
+    CsvDecoder(const std::shared_ptr<const CsvFormat>& format, std::vector<uint32_t> stops);
     void align_block();
-    bool make_room(uint64_t bytes);
     size_t index_plain(const uint8_t* data, size_t size, uint64_t row_limit);
     size_t index_general(const uint8_t* data, size_t size, uint64_t row_limit);
     bool split_next(const uint8_t* data, size_t size, RecordShape* shape, size_t* passed);
     size_t pass_endless(const uint8_t* data, size_t size);
     bool skip_preamble(const uint8_t* data, size_t size, size_t* skipped, bool whole = false);
     void header_error(const uint8_t* header, size_t size);
-    PlacePosition here() const;
     void add_record(const uint8_t* data, const RecordShape&, const PlacePosition&, const uint8_t* readable_begin,
                     const uint8_t* readable_end);
     void add_irregular(const uint8_t* data, const RecordShape&, const PlacePosition&);
@@ -65,7 +57,7 @@ class CsvDecoder : public RecordDecoder {
         std::vector<const Predicate*> predicates;
     };
     void order_filter();
-    bool filter_rows();
+    bool filter_rows() override;
     void filter_by_step(FilterStep&, uint32_t rows);
     void filter_by_alternatives(uint32_t rows);
     void decode_to_test(size_t column, std::vector<uint64_t>* undecided);
@@ -83,12 +75,11 @@ class CsvDecoder : public RecordDecoder {
     };
 
     // the block's way (csv_block.cpp)
-    void decode_block();
-    void reserve_rows(uint64_t bytes);
-    void decode_columns();
+    void make_room(uint64_t bytes) override;
+    void begin_more() override { is_decoded_.assign(columns_.size(), false); }
+    void end_block(uint64_t bytes) override { expected_bytes_ -= std::min(expected_bytes_, bytes); }
+    void decode_columns() override;
     void decode_column(size_t column);
-    void begin_attempt();
-    void drop_marked(const std::vector<uint64_t>& dropped);
     FieldView view(size_t column) const;
     Bytes field(size_t column, uint32_t row) const;
     Bytes field_at(const FieldView&, const Segment&, const uint32_t* stops) const;
@@ -111,9 +102,7 @@ class CsvDecoder : public RecordDecoder {
     void finish_empty(ColumnRows&);
     void resolve_odd(ColumnRows&);
     void resolve(ColumnRows&, uint32_t row, Bytes raw);
-    ErrorCode parse_value(const ColumnRows&, Bytes content, uint32_t row);
-    ErrorCode parse_date_value(const ColumnSpec&, Bytes content, int64_t* days) const;
-    ErrorCode parse_timestamp_value(const ColumnSpec&, Bytes content, int64_t* value) const;
+    ErrorCode parse_value(const ColumnRows&, Bytes content, uint32_t row) const;
     bool is_null_token(Bytes field) const;
     void null_or_error(ColumnRows&, uint32_t row, Bytes found);
     void value_error(ColumnRows&, uint32_t row, ErrorCode code, Bytes found);
@@ -124,6 +113,7 @@ class CsvDecoder : public RecordDecoder {
     bool plain_;
     std::vector<std::string> nulls_;  // the null tokens that a field may hold
     bool only_empty_is_null_;  // no other null token
+    Spelling spelling_;
     bool spellings_hold_quotes_;  // of a boolean, or of a time
     std::vector<uint32_t> stops_;  // wanted separator ordinals of a record
     std::vector<Access> access_;
@@ -134,26 +124,10 @@ class CsvDecoder : public RecordDecoder {
     std::vector<Segment> bare_segments_;
     std::vector<bool> is_decoded_;  // in this attempt
     std::vector<bool> scan_tokens_;
-    RowBlock block_;
-    ColumnSet columns_;
     bool saw_carriage_return_ = false;
-
-    Place place_;
-    size_t offset_ = 0;  // bytes past place_
-    uint64_t records_ = 0;  // records past place_
     uint64_t expected_bytes_ = 0;  // still to come into this batch
-    uint64_t indexed_bytes_ = 0;  // since the last materialize()
-    uint64_t text_room_ = offsets_most;  // of the columns, at the last materialize()
-
-    // For one block, one bit or value a row.
-    RowMarks marks_;  // of one column at a time
-    std::vector<uint64_t> rejected_;
-    bool any_rejected_ = false;
-    size_t findings_before_ = 0;
-    uint64_t nulled_ = 0;
     std::vector<uint64_t> kept_, passes_;
     std::vector<int64_t> wide_;
-    std::vector<Token> true_tokens_, false_tokens_;
     std::string scratch_, decoded_;
 };
 

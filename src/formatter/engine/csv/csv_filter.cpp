@@ -15,13 +15,6 @@ namespace {
 constexpr double rows_remembered = 1 << 16;  // after so many, what was learned counts half
 constexpr double kept_worth_a_copy = 0.75;  // of the rows: with more, later columns are read for the dropped ones, too
 
-double cost_of(const ColumnSpec& spec, bool by_bytes) {
-    if (by_bytes) return 2;
-    if (is_text(spec.type)) return 5;
-    if (spec.type == ColumnType::decimal128) return 20;
-    return spec.type == ColumnType::timestamp || spec.type == ColumnType::float64 ? 2 : 1;
-}
-
 uint64_t load_eight(const uint8_t* at) {
     uint64_t word;
     std::memcpy(&word, at, 8);
@@ -65,7 +58,7 @@ void CsvDecoder::order_filter() {
             FilterStep fresh;
             fresh.column = p.column;
             fresh.by_bytes = is_plain_text(spec);
-            fresh.cost = cost_of(spec, fresh.by_bytes);
+            fresh.cost = fresh.by_bytes ? 2 : spec.type->cost;
             steps_.push_back(std::move(fresh));
             step = steps_.end() - 1;
         }
@@ -99,7 +92,6 @@ bool CsvDecoder::filter_rows() {
     const auto worth = [](const FilterStep& s) { return (s.dropped + 1) / (s.rows + 2) / s.cost; };
     std::stable_sort(steps_.begin(), steps_.end(),
                      [&worth](const FilterStep& a, const FilterStep& b) { return worth(a) > worth(b); });
-    if (rows == 0) columns_.forget_rows();
     return rows != 0;
 }
 
@@ -108,7 +100,7 @@ bool CsvDecoder::drop_unkept(uint32_t rows) {
     const uint64_t kept = count_bits(kept_.data(), rows);
     if (kept == 0) return false;
     if (kept < rows) {
-        columns_.forget_rows();
+        forget_attempt();
         block_.compact(kept_.data());
         begin_attempt();
     }

@@ -9,24 +9,8 @@
 namespace formatter {
 namespace {
 
-constexpr size_t slice_bytes = 256 << 10;  // a block's bytes, stops and values stay in the second-level cache together
-constexpr uint64_t few_rows = 16;  // when so few are asked for, a slice would be indexed for nothing
+constexpr uint64_t few_rows = 16;  // when so few are asked for, indexing more lines would be for nothing
 constexpr size_t few_rows_bytes = 4 << 10;
-constexpr size_t block_entries = 64 << 10;
-constexpr uint32_t block_rows_most = 2048;
-
-uint32_t stops_of(const JsonFormat& format) { return uint32_t(2 * format.columns.size() + 2); }
-
-uint32_t rows_of_block(uint32_t stop_count) {
-    return uint32_t(std::clamp<size_t>(block_entries / stop_count, 64, block_rows_most));
-}
-
-std::vector<ColumnSpec> flat_specs(const JsonFormat& format) {
-    std::vector<ColumnSpec> specs;
-    for (const JsonColumn& column : format.columns)
-        if (column.node.kind == JsonKind::scalar) specs.push_back(column.node.scalar);
-    return specs;
-}
 
 // Where the first byte stands that no valid UTF-8 has there.
 const uint8_t* first_bad_utf8(const Kernel* kernel, const uint8_t* at, const uint8_t* end) {
@@ -40,15 +24,13 @@ const uint8_t* first_bad_utf8(const Kernel* kernel, const uint8_t* at, const uin
 
 }  // namespace
 
-JsonDecoder::JsonDecoder(std::shared_ptr<const JsonFormat> format)
-    : format_(std::move(format)),
+JsonDecoder::JsonDecoder(const std::shared_ptr<const JsonFormat>& format)
+    : BlockDecoder(*format, format->tells_errors(), &format->flat, 2 * format->columns.size() + 2),
+      format_(format),
       kernel_(format_->kernel),
       reader_(format_.get()),
       walk_(format_.get()),
-      flat_specs_(flat_specs(*format_)),
       filter_(format_->filter),
-      block_(stops_of(*format_), rows_of_block(stops_of(*format_))),
-      columns_(&flat_specs_),
       nested_reader_(JsonPolicy{format_->duplicates, format_->unknown_is_error, format_->on_error == OnError::null}),
       loops_(kernel_),
       filler_(&walk_, kernel_, &nested_reader_),
@@ -74,28 +56,20 @@ JsonDecoder::JsonDecoder(std::shared_ptr<const JsonFormat> format)
     usual_text_bytes_.resize(columns_.size());
 }
 
-void JsonDecoder::place(const Place& at) {
-    place_ = at;
-    offset_ = 0;
-    records_ = 0;
-}
-
-PlacePosition JsonDecoder::here() const { return {{place_.number, records_}, int64_t(offset_)}; }
-
-void JsonDecoder::open_segment(const uint8_t* base, const Slice& slice) {
-    block_.open_segment(base, slice.readable_begin, slice.readable_end, 1, here());
-    walk_.open_segment(base, slice.readable_begin, slice.readable_end);
+void JsonDecoder::open_segment(const uint8_t* base, const Lines& lines) {
+    block_.open_segment(base, lines.readable_begin, lines.readable_end, 1, here());
+    walk_.open_segment(base, lines.readable_begin, lines.readable_end);
     segment_base_ = base;
 }
 
 // Records that were read by their text share no block with others: the spaces of nested columns do not have them.
-void JsonDecoder::make_room(const uint8_t* line, const Slice& slice, bool by_text) {
+void JsonDecoder::begin_line(const uint8_t* line, const Lines& lines, bool by_text) {
     const bool mixed = walk_.has_spaces() && by_text != by_text_;
     if (block_.room() == 0 || (mixed && !block_.empty()))
         materialize();
     else if (size_t(line - segment_base_) < offsets_most)
         return by_text_ = by_text, void();
-    open_segment(line, slice);
+    open_segment(line, lines);
     by_text_ = by_text;
 }
 
@@ -110,8 +84,8 @@ size_t JsonDecoder::index(const uint8_t* data, size_t size, uint64_t row_limit) 
         place_.stream_start = false;
     }
     while (at < stop && row_limit > 0) {
-        // Slice by slice: what a block refers to should stay cached until its values are read.
-        const size_t look = std::min(row_limit < few_rows ? few_rows_bytes : slice_bytes, size_t(offsets_most));
+        // Piece by piece: what a block refers to should stay cached until its values are read.
+        const size_t look = std::min(row_limit < few_rows ? few_rows_bytes : stretch_bytes, size_t(offsets_most));
         const uint8_t* end = stop;
         if (size_t(stop - at) > look) {
             const void* line_end = memrchr(at, '\n', look);
@@ -119,21 +93,15 @@ size_t JsonDecoder::index(const uint8_t* data, size_t size, uint64_t row_limit) 
             end = static_cast<const uint8_t*>(line_end) + 1;
         }
         if (!has_room(uint64_t(end - at))) break;
-        const Slice slice{at, end, data, data + size, false};
+        const Lines lines{at, end, data, data + size, false};
         if (block_.room() == 0) materialize();
-        open_segment(at, slice);
+        open_segment(at, lines);
         const uint8_t* const begin = at;
-        at = read_lines(slice, &row_limit);
+        at = read_lines(lines, &row_limit);
         indexed_bytes_ += uint64_t(at - begin);
         if (at < stop && !block_.empty()) materialize();
     }
     return size_t(at - data);
-}
-
-// Whether the batch can take so many more bytes, the block's rows decoded first if need be. An empty one can.
-bool JsonDecoder::has_room(uint64_t bytes) {
-    if (!fits(bytes)) materialize();
-    return columns_.rows() == 0 || fits(bytes);
 }
 
 uint64_t JsonDecoder::text_room() const {
@@ -152,25 +120,25 @@ void JsonDecoder::index_unterminated(const uint8_t* data, size_t size) {
     const size_t mark = place_.stream_start ? mark_size(line, size) : 0;
     place_.stream_start = false;
     offset_ += mark;
-    const Slice slice{line + mark, line + size + 1, line, line + size + 1, false};
-    open_segment(slice.begin, slice);
-    read_line(slice.begin, line + size, slice);
+    const Lines lines{line + mark, line + size + 1, line, line + size + 1, false};
+    open_segment(lines.begin, lines);
+    read_line(lines.begin, line + size, lines);
     offset_--;  // the line end that was not there
 }
 
 // By its text. Leaves offset_ behind the line.
-void JsonDecoder::read_line(const uint8_t* line, const uint8_t* end, const Slice& slice) {
+void JsonDecoder::read_line(const uint8_t* line, const uint8_t* end, const Lines& lines) {
     const uint8_t* at = skip_json_space(line, end);
     const size_t line_size = size_t(end - line) + 1;
     if (at == end) {  // a blank line is no record
         offset_ += line_size;
         return;
     }
-    make_room(line, slice, true);
+    begin_line(line, lines, true);
     Skipped done{at, ErrorCode::none};
     if (line_size > offsets_most)
         done.code = ErrorCode::record_too_long;
-    else if (!slice.utf8_known && !kernel_->valid_utf8(line, size_t(end - line)))
+    else if (!lines.utf8_known && !kernel_->valid_utf8(line, size_t(end - line)))
         done = {first_bad_utf8(kernel_, line, end), ErrorCode::bad_utf8};
     else if (*at != '{')
         done.code = ErrorCode::not_an_object;
@@ -187,7 +155,7 @@ void JsonDecoder::read_line(const uint8_t* line, const uint8_t* end, const Slice
         reject(done.code, done.at, line, end);
         offset_ += line_size;
         records_++;
-        open_segment(end + 1, slice);  // ordinals of a segment's rows have no gaps
+        open_segment(end + 1, lines);  // ordinals of a segment's rows have no gaps
     }
 }
 

@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "engine/columns/row_marks.hpp"
 #include "engine/json/json_filler.hpp"
 #include "engine/json/json_format.hpp"
 #include "engine/json/json_loops.hpp"
@@ -20,22 +19,16 @@
 #include "engine/json/json_record.hpp"
 #include "engine/json/json_shapes.hpp"
 #include "engine/json/json_walk.hpp"
-#include "engine/records/record_decoder.hpp"
-#include "engine/records/row_block.hpp"
+#include "engine/records/block_decoder.hpp"
 
 namespace formatter {
 
-class JsonDecoder : public RecordDecoder {
+class JsonDecoder : public BlockDecoder {
   public:
-    explicit JsonDecoder(std::shared_ptr<const JsonFormat> format);
+    explicit JsonDecoder(const std::shared_ptr<const JsonFormat>& format);
 
-    void place(const Place&) override;
     size_t index(const uint8_t* data, size_t size, uint64_t row_limit) override;
     void index_unterminated(const uint8_t* data, size_t size) override;
-    void materialize() override;
-    uint64_t rows() const override { return columns_.rows() + block_.rows(); }
-    uint64_t records_placed() const override { return records_; }
-    bool fits(uint64_t bytes) const override { return indexed_bytes_ + bytes <= text_room_; }
     uint64_t byte_count() const override;
     void export_batch(ArrowArray* out) override;
 
@@ -46,7 +39,7 @@ class JsonDecoder : public RecordDecoder {
         uint32_t position = 0;  // among the flat columns or the nested ones
     };
 
-    struct Slice {  // lines that are being indexed
+    struct Lines {  // lines that are being indexed
         const uint8_t* begin;
         const uint8_t* end;
         const uint8_t* readable_begin;
@@ -55,16 +48,16 @@ class JsonDecoder : public RecordDecoder {
     };
 
     // json_lines.cpp
-    // Reads the lines of the slice, at most `row_limit` records; returns where it stopped and lowers the limit.
-    const uint8_t* read_lines(const Slice&, uint64_t* row_limit);
-    const uint32_t* read_known_line(const Slice&, const uint8_t* line, const uint32_t* at, const uint32_t* end);
+    // Reads the lines, at most `row_limit` records; returns where it stopped and lowers the limit.
+    const uint8_t* read_lines(const Lines&, uint64_t* row_limit);
+    const uint32_t* read_known_line(const Lines&, const uint8_t* line, const uint32_t* at, const uint32_t* end);
     bool read_shape(const JsonShape&, const uint8_t* base, const uint32_t* at);
     void learn_shape(const uint8_t* base, const uint32_t* at, const uint32_t* end);
-    bool level_lines(const Slice&, const uint32_t* at, const uint32_t* end);
-    void make_room(const uint8_t* line, const Slice&, bool by_text);
+    bool level_lines(const Lines&, const uint32_t* at, const uint32_t* end);
+    void begin_line(const uint8_t* line, const Lines&, bool by_text);
 
     // json_decoder.cpp
-    void read_line(const uint8_t* line, const uint8_t* end, const Slice&);
+    void read_line(const uint8_t* line, const uint8_t* end, const Lines&);
     void write_stops(const uint8_t* line, const uint8_t* end);
     void write_span(uint32_t* out, size_t column, const uint8_t* begin, const uint8_t* end) {
         if (layout_[column].quoted) {
@@ -77,11 +70,9 @@ class JsonDecoder : public RecordDecoder {
         out[0] = uint32_t(begin - segment_base_);
         out[1] = uint32_t(end - segment_base_);
     }
-    bool has_room(uint64_t bytes);
-    uint64_t text_room() const;
-    void open_segment(const uint8_t* base, const Slice&);
+    uint64_t text_room() const override;
+    void open_segment(const uint8_t* base, const Lines&);
     void reject(ErrorCode, const uint8_t* at, const uint8_t* line, const uint8_t* end);
-    PlacePosition here() const;
 
     // json_values.cpp
     struct FlatRows {  // a column that is not nested, and what the block has of it
@@ -92,9 +83,15 @@ class JsonDecoder : public RecordDecoder {
         FieldView fields;
         RowMarks& marks;
     };
-    void read_block();
-    bool filter_rows();
-    void decode_columns(bool filter_columns, bool other_columns);
+    void make_room(uint64_t bytes) override;
+    void begin_more() override;
+    void forget_more() override;
+    void compact_more(const std::vector<uint64_t>& keep) override { walk_.compact(keep); }
+    uint64_t nulled_more() const override { return nested_reader_.nulled; }
+    void end_block(uint64_t bytes) override;
+    bool filter_rows() override;
+    void decode_columns() override;
+    void decode_column(size_t column);
     void decode_flat(size_t column);
     void decode_rest(FlatRows&);
     void decode_text(FlatRows&);
@@ -104,20 +101,15 @@ class JsonDecoder : public RecordDecoder {
     // `marks`: of a column that is not nested.
     void value_error(size_t column, uint32_t row, ErrorCode, const uint8_t* at, bool may_null, RowMarks* marks);
     void note_error(size_t column, uint32_t row, ErrorCode, const uint8_t* at, bool row_kept);
-    void begin_attempt();
-    void forget_attempt();
-    void drop_marked(const std::vector<uint64_t>& dropped);
 
     std::shared_ptr<const JsonFormat> format_;
     const Kernel* kernel_;
     JsonRecordReader reader_;
     JsonWalk walk_;
     std::vector<Layout> layout_;
-    std::vector<ColumnSpec> flat_specs_;
     std::vector<bool> is_filter_column_;
+    bool filter_columns_decoded_ = false;  // in this attempt
     RowFilter filter_;  // by flat column
-    RowBlock block_;
-    ColumnSet columns_;
     std::vector<JsonBuilder> nested_;
     JsonNestedReader nested_reader_;
     JsonLoops loops_;
@@ -139,19 +131,8 @@ class JsonDecoder : public RecordDecoder {
     std::vector<uint8_t> leading_zeros_;  // per column: some value of the block has one
     uint32_t misses_ = 0;  // records in a row that had no known shape
 
-    Place place_;
-    size_t offset_ = 0;
-    uint64_t records_ = 0;
-    uint64_t indexed_bytes_ = 0;  // since the last materialize()
-    uint64_t text_room_ = offsets_most;  // of the columns, at the last materialize()
     std::vector<uint64_t> usual_text_bytes_;  // of a batch, by flat column
 
-    // For one block, one bit or value a row.
-    RowMarks marks_;  // of one column at a time
-    std::vector<uint64_t> rejected_;
-    bool any_rejected_ = false;
-    size_t findings_before_ = 0;
-    uint64_t nulled_ = 0;
     JsonScalar scalar_;
 };
 

@@ -14,7 +14,7 @@ constexpr uint32_t rarely = 1024;
 constexpr size_t piece_bytes = 32 << 10;  // indexed, then read while bytes and positions are in the first cache
 constexpr size_t end_looked_for = 1 << 10;  // where its last line end is likely
 constexpr size_t doubtful_bytes = 1 << 10;  // where a line was not in order, the next may not be either
-constexpr size_t longest_indexed = 16 << 20;  // a longer slice is one line: its positions are not worth their memory
+constexpr size_t longest_indexed = 16 << 20;  // a longer stretch is one line: its positions are not worth their memory
 
 // Whole lines of about a piece; `end` ends one.
 size_t piece_size(const uint8_t* begin, const uint8_t* end, size_t look) {
@@ -26,18 +26,18 @@ size_t piece_size(const uint8_t* begin, const uint8_t* end, size_t look) {
 
 }  // namespace
 
-const uint8_t* JsonDecoder::read_lines(const Slice& slice, uint64_t* row_limit) {
-    const uint8_t* line = slice.begin;
-    const auto by_text = [&](const Slice& slice) {
-        const uint8_t* end = static_cast<const uint8_t*>(std::memchr(line, '\n', size_t(slice.end - line)));
+const uint8_t* JsonDecoder::read_lines(const Lines& lines, uint64_t* row_limit) {
+    const uint8_t* line = lines.begin;
+    const auto by_text = [&](const Lines& lines) {
+        const uint8_t* end = static_cast<const uint8_t*>(std::memchr(line, '\n', size_t(lines.end - line)));
         const uint64_t before = records_;
-        read_line(line, end, slice);
+        read_line(line, end, lines);
         *row_limit -= records_ - before;
         line = end + 1;
     };
-    const size_t size = size_t(slice.end - slice.begin);
+    const size_t size = size_t(lines.end - lines.begin);
     if (size > std::min<size_t>(longest_indexed, offsets_most)) {
-        by_text(slice);
+        by_text(lines);
         return line;
     }
     if (positions_room_ < size + 64) {
@@ -50,7 +50,7 @@ const uint8_t* JsonDecoder::read_lines(const Slice& slice, uint64_t* row_limit) 
     }
     const bool full = format_->validate_full;
     size_t look = piece_bytes;
-    while (line < slice.end && *row_limit > 0) {
+    while (line < lines.end && *row_limit > 0) {
         const uint8_t* const base = line;
         has_kinds_ = full || walk_.has_spaces() || misses_ > 0 || shapes_.empty();
         JsonIndex index{positions_.get(),
@@ -60,7 +60,7 @@ const uint8_t* JsonDecoder::read_lines(const Slice& slice, uint64_t* row_limit) 
                         0,
                         false,
                         false};
-        const size_t piece = piece_size(base, slice.end, look);
+        const size_t piece = piece_size(base, lines.end, look);
         // Where the next piece ends is looked at before all else in it.
         for (size_t back = 0; back < end_looked_for; back += 64) __builtin_prefetch(base + piece + look - back);
         kernel_->index_json(base, piece, index);
@@ -68,7 +68,7 @@ const uint8_t* JsonDecoder::read_lines(const Slice& slice, uint64_t* row_limit) 
         const uint32_t* at = index.positions;
         const uint32_t* const end = at + index.count;
         leveled_end_ = at;
-        Slice indexed = slice;
+        Lines indexed = lines;
         indexed.begin = base;
         indexed.utf8_known = index.utf8_known || (at < end && kernel_->valid_utf8(base, size_t(end[-1]) + 1));
         bool doubtful = index.stopped;
@@ -86,23 +86,23 @@ const uint8_t* JsonDecoder::read_lines(const Slice& slice, uint64_t* row_limit) 
             doubtful |= checked_ && at > leveled_end_;
             if (checked_ && at > leveled_end_) break;
         }
-        if (index.stopped && at == end && *row_limit > 0) by_text(slice);
+        if (index.stopped && at == end && *row_limit > 0) by_text(lines);
         look = doubtful ? doubtful_bytes : std::min(2 * look, piece_bytes);
     }
     return line;
 }
 
 // Makes the depths of the lines from `at` on known, as far as they are in order. False if the first is not.
-bool JsonDecoder::level_lines(const Slice& slice, const uint32_t* at, const uint32_t* end) {
+bool JsonDecoder::level_lines(const Lines& lines, const uint32_t* at, const uint32_t* end) {
     const size_t first = size_t(at - positions_.get()), count = size_t(end - at);
     if (!has_kinds_) {
-        for (size_t i = first; i < first + count; i++) kinds_[i] = slice.begin[positions_[i]];
+        for (size_t i = first; i < first + count; i++) kinds_[i] = lines.begin[positions_[i]];
         has_kinds_ = true;
     }
     if (checked_ && first != 0) return false;
     JsonLevels levels{kinds_.get() + first,
                       checked_ ? valued_.get() : nullptr,
-                      slice.begin,
+                      lines.begin,
                       at,
                       count,
                       depths_.get() + first,
@@ -116,22 +116,22 @@ bool JsonDecoder::level_lines(const Slice& slice, const uint32_t* at, const uint
 }
 
 // The record at `line`, whose structure begins at `at`. Returns what follows its line end, or null if its text must decide.
-const uint32_t* JsonDecoder::read_known_line(const Slice& slice, const uint8_t* line, const uint32_t* at,
+const uint32_t* JsonDecoder::read_known_line(const Lines& lines, const uint8_t* line, const uint32_t* at,
                                              const uint32_t* end) {
-    const uint8_t* const base = slice.begin;
+    const uint8_t* const base = lines.begin;
     if (base[*at] != '{') return nullptr;
-    if (checked_ && at >= leveled_end_ && !level_lines(slice, at, end)) return nullptr;
+    if (checked_ && at >= leveled_end_ && !level_lines(lines, at, end)) return nullptr;
     const auto in_order = [&](const uint8_t* line_end) {
-        if (!slice.utf8_known && !kernel_->valid_utf8(line, size_t(line_end - line))) return false;
+        if (!lines.utf8_known && !kernel_->valid_utf8(line, size_t(line_end - line))) return false;
         return !format_->validate_full || checked_ || check_value(line, line_end).code == ErrorCode::none;
     };
-    make_room(line, slice, false);
+    begin_line(line, lines, false);
     const bool hopeless = misses_ >= patience && misses_ % now_and_then != 0;
     if (!hopeless) {
         for (size_t tried = 0, i = likely_shape_; tried < shapes_.size();
              tried++, i = i + 1 < shapes_.size() ? i + 1 : 0) {
             const JsonShape& shape = shapes_[i];
-            if (size_t(end - at) < shape.structure_size() || size_t(line - slice.readable_begin) < shape.reach())
+            if (size_t(end - at) < shape.structure_size() || size_t(line - lines.readable_begin) < shape.reach())
                 continue;
             if (!shape.matches(base, at, uint32_t(line - base))) continue;
             if (!in_order(base + at[shape.structure_size() - 1]) || !read_shape(shape, base, at)) return nullptr;
@@ -140,7 +140,7 @@ const uint32_t* JsonDecoder::read_known_line(const Slice& slice, const uint8_t* 
             return at + shape.structure_size();
         }
     }
-    if (at >= leveled_end_ && !level_lines(slice, at, end)) return nullptr;
+    if (at >= leveled_end_ && !level_lines(lines, at, end)) return nullptr;
     if (skip_json_space(line, base + *at) != base + *at) return nullptr;
     const JsonParts parts{base, positions_.get(), kinds_.get(), depths_.get()};
     uint32_t* const stops = block_.next_stops();

@@ -7,86 +7,52 @@
 
 namespace formatter {
 
-void JsonDecoder::begin_attempt() {
-    rejected_.assign((block_.rows() + 63) / 64 + 1, 0);
-    any_rejected_ = false;
-    nulled_ = 0;
-    nested_reader_.nulled = 0;
-    columns_.begin_rows();
+void JsonDecoder::make_room(uint64_t) {
+    columns_.make_room(block_.rows());
+    loops_.make_room(block_.capacity_bound());
 }
 
-void JsonDecoder::forget_attempt() {
-    columns_.forget_rows();
+void JsonDecoder::begin_more() {
+    nested_reader_.nulled = 0;
+    filter_columns_decoded_ = false;
+}
+
+void JsonDecoder::forget_more() {
     for (JsonBuilder& builder : nested_) builder.truncate(std::min(builder.length(), columns_.rows()));
 }
 
-void JsonDecoder::drop_marked(const std::vector<uint64_t>& dropped) {
-    std::vector<uint64_t> keep(dropped.size());
-    for (size_t w = 0; w < keep.size(); w++) keep[w] = ~dropped[w];
-    forget_attempt();
-    block_.compact(keep.data());
-    walk_.compact(keep);
-    begin_attempt();
-}
-
-void JsonDecoder::materialize() {
-    indexed_bytes_ = 0;
-    if (block_.empty()) return block_.clear();
-    read_block();
-    text_room_ = text_room();
+void JsonDecoder::end_block(uint64_t) {
     std::fill(leading_zeros_.begin(), leading_zeros_.end(), 0);
-    block_.clear();
     walk_.clear();
     by_text_ = false;
 }
 
-void JsonDecoder::read_block() {
-    counters.records += block_.rows();
-    columns_.make_room(block_.rows());
-    marks_.make_room(block_.capacity_bound());
-    loops_.make_room(block_.capacity_bound());
-    findings_before_ = findings.size();
-    begin_attempt();
-    if (!filter_.active())
-        decode_columns(true, true);
-    else if (!filter_rows())
-        return forget_attempt();
-    if (any_rejected_) {
-        counters.rejected += count_bits(rejected_.data(), block_.rows());
-        drop_marked(rejected_);
-        if (!block_.empty()) decode_columns(true, true);
-    }
-    counters.nulled += nulled_ + nested_reader_.nulled;
-    counters.rows += block_.rows();
-    if (row_records) block_.append_records(row_records);
-    columns_.commit_rows(block_.rows());
-}
-
-// Decodes the rows that the filter keeps, predicate columns first. False if none is left.
 bool JsonDecoder::filter_rows() {
     const uint32_t rows = block_.rows();
-    decode_columns(true, false);
+    for (size_t i = 0; i < layout_.size(); i++)
+        if (is_filter_column_[i]) decode_column(i);
+    filter_columns_decoded_ = true;
     std::vector<uint64_t> dropped(rejected_.size(), ~uint64_t(0));
     evaluate_filter(filter_, columns_, columns_.rows(), rows, dropped.data());
     for (size_t w = 0; w < dropped.size(); w++) dropped[w] = ~dropped[w] | rejected_[w];
     const uint64_t gone = count_bits(dropped.data(), rows), bad = count_bits(rejected_.data(), rows);
     counters.filtered += gone - bad;
     counters.rejected += bad;
-    if (gone == rows) return false;
-    if (gone) drop_marked(dropped);
-    decode_columns(gone != 0, true);
-    return true;
+    if (gone && gone < rows) drop_marked(dropped);
+    return gone < rows;
 }
 
-void JsonDecoder::decode_columns(bool filter_columns, bool other_columns) {
-    for (size_t i = 0; i < layout_.size(); i++) {
-        if (!(is_filter_column_[i] ? filter_columns : other_columns)) continue;
-        values_decoded[i] += block_.rows();
-        if (layout_[i].nested)
-            decode_nested(i);
-        else
-            decode_flat(i);
-    }
+void JsonDecoder::decode_columns() {
+    for (size_t i = 0; i < layout_.size(); i++)
+        if (!is_filter_column_[i] || !filter_columns_decoded_) decode_column(i);
+}
+
+void JsonDecoder::decode_column(size_t i) {
+    values_decoded[i] += block_.rows();
+    if (layout_[i].nested)
+        decode_nested(i);
+    else
+        decode_flat(i);
 }
 
 void JsonDecoder::decode_flat(size_t i) {
@@ -98,12 +64,12 @@ void JsonDecoder::decode_flat(size_t i) {
                block_.view(int32_t(2 * i), int32_t(2 * i + 1), 0, false),
                marks_};
     c.marks.all_valid(c.fields.rows);
-    if (is_text(c.node.scalar.type)) {
+    if (is_text(c.node.scalar)) {
         decode_text(c);
     } else {
         ValueMarks marks = c.marks.for_loop();
-        loops_.decode(c.node, c.fields, leading_zeros_[i] || walk_.leading_zeros(i), c.column.values.data(), c.at,
-                      &marks);
+        loops_.decode(c.node.scalar, c.fields, leading_zeros_[i] || walk_.leading_zeros(i), c.column.values.data(),
+                      c.at, &marks);
         if (marks.empty_count + marks.odd_count != 0) decode_rest(c);
     }
     columns_.write_validity(position, c.at, c.marks.valid.data(), c.fields.rows);
@@ -118,7 +84,7 @@ void JsonDecoder::decode_rest(FlatRows& c) {
         const uint8_t* const value = segment.base + begin;
         const bool null = end - begin == 4 && value[-1] != '"' && std::memcmp(value, "null", 4) == 0;
         if (c.node.scalar.nullable && (null || *value == '\n')) {
-            store_json_scalar(c.node.scalar, zero, c.column.values.data(), c.at + row);
+            store_value(*c.node.scalar.type, zero.value, c.column.values.data(), c.at + row);
             clear_bit(c.marks.valid.data(), row);
         } else {
             read_exactly(c, row);
@@ -128,7 +94,7 @@ void JsonDecoder::decode_rest(FlatRows& c) {
 
 void JsonDecoder::decode_text(FlatRows& c) {
     const ColumnSpec& spec = c.node.scalar;
-    const bool large = has_large_offsets(spec.type);
+    const bool large = has_large_offsets(spec);
     if (!is_plain_text(spec)) return decode_text_exactly(c);
     static const uint8_t none[1] = {};
     const auto exactly = [&](uint32_t row, const Segment&, const uint32_t*) {
@@ -156,7 +122,7 @@ void JsonDecoder::decode_text_exactly(FlatRows& c) {
         if (scalar_.text.size)
             std::memcpy(column.text.data() + column.text_bytes, scalar_.text.data, scalar_.text.size);
         column.text_bytes += scalar_.text.size;
-        column.write_offset(has_large_offsets(c.node.scalar.type), c.at + row);
+        column.write_offset(has_large_offsets(c.node.scalar), c.at + row);
     }
 }
 
@@ -179,9 +145,9 @@ void JsonDecoder::read_exactly(FlatRows& c, uint32_t row) {
     if (code == ErrorCode::none && scalar_.null && !c.node.scalar.nullable)
         code = ErrorCode::missing_required, found = begin;
     const bool usable = code == ErrorCode::none && !scalar_.null;
-    if (!is_text(c.node.scalar.type)) {
+    if (!is_text(c.node.scalar)) {
         static const JsonScalar zero;
-        store_json_scalar(c.node.scalar, usable ? scalar_ : zero, c.column.values.data(), c.at + row);
+        store_value(*c.node.scalar.type, usable ? scalar_.value : zero.value, c.column.values.data(), c.at + row);
     } else if (!usable) {
         scalar_.text = Bytes{nullptr, 0};
     }
@@ -228,15 +194,8 @@ void JsonDecoder::decode_nested(size_t i) {
 
 void JsonDecoder::value_error(size_t i, uint32_t row, ErrorCode code, const uint8_t* found, bool may_null,
                               RowMarks* marks) {
-    if (format_->on_error == OnError::null && may_null) {
-        if (marks) clear_bit(marks->valid.data(), row);
-        nulled_++;
-        if (format_->note_nulled) note_error(i, row, code, found, true);
-        return;
-    }
-    set_bit(rejected_.data(), row);
-    any_rejected_ = true;
-    if (format_->tells_errors()) note_error(i, row, code, found, false);
+    const Verdict verdict = judge(row, may_null, marks);
+    if (verdict.told) note_error(i, row, code, found, verdict.row_kept);
 }
 
 void JsonDecoder::note_error(size_t i, uint32_t row, ErrorCode code, const uint8_t* found, bool row_kept) {
@@ -253,7 +212,7 @@ void JsonDecoder::note_error(size_t i, uint32_t row, ErrorCode code, const uint8
     if (found_end <= found) found_end = std::min(found + 1, end);
     while (found_end > found && is_json_space(found_end[-1])) found_end--;
     finding.set_found(found, size_t(found_end - found));
-    note_value(std::move(finding), position, findings_before_,
+    note_value(std::move(finding), position,
                [&](const FindingAt<PlacePosition>& other) { return other.at.bytes > position.bytes; });
 }
 

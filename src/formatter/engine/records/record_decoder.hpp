@@ -62,21 +62,6 @@ class RecordDecoder {
     std::vector<FindingAt<PlacePosition>> findings;
     std::vector<RecordRun>* row_records = nullptr;  // where wanted: the records behind the rows of columns()
     std::vector<uint64_t> values_decoded;  // per column of the plan: what projection and filters really cost
-
-  protected:
-    // One finding a record: the leftmost bad value speaks for it, and one that cost the row before one that did not. `since`:
-    // of the findings, the first that may be of the same record. `is_right(other)`: the value stands left of the other's.
-    template <typename IsRight>
-    void note_value(Finding&& finding, const PlacePosition& position, size_t since, IsRight is_right) {
-        for (size_t i = since; i < findings.size(); i++) {
-            FindingAt<PlacePosition>& other = findings[i];
-            if (!(other.at.record == position.record) || other.column < 0) continue;
-            const bool stronger = other.row_kept != finding.row_kept ? other.row_kept : is_right(other);
-            if (stronger) other = {std::move(finding), position};
-            return;
-        }
-        findings.emplace_back(std::move(finding), position);
-    }
 };
 
 }  // namespace formatter

@@ -1,0 +1,1 @@
+"""Chunks of bytes as rows, and the records of whole origins."""

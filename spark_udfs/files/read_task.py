@@ -1,0 +1,166 @@
+"""What a task of su.read runs: numbers of groups of file parts in, batches of their rows out.
+
+In: everything the driver has settled, picklable. Out: batches in the columns declared, neither tiny nor huge. Opens files,
+nothing else: where parts begin, which columns and filters, is decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+import formatter as fm
+from formatter.filters import columns_of
+from formatter.row_choice import BatchFilter
+from formatter.splits import Part, SplitReader
+from spark_udfs.files.file_listing import Storage
+from spark_udfs.files.open_files import opened
+from spark_udfs.options.reading import Reading
+from spark_udfs.tasks.counted_task import CountedTask
+from spark_udfs.tasks.metrics import Reports
+from spark_udfs.tasks.rejects import drained
+from spark_udfs.types.spark_types import SparkColumns, plain_schema
+
+ROWS_PER_BATCH_LEAST = 4_096  # Spark's Arrow reader is fastest between 4k and 16k rows a batch
+
+
+@dataclass(frozen=True, slots=True)
+class FilePart:
+    """A part of a file, with what is known of it. `filters`: which of the task's."""
+
+    path: str
+    part: Part
+    size: int
+    codec: str | None
+    header: bytes
+    partition: tuple[Any, ...]
+    filters: int
+
+
+class ReadTask(CountedTask):
+    __name__ = "formatter.read"  # in query plans; pushdown_rule.java knows what is ours by it
+
+    def __init__(
+        self,
+        reading: Reading,
+        names: Sequence[str],
+        folders: pa.Schema,
+        filters: Sequence[list[list[Any]]],
+        storage: Storage,
+        groups: Sequence[Sequence[FilePart]],
+        reports: Reports | None = None,
+    ) -> None:
+        self.reading = reading
+        self.names = list(names)
+        self.folders = folders
+        self.filters = list(filters)
+        self.storage = storage
+        self.groups = groups
+        self.reports = reports
+        self.task_count = len(groups)
+        self.format = reading.format_with(plain_schema(reading.format.schema))
+        fields = {field.name: field for field in (*self.format.schema, *folders)}
+        if reading.corrupt is not None:
+            fields[reading.corrupt] = pa.field(reading.corrupt, pa.string())
+        self._parsed = [name for name in self.names if name in self.format.schema.names]
+        self._columns = SparkColumns.of(pa.schema([fields[name] for name in self.names]))
+        self.schema = self._columns.struct
+        for wanted in self.filters or [[]]:
+            self.reader(wanted)  # a filter of the wrong type, a column that cannot be parsed: both raise here
+
+    def reader(self, filters: list[list[Any]], on_error: str | None = None) -> SplitReader:
+        """For rows as the mode has them; or, with an on_error of one's own, for what is found on the way to them."""
+        corrupt, filtered = self.reading.corrupt, columns_of(filters)
+        columns, filters_there, raw_column = self._parsed, filters or None, None
+        if on_error is None and self.reading.on_error == "permissive":
+            # A record that is bad stays a row, so filters see the rows, not the records.
+            on_error, filters_there = "keep", None
+            columns = list(dict.fromkeys([*columns, *(name for name in filtered if name != corrupt)]))
+            if corrupt is not None and corrupt in (*self.names, *filtered):
+                raw_column = corrupt
+                columns = self.format.schema.names  # whether a record is bad does not depend on what else is asked for
+        elif on_error is None:
+            if corrupt in filtered:
+                raise fm.OptionError(f"filters: {corrupt!r} is null in every row unless the mode is PERMISSIVE")
+            on_error = "skip" if self.reading.on_error == "collect" else self.reading.on_error
+        return SplitReader(
+            self.format, columns=columns, filters=filters_there, on_error=on_error, raw_column=raw_column,
+            header_by_position=self.reading.header_by_position,
+        )  # fmt: skip
+
+    def run(self) -> ReadRun:
+        return ReadRun(self)
+
+    def delivered(self, rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Small batches together; large ones as they are."""
+        waiting: list[pa.RecordBatch] = []
+        waiting_rows = 0
+        for batch in rows:
+            waiting.append(batch)
+            waiting_rows += batch.num_rows
+            if waiting_rows >= ROWS_PER_BATCH_LEAST:
+                yield waiting[0] if len(waiting) == 1 else pa.concat_batches(waiting)
+                waiting, waiting_rows = [], 0
+        if waiting_rows:
+            yield pa.concat_batches(waiting)
+
+    def rejects(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The records that are no rows, or not whole ones, and why."""
+        run = ReadRun(self, "collect")
+        for part in self.parts(batches):
+            reader = run.reader(part)
+            for _ in run.parsed(reader, part):
+                if len(reader.found) >= ROWS_PER_BATCH_LEAST:
+                    yield from drained(reader.found)
+            yield from drained(reader.found)
+
+    def parts(self, batches: Iterable[pa.RecordBatch]) -> Iterator[FilePart]:
+        """Of the groups whose numbers come in."""
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield from self.groups[number]
+
+    def shaped(self, rows: pa.RecordBatch, part: FilePart) -> pa.RecordBatch:
+        """Parsed rows in the columns declared, those of the folders beside them."""
+        if rows.schema.names != self.names:
+            constants = zip(self.folders.names, part.partition, strict=True)
+            beside = {name: pa.scalar(value, self.folders.field(name).type) for name, value in constants}
+            if self.reading.corrupt is not None and self.reading.corrupt not in rows.schema.names:
+                beside[self.reading.corrupt] = pa.scalar(None, pa.string())
+            arrays = [
+                pa.repeat(beside[name], rows.num_rows) if name in beside else rows.column(name) for name in self.names
+            ]
+            rows = pa.RecordBatch.from_arrays(arrays, names=self.names)
+        return self._columns.convert(rows)
+
+
+class ReadRun:
+    """The rows of the parts that a task gets, by one reader for each of its filters."""
+
+    def __init__(self, task: ReadTask, on_error: str | None = None) -> None:
+        self._task = task
+        self._on_error = on_error
+        self._readers: dict[int, SplitReader] = {}
+
+    def counts(self) -> Iterator[dict[str, int]]:
+        return (reader.counts for reader in self._readers.values())
+
+    def reader(self, part: FilePart) -> SplitReader:
+        if part.filters not in self._readers:
+            self._readers[part.filters] = self._task.reader(self._task.filters[part.filters], self._on_error)
+        return self._readers[part.filters]
+
+    def parsed(self, reader: SplitReader, part: FilePart) -> Iterator[pa.RecordBatch]:
+        with opened(self._task.storage, part.path, part.codec) as stream:
+            yield from reader.batches(stream, part.part, origin=part.path, header=part.header)
+
+    def rows(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for part in self._task.parts(batches):
+            reader = self.reader(part)
+            kept = BatchFilter(self._task.filters[part.filters], reader.schema) if reader.keeps else None
+            for rows in self.parsed(reader, part):
+                reader.found.clear()
+                yield self._task.shaped(rows if kept is None else kept.kept(rows), part)

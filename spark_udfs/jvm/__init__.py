@@ -1,0 +1,1 @@
+"""Java of ours in the JVM of a live session."""

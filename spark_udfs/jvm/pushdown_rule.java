@@ -1,0 +1,352 @@
+// Comes in: an optimized logical plan. Goes out: the same plan, where our Python functions yield only the columns that
+// the plan above them reads, and are offered the filter that stands above them. Compiled in the running JVM (pushdown.py).
+//
+// The filter itself stays where it is: what the function drops is only what the filter would drop anyway, so nothing
+// depends on the function taking the offer. What is not understood here is left alone.
+package formatter.spark;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.TreeSet;
+import org.apache.spark.api.python.SimplePythonFunction;
+import org.apache.spark.sql.catalyst.expressions.*;
+import org.apache.spark.sql.catalyst.plans.logical.Filter;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.MapInArrow;
+import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.catalyst.rules.Rule;
+import org.apache.spark.sql.catalyst.trees.TreeNode;
+import org.apache.spark.sql.types.*;
+import org.apache.spark.unsafe.types.UTF8String;
+import scala.collection.immutable.Seq;
+import scala.jdk.javaapi.CollectionConverters;
+import scala.runtime.AbstractFunction1;
+
+public class FormatterPushdown extends Rule {
+    static final String SWITCH = "spark.formatter.pushdown.enabled";
+    static final String OURS = "formatter.";
+    static final String READS_FIRST = "formatter.records";
+    static final int LONGEST_NOTE = 400;
+
+    public TreeNode apply(TreeNode plan) {
+        if (!"true".equals(this.conf().getConfString(SWITCH, "true"))) return plan;
+        return rewrite((LogicalPlan) plan);
+    }
+
+    public String toString() { return "FormatterPushdown"; }
+
+    LogicalPlan rewrite(LogicalPlan plan) {
+        LogicalPlan narrowed = narrow(plan);
+        return (LogicalPlan) (narrowed == null ? plan : narrowed).mapChildren(new AbstractFunction1() {
+            public Object apply(Object child) { return rewrite((LogicalPlan) child); }
+        });
+    }
+
+    // A projection, filters, or both, right above one of our functions; null for anything else.
+    private LogicalPlan narrow(LogicalPlan plan) {
+        Project project = plan instanceof Project ? (Project) plan : null;
+        LogicalPlan below = project == null ? plan : project.child();
+        ArrayList filters = new ArrayList();
+        while (below instanceof Filter) {
+            filters.add(((Filter) below).condition());
+            below = ((Filter) below).child();
+        }
+        if (!(below instanceof MapInArrow) || below == plan) return null;
+        MapInArrow map = (MapInArrow) below;
+        if (!(map.functionExpr() instanceof PythonUDF)) return null;
+        PythonUDF udf = (PythonUDF) map.functionExpr();
+        if (!udf.name().startsWith(OURS) || udf.name().indexOf('[') >= 0) return null;
+        if (!(udf.func() instanceof SimplePythonFunction) || !(udf.dataType() instanceof StructType)) return null;
+
+        Narrowing narrowing = new Narrowing(map, udf);
+        List named = CollectionConverters.asJava(
+            (scala.collection.Seq) (project == null ? map.output() : project.projectList()));
+        for (int i = 0; i < named.size(); i++) narrowing.want((Expression) named.get(i));
+        for (int i = 0; i < filters.size(); i++) narrowing.want((Expression) filters.get(i));
+        for (int i = filters.size() - 1; i >= 0; i--) narrowing.offer((Expression) filters.get(i));
+        if (!narrowing.gains()) return null;
+
+        LogicalPlan result = narrowing.apply();
+        for (int i = filters.size() - 1; i >= 0; i--)
+            result = new Filter(narrowing.adapt((Expression) filters.get(i)), result);
+        if (project == null) return result;
+        ArrayList adapted = new ArrayList();
+        for (int i = 0; i < named.size(); i++) adapted.add(narrowing.adapt((Expression) named.get(i)));
+        return new Project(seq(adapted), result);
+    }
+
+    static Seq seq(List values) { return CollectionConverters.asScala(values).toSeq(); }
+
+    static class Narrowing extends AbstractFunction1 {
+        final MapInArrow map;
+        final PythonUDF udf;
+        final List output;
+        final boolean[] wanted;
+        final boolean[] whole;            // of a struct: all of its fields
+        final TreeSet[] fields;           // else these
+        final Attribute[] replaced;
+        final ArrayList predicates = new ArrayList();
+        final ArrayList notes = new ArrayList();
+
+        Narrowing(MapInArrow map, PythonUDF udf) {
+            this.map = map;
+            this.udf = udf;
+            this.output = CollectionConverters.asJava((scala.collection.Seq) map.output());
+            this.wanted = new boolean[output.size()];
+            this.whole = new boolean[output.size()];
+            this.fields = new TreeSet[output.size()];
+            this.replaced = new Attribute[output.size()];
+            for (int i = 0; i < fields.length; i++) fields[i] = new TreeSet();
+        }
+
+        int position(Object expression) {
+            if (!(expression instanceof AttributeReference)) return -1;
+            for (int i = 0; i < output.size(); i++)
+                if (((Attribute) output.get(i)).exprId().equals(((AttributeReference) expression).exprId())) return i;
+            return -1;
+        }
+
+        void want(Expression expression) {
+            boolean nullness = expression instanceof IsNull || expression instanceof IsNotNull;
+            GetStructField get = expression instanceof GetStructField ? (GetStructField) expression : null;
+            int at = position(get != null ? get.child() : nullness ? ((UnaryExpression) expression).child() : expression);
+            if (at < 0) {
+                List children = CollectionConverters.asJava((scala.collection.Seq) expression.children());
+                for (int i = 0; i < children.size(); i++) want((Expression) children.get(i));
+                return;
+            }
+            wanted[at] = true;
+            if (get != null) fields[at].add(Integer.valueOf(get.ordinal()));
+            else if (!nullness) whole[at] = true;
+        }
+
+        void offer(Expression condition) {
+            List tree = predicate(condition);
+            if (tree != null) predicates.add(tree);
+        }
+
+        boolean narrowsStruct(int at) {
+            if (!wanted[at] || whole[at]) return false;
+            DataType type = ((Attribute) output.get(at)).dataType();
+            if (!(type instanceof StructType)) return false;
+            if (fields[at].isEmpty()) fields[at].add(Integer.valueOf(0));  // its nulls are wanted, none of its values
+            return fields[at].size() < ((StructType) type).fields().length;
+        }
+
+        boolean gains() {
+            boolean gain = !predicates.isEmpty();
+            for (int i = 0; i < wanted.length; i++) gain |= !wanted[i] || narrowsStruct(i);
+            return gain;
+        }
+
+        LogicalPlan apply() {
+            StructField[] types = ((StructType) udf.dataType()).fields();
+            ArrayList attributes = new ArrayList(), kept = new ArrayList(), names = new ArrayList();
+            ArrayList columns = new ArrayList();
+            HashMap nested = new HashMap();
+            for (int i = 0; i < wanted.length; i++) {
+                if (!wanted[i]) continue;
+                Attribute attribute = (Attribute) output.get(i);
+                StructField type = types[i];
+                String name = attribute.name();
+                if (narrowsStruct(i)) {
+                    StructField[] all = ((StructType) attribute.dataType()).fields();
+                    StructField[] some = new StructField[fields[i].size()];
+                    Object[] ordinals = fields[i].toArray();
+                    for (int k = 0; k < ordinals.length; k++) some[k] = all[((Integer) ordinals[k]).intValue()];
+                    StructType narrow = new StructType(some);
+                    replaced[i] = new AttributeReference(attribute.name(), narrow, attribute.nullable(),
+                        attribute.metadata(), attribute.exprId(), attribute.qualifier());
+                    attribute = replaced[i];
+                    type = new StructField(type.name(), narrow, type.nullable(), type.metadata());
+                    nested.put(String.valueOf(i), ordinals);
+                    name += "(" + String.join(", ", narrow.fieldNames()) + ")";
+                }
+                columns.add(Integer.valueOf(i));
+                attributes.add(attribute);
+                kept.add(type);
+                names.add(name);
+            }
+            if (attributes.isEmpty()) {  // only how many rows there are: older versions of Spark lose it without a column
+                StructField rows = new StructField("rows", BooleanType$.MODULE$, true, Metadata.empty());
+                kept.add(rows);
+                attributes.add(new AttributeReference(rows.name(), rows.dataType(), true, rows.metadata(),
+                    NamedExpression$.MODULE$.newExprId(), seq(new ArrayList())));
+            }
+            HashMap request = new HashMap();
+            request.put("columns", columns);
+            request.put("nested", nested);
+            request.put("filters", predicates);
+            String json = new ObjectMapper().valueToTree(request).toString();
+            String filters = notes.isEmpty() ? "" : "; filters: " + String.join(" and ", notes);
+            String note = "[columns: " + String.join(", ", names) + filters + "]";
+            if (note.length() > LONGEST_NOTE) note = note.substring(0, LONGEST_NOTE) + "...]";
+
+            StructField[] array = new StructField[kept.size()];
+            for (int i = 0; i < array.length; i++) array[i] = (StructField) kept.get(i);
+            SimplePythonFunction function = (SimplePythonFunction) udf.func();
+            SimplePythonFunction narrowed = new SimplePythonFunction(command(function.command(), json),
+                function.envVars(), function.pythonIncludes(), function.pythonExec(), function.pythonVer(),
+                function.broadcastVars(), function.accumulator());
+            Seq inputs = inputs();
+            LogicalPlan child = inputs == udf.children() ? map.child() : new Project(inputs, map.child());
+            PythonUDF replacement = new PythonUDF(udf.name() + note, narrowed, new StructType(array), inputs,
+                udf.evalType(), udf.udfDeterministic(), udf.resultId());
+            return new MapInArrow(replacement, seq(attributes), child, map.isBarrier(), map.profile());
+        }
+
+        // Of a function whose first input is all it reads: that, and those that are to come out again by their names.
+        Seq inputs() {
+            if (!udf.name().equals(READS_FIRST)) return udf.children();
+            List inputs = CollectionConverters.asJava((scala.collection.Seq) udf.children());
+            ArrayList kept = new ArrayList();
+            for (int i = 0; i < inputs.size(); i++) {
+                if (!(inputs.get(i) instanceof Attribute)) return udf.children();
+                boolean leaves = i == 0;
+                for (int k = 0; k < wanted.length; k++)
+                    leaves |= wanted[k]
+                        && ((Attribute) output.get(k)).name().equals(((Attribute) inputs.get(i)).name());
+                if (leaves) kept.add(inputs.get(i));
+            }
+            return kept.size() == inputs.size() ? udf.children() : seq(kept);
+        }
+
+        // The pickled function, wrapped in a call: a pickle that says pushdown.narrowing.narrowed(function, request).
+        static byte[] command(scala.collection.Seq pickled, String request) {
+            ByteArrayOutputStream out = new ByteArrayOutputStream();
+            out.writeBytes("\u0080\u0003cspark_udfs.pushdown.narrowing\nnarrowed\n".getBytes(StandardCharsets.ISO_8859_1));
+            writeBytes(out, (byte[]) pickled.toArray(scala.reflect.ClassTag$.MODULE$.Byte()));
+            writeBytes(out, request.getBytes(StandardCharsets.UTF_8));
+            out.writeBytes("\u0086R.".getBytes(StandardCharsets.ISO_8859_1));  // a pair of arguments, call, stop
+            return out.toByteArray();
+        }
+
+        static void writeBytes(ByteArrayOutputStream out, byte[] bytes) {
+            out.write('B');
+            for (int shift = 0; shift < 32; shift += 8) out.write(bytes.length >>> shift);
+            out.writeBytes(bytes);
+        }
+
+        // Expressions as they read on the narrowed output: attributes of narrowed structs have another type.
+        Expression adapt(Expression expression) { return (Expression) apply(expression); }
+
+        public Object apply(Object node) {
+            Expression expression = (Expression) node;
+            if (expression instanceof GetStructField) {
+                GetStructField get = (GetStructField) expression;
+                int at = position(get.child());
+                if (at >= 0 && replaced[at] != null) {
+                    int ordinal = fields[at].headSet(Integer.valueOf(get.ordinal())).size();
+                    return new GetStructField(replaced[at], ordinal, get.name());
+                }
+            }
+            int at = position(expression);
+            if (at >= 0) return replaced[at] != null ? replaced[at] : expression;
+            return expression.mapChildren(this);
+        }
+
+        // A condition that is true wherever the given one is: an operator, and what it is of; null if none is known.
+        List predicate(Expression e) {
+            if (e instanceof And) {
+                List left = predicate(((And) e).left()), right = predicate(((And) e).right());
+                if (left == null) return right;
+                return right == null ? left : list("and", left, right);
+            }
+            if (e instanceof Or) {
+                int before = notes.size();
+                List left = predicate(((Or) e).left());
+                List right = left == null ? null : predicate(((Or) e).right());
+                while (notes.size() > before) notes.remove(notes.size() - 1);
+                if (right == null) return null;
+                notes.add(e.sql());
+                return list("or", left, right);
+            }
+            List test = test(e);
+            if (test != null) notes.add(e.sql());
+            return test;
+        }
+
+        List test(Expression e) {
+            if (e instanceof IsNull) return test(((IsNull) e).child(), "is_null", null);
+            if (e instanceof IsNotNull) return test(((IsNotNull) e).child(), "is_not_null", null);
+            if (e instanceof AttributeReference) return test(e, "==", Boolean.TRUE);
+            if (e instanceof Not) {
+                Expression inner = ((Not) e).child();
+                if (inner instanceof AttributeReference) return test(inner, "==", Boolean.FALSE);
+                return inner instanceof EqualTo ? comparison((BinaryComparison) inner, "!=", "!=") : null;
+            }
+            if (e instanceof EqualTo || e instanceof EqualNullSafe) return comparison((BinaryComparison) e, "==", "==");
+            if (e instanceof LessThan) return comparison((BinaryComparison) e, "<", ">");
+            if (e instanceof LessThanOrEqual) return comparison((BinaryComparison) e, "<=", ">=");
+            if (e instanceof GreaterThan) return comparison((BinaryComparison) e, ">", "<");
+            if (e instanceof GreaterThanOrEqual) return comparison((BinaryComparison) e, ">=", "<=");
+            if (e instanceof In) {
+                ArrayList values = new ArrayList();
+                List list = CollectionConverters.asJava((scala.collection.Seq) ((In) e).list());
+                for (int i = 0; i < list.size(); i++) {
+                    if (!(list.get(i) instanceof Literal)) return null;
+                    values.add(((Literal) list.get(i)).value());
+                }
+                return oneOf(((In) e).value(), values.iterator());
+            }
+            if (e instanceof InSet)
+                return oneOf(((InSet) e).child(), CollectionConverters.asJava(((InSet) e).hset().iterator()));
+            return null;
+        }
+
+        List comparison(BinaryComparison e, String operator, String mirrored) {
+            Expression left = (Expression) e.left(), right = (Expression) e.right();
+            if (left instanceof Literal) return compared(right, mirrored, (Literal) left);
+            return right instanceof Literal ? compared(left, operator, (Literal) right) : null;
+        }
+
+        List compared(Expression column, String operator, Literal literal) {
+            if (literal.value() == null || !literal.dataType().equals(column.dataType())) return null;
+            Object value = value(column.dataType(), literal.value());
+            return value == null ? null : test(column, operator, value);
+        }
+
+        List oneOf(Expression column, Iterator each) {
+            ArrayList values = new ArrayList();
+            while (each.hasNext()) {
+                Object found = each.next();
+                if (found == null) continue;
+                Object value = value(column.dataType(), found);
+                if (value == null) return null;
+                values.add(value);
+            }
+            return test(column, "in", values);
+        }
+
+        List test(Expression column, String operator, Object value) {
+            int at = position(column);
+            return at < 0 ? null : list(operator, Integer.valueOf(at), value);
+        }
+
+        static List list(Object first, Object second, Object third) {
+            return Arrays.asList(third == null ? new Object[] {first, second} : new Object[] {first, second, third});
+        }
+
+        // Of types whose order and equality are the same here and there; how others compare is not offered.
+        static Object value(DataType type, Object value) {
+            if (type instanceof BooleanType || type instanceof ByteType || type instanceof ShortType
+                || type instanceof IntegerType || type instanceof LongType || type instanceof DateType
+                || type instanceof TimestampType || type instanceof TimestampNTZType)
+                return value;
+            if (type instanceof FloatType || type instanceof DoubleType) {
+                double number = ((Number) value).doubleValue();
+                return Double.isNaN(number) || Double.isInfinite(number) ? null : Double.valueOf(number);
+            }
+            if (type instanceof DecimalType) return ((Decimal) value).toJavaBigDecimal().toPlainString();
+            if (!type.equals(StringType$.MODULE$)) return null;
+            String text = ((UTF8String) value).toString();
+            return UTF8String.fromString(text).equals(value) ? text : null;  // it may be no UTF-8
+        }
+    }
+}

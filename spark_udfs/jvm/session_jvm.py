@@ -1,0 +1,123 @@
+"""Java of ours in the JVM of a live session. In: a session, sources of this package. Out: classes compiled there by Janino, the
+compiler that Spark itself generates code with, and instances of them in the session's lists of rules or strategies.
+Refuses to know what they do.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+LONGEST_REASON = 300
+
+
+def has_jvm(spark: Any) -> bool:
+    """A Spark Connect client has none."""
+    return hasattr(spark, "_jsparkSession")
+
+
+def source(name: str) -> str:
+    return files("spark_udfs.jvm").joinpath(name).read_text()
+
+
+def compiled(spark: Any, name: str) -> Any:
+    """The compiler, with the classes of the source in it."""
+    jvm = spark._jvm
+    compiler = jvm.org.codehaus.janino.SimpleCompiler()
+    compiler.setParentClassLoader(jvm.org.apache.spark.util.Utils.getContextOrSparkClassLoader())
+    compiler.cook(source(name))
+    return compiler
+
+
+def instance(spark: Any, compiler: Any, class_name: str, arguments: Sequence[str]) -> Any:
+    """Of a class that has one constructor."""
+    return compiler.getClassLoader().loadClass(class_name).getConstructors()[0].newInstance(_objects(spark, arguments))
+
+
+def method_of(java_class: Any, name: str) -> Any:
+    """Py4J finds methods by their class's name, and ours may have been compiled twice: so they are asked of the class."""
+    return next(method for method in java_class.getMethods() if method.getName() == name)
+
+
+def called(spark: Any, method: Any, ours: Any, arguments: Sequence[Any] = ()) -> Any:
+    return method.invoke(ours, _objects(spark, arguments))
+
+
+def _objects(spark: Any, values: Sequence[Any]) -> Any:
+    objects = spark.sparkContext._gateway.new_array(spark._jvm.java.lang.Object, len(values))
+    for at, value in enumerate(values):
+        objects[at] = value
+    return objects
+
+
+def reason_of(error: Exception) -> str:
+    """In a line; the JVM's own go on for pages."""
+    said = str(getattr(error, "java_exception", error) or "no message")
+    return f"{type(error).__name__}: {said.splitlines()[0][:LONGEST_REASON]}"
+
+
+@dataclass(frozen=True)
+class Extension:
+    """A rule or a strategy of ours in one of the lists of `spark.experimental`. `switch`: what its Java looks at in a session;
+    `sources`: that of its class, then those its constructor takes."""
+
+    list_name: str
+    class_name: str
+    sources: tuple[str, ...]
+    switch: str
+    warning: type[UserWarning]
+    otherwise: str  # what happens without it
+
+    def enable(self, spark: Any, unfit: Callable[[Any], str | None]) -> bool:
+        """Attached, or a warning that says why not. `unfit` tells of the attached one why it does not do what it is for."""
+        if not has_jvm(spark):
+            return self._refused("a Spark Connect client has no way to what plans its queries")
+        try:
+            if not self.attached(spark):
+                arguments = [source(name) for name in self.sources[1:]]
+                ours = instance(spark, compiled(spark, self.sources[0]), self.class_name, arguments)
+                self._set(spark, [*self._all(spark), ours])
+            spark.conf.set(self.switch, "true")
+            reason = unfit(spark)
+        except Exception as error:  # a JVM, a Spark or a compiler that we do not know: any may fail in its own way
+            reason = reason_of(error)
+        if reason is None:
+            return True
+        try:
+            self.disable(spark)
+        except Exception as error:
+            reason += f" (and it could not be removed: {type(error).__name__})"
+        return self._refused(f"it does not fit Spark {spark.version} ({reason})")
+
+    def disable(self, spark: Any) -> None:
+        if has_jvm(spark):
+            spark.conf.set(self.switch, "false")
+            self._set(spark, [found for found in self._all(spark) if not self._is_ours(found)])
+
+    def attached(self, spark: Any) -> list[Any]:
+        return [found for found in self._all(spark) if self._is_ours(found)]
+
+    def _refused(self, reason: str) -> bool:
+        warnings.warn(f"{self.otherwise}: {reason}", self.warning, stacklevel=4)
+        return False
+
+    def _all(self, spark: Any) -> list[Any]:
+        converters = spark._jvm.scala.jdk.javaapi.CollectionConverters
+        return list(converters.asJava(getattr(spark._jsparkSession.experimental(), self.list_name)()))
+
+    def _is_ours(self, found: Any) -> bool:
+        return bool(found.getClass().getName() == self.class_name)
+
+    def _set(self, spark: Any, wanted: list[Any]) -> None:
+        setter = f"{self.list_name}_$eq"  # how Scala spells an assignment
+        getattr(spark._jsparkSession.experimental(), setter)(scala_seq(spark, wanted))
+
+
+def scala_seq(spark: Any, values: Sequence[Any]) -> Any:
+    array = spark._jvm.java.util.ArrayList()
+    for value in values:
+        array.add(value)
+    return spark._jvm.scala.jdk.javaapi.CollectionConverters.asScala(array).toSeq()

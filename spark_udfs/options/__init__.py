@@ -1,0 +1,1 @@
+"""Spark's reader options as formats of ours."""

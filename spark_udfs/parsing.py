@@ -1,0 +1,96 @@
+"""A DataFrame of chunks becomes a DataFrame of records.
+
+In: rows (origin, sequence, payload) in any order and partitioning. Out: parsed columns, lazily. Decides only how the
+chunks of an origin come together in one task; parsing is parse_task.py's, types are spark_types.py's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, Literal, get_args
+
+from pyspark.sql import DataFrame
+
+import formatter as fm
+from spark_udfs.chunks.chunk_rows import ChunkColumns
+from spark_udfs.chunks.parse_task import OnError, ParseTask
+from spark_udfs.jvm.direct_rows import attach_if_configured
+from spark_udfs.jvm.session_jvm import has_jvm
+from spark_udfs.records.record_queries import require_payload, with_records
+from spark_udfs.records.record_task import RecordOnError, RecordTask
+from spark_udfs.stitch.stitch_global import stitch_globally
+from spark_udfs.tasks.metrics import reports_of
+from spark_udfs.tasks.siblings import remember, with_siblings
+from spark_udfs.types.named_columns import kept_fields
+
+Stitch = Literal["auto", "origin", "global", "none"]
+
+
+def parse(
+    df: DataFrame,
+    format: Any,
+    *,
+    columns: Sequence[str] | None = None,
+    filters: Any = None,
+    origin: str = "origin",
+    sequence: str = "sequence",
+    payload: str = "payload",
+    on_error: OnError | RecordOnError | None = None,
+    stitch: Stitch = "auto",
+    unit: Literal["chunk", "record"] = "chunk",
+    keep: Sequence[str] = (),
+    error: str | None = "error",
+) -> DataFrame:
+    """Records of the chunks in df, or (unit="record") one record per payload.
+
+    stitch: "origin" brings each origin whole into one task (one shuffle); "global" parses every chunk where it is, for
+    which a job looks over df right away and what is open at the chunks' ends is kept; "none" takes every chunk as whole records;
+    "auto" is "origin", without the shuffle where the plan shows that each origin is in one partition already.
+    keep: other columns of df that go along; under "origin" each must be constant for an origin, under "global" a record
+    has those of the chunk it ends in, origin and sequence included.
+    on_error: "raise" unless said otherwise, or "collect" (then su.rejects(df) has the rejected records); for records
+    "null", where the column `error` says what was wrong.
+    """
+    attach_if_configured(df.sparkSession)
+    if unit == "record":
+        if stitch != "auto":
+            raise fm.OptionError(
+                f"spark: stitch={stitch!r} is for chunks; with unit='record' nothing is to be stitched"
+            )
+        require_payload(df, payload)
+        records = RecordTask(
+            format, payload, keep=kept_fields(df, keep), columns=columns, filters=filters,
+            on_error=on_error or "null", error=error,
+        )  # fmt: skip
+        return with_records(df, records)
+    if unit != "chunk":
+        raise fm.OptionError(f"spark: unit is 'chunk' or 'record', found {unit!r}")
+    # Rejects are another query's to find (siblings.py); this one leaves them out.
+    on_error = "skip" if on_error == "collect" else on_error or "raise"
+    if stitch not in get_args(Stitch):
+        raise fm.OptionError(f"spark: stitch is one of {', '.join(map(repr, get_args(Stitch)))}, found {stitch!r}")
+    names = ChunkColumns(origin, sequence, payload)
+    names.require(df)
+    task = ParseTask(
+        format, names, columns=columns, filters=filters, on_error=on_error, keep=kept_fields(df, keep),
+        arrival="aligned" if stitch == "none" else "grouped",
+    )  # fmt: skip
+    task.reports = reports_of(df.sparkSession, f"parse {format.kind}, stitch {stitch}")
+    chunks = df.select(*dict.fromkeys([*names.names, *keep]))
+    if stitch == "none":
+        return with_siblings(chunks, task)
+    is_together = stitch == "auto" and _comes_by_origin(chunks, origin)
+    together = (chunks if is_together else chunks.repartition(origin)).sortWithinPartitions(origin, sequence)
+    if stitch == "global":
+        return remember(stitch_globally(chunks, task), together, task)
+    return with_siblings(together, task)
+
+
+def _comes_by_origin(df: DataFrame, origin: str) -> bool:
+    """Whether the plan shows that no origin is in two partitions. A Connect client cannot see it and answers False."""
+    if not has_jvm(df.sparkSession) or df.isStreaming:
+        return False
+    found = df._jdf.queryExecution().sparkPlan().outputPartitioning().toString()
+    by_origin = rf"(hash|range)partitioning\({re.escape(origin)}#\d+L?( ASC NULLS \w+| DESC NULLS \w+)?, \d+\)"
+    return found == "SinglePartition" or re.fullmatch(by_origin, found) is not None

@@ -1,0 +1,1 @@
+"""Columns and predicates of the query above, in the task that parses."""

@@ -1,0 +1,57 @@
+"""Select and where on a parsed DataFrame parse only what they need, without being told.
+
+In: a live session. Out: the session with one optimizer rule more, which pushdown_rule.java is the source of, compiled in
+the running JVM. The rule hands each of our functions the columns that are read of it and the filters above it;
+narrowing.py is what the function makes of them. Where the rule cannot be attached, everything is parsed as before.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+import formatter as fm
+from spark_udfs.jvm.session_jvm import Extension
+from spark_udfs.records.record_queries import with_records
+from spark_udfs.records.record_task import RecordTask
+
+SWITCH = "spark.formatter.pushdown.enabled"
+
+
+class PushdownWarning(UserWarning):
+    """Pushdown could not be enabled; results are the same, and everything is parsed."""
+
+
+RULE = Extension(
+    "extraOptimizations", "formatter.spark.FormatterPushdown", ("pushdown_rule.java",), SWITCH, PushdownWarning,
+    "pushdown is off, everything is parsed unless columns= and filters= say less",
+)  # fmt: skip
+
+
+def enable_pushdown(spark: SparkSession) -> bool:
+    """Attaches the rule to this session (and to streams it starts). False, with a warning, where that is impossible.
+
+    `spark.conf.set("spark.formatter.pushdown.enabled", "false")` turns it off for a while, su.disable_pushdown for good.
+    """
+    return RULE.enable(spark, _unfit)
+
+
+def disable_pushdown(spark: SparkSession) -> None:
+    """Detaches the rule. Plans that are made from now on parse everything."""
+    RULE.disable(spark)
+
+
+def pushdown_note(df: DataFrame) -> list[str]:
+    """What is pushed into each of our functions in the optimized plan of df; empty where nothing is."""
+    plan = df._jdf.queryExecution().optimizedPlan().toString()
+    return [line.split("formatter.", 1)[1].split("]", 1)[0] + "]" for line in plan.splitlines() if "[columns: " in line]
+
+
+def _unfit(spark: SparkSession) -> str | None:
+    """Plans a small query, and runs nothing."""
+    payloads = spark.range(1).selectExpr("CAST(id AS STRING) AS value")
+    format = fm.Csv(pa.schema([("a", pa.int64()), ("b", pa.int64())]))
+    parsed = with_records(payloads, RecordTask(format, "value", keep=StructType()))
+    found = pushdown_note(parsed.where("b > 5").select("a"))
+    return None if found else "it found nothing to do in a plan it is made for"

@@ -1,0 +1,129 @@
+"""The queries of record mode: one payload is one record, as from_json and from_csv read them.
+
+In: rows with a payload column, any other columns beside it. Out: one row per payload: its fields (as columns, or as a struct
+beside all others), the kept columns as they were, and what was wrong with it. What runs in a task is record_task.py's; columns
+that would not come back from there as they went stay behind. Refuses to know chunks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import types as spark
+from pyspark.sql.functions import col
+
+import formatter as fm
+from spark_udfs.jvm.direct_rows import attach_if_configured
+from spark_udfs.records.record_task import ROW_KEPT, RecordOnError, RecordTask, ScalarRecords
+from spark_udfs.types.named_columns import require_columns
+
+# Types that come back from Arrow as they went; a column of any other stays in the JVM.
+TRAVELS = (
+    *(spark.BooleanType, spark.ByteType, spark.ShortType, spark.IntegerType, spark.LongType),
+    *(spark.FloatType, spark.DoubleType, spark.DecimalType, spark.BinaryType),
+    *(spark.DateType, spark.TimestampType, spark.TimestampNTZType),
+)
+
+
+def travels(type_: spark.DataType) -> bool:
+    """Whether values of a type cross to a Python worker and back unchanged."""
+    if isinstance(type_, spark.StructType):
+        names = [field.name for field in type_]
+        return len(set(names)) == len(names) and all(travels(field.dataType) for field in type_)
+    if isinstance(type_, spark.ArrayType):
+        return travels(type_.elementType)
+    if isinstance(type_, spark.MapType):
+        return travels(type_.keyType) and travels(type_.valueType)
+    return type(type_) in TRAVELS or type_ == spark.StringType()
+
+
+def all_travel(fields: Sequence[spark.StructField]) -> bool:
+    """Whether columns can go along to Python. mapInArrow looks them up by name, so names must be plain and differ."""
+    names = [field.name.lower() for field in fields]
+    plain = all("." not in name and "`" not in name for name in names)
+    return plain and len(set(names)) == len(names) and all(travels(field.dataType) for field in fields)
+
+
+def with_records(df: DataFrame, task: RecordTask) -> DataFrame:
+    """What su.parse(unit="record") gives: the parsed columns, the kept ones, then (on_error "null" or "collect") the error.
+
+    A null or blank payload gives null fields and no error.
+    """
+    kept = [output.name for output in task.outputs if output.kind == "kept"]
+    names = list(dict.fromkeys([task.payload, *kept]))
+    if all_travel([df.schema[name] for name in names]):
+        return payload_first(df, names).mapInArrow(task, task.schema)
+    rows, hidden = beside(df, task, [quoted(name) for name in kept])
+    return rows.select(
+        *(quoted(one.name) if one.kind == "kept" else field_of(hidden, one.name) for one in task.outputs)
+    )
+
+
+def payload_first(df: DataFrame, names: Sequence[str]) -> DataFrame:
+    """So that pushdown_rule.java can tell what is parsed from what only rides along."""
+    return df.select(*map(quoted, names))
+
+
+def beside(df: DataFrame, task: RecordTask, kept: Sequence[Column | str]) -> tuple[DataFrame, str]:
+    """Columns that would not come back from Python as they are, a struct of what is parsed beside them, and its name."""
+    hidden = unused_name(df)
+    rows = df.select(*kept, ScalarRecords(task).column(quoted(task.payload)).alias(hidden))
+    return rows.where(quoted(hidden).getField(ROW_KEPT)) if task.drops_rows else rows, hidden
+
+
+def field_of(struct: str, name: str) -> Column:
+    return quoted(struct).getField(name).alias(name)
+
+
+def unused_name(df: DataFrame) -> str:
+    name = "parsed_record"
+    while name in df.columns:
+        name += "_"
+    return name
+
+
+def quoted(name: str) -> Column:
+    """The column of exactly this name, dots and all."""
+    return col("`" + name.replace("`", "``") + "`")
+
+
+def require_payload(df: DataFrame, payload: str) -> None:
+    require_columns(df.columns, [("payload", payload)])
+    type_ = df.schema[payload].dataType
+    if not isinstance(type_, (spark.StringType, spark.BinaryType)):
+        found = type_.simpleString()
+        raise fm.SchemaError(
+            f"spark: column {payload!r} holds records: expected a string or binary, found {found}; cast it first"
+        )
+
+
+def parse_column(
+    df: DataFrame,
+    column: str,
+    format: Any,
+    *,
+    into: str = "v",
+    columns: Sequence[str] | None = None,
+    on_error: RecordOnError = "null",
+    error: str | None = None,
+) -> DataFrame:
+    """`su.parse_column(df, "value", format)`: the columns of df and the struct `v`, one record per value.
+
+    error: with on_error "null" or "collect", the name of one more column that says what was wrong.
+    """
+    attach_if_configured(df.sparkSession)
+    require_payload(df, column)
+    for option, name in (("into", into), ("error", error)):
+        if name is not None and name.lower() in (taken.lower() for taken in df.columns):
+            raise fm.SchemaError(f"spark: there is a column {name!r} already; give another name in {option}=")
+    together = all_travel(df.schema.fields)
+    keep = df.schema if together else spark.StructType([])
+    task = RecordTask(
+        format, column, keep=keep, columns=columns, filters=None, on_error=on_error, error=error, into=into
+    )
+    if together:
+        return payload_first(df, list(dict.fromkeys([column, *df.columns]))).mapInArrow(task, task.schema)
+    rows, hidden = beside(df, task, ["*"])
+    return rows.select("*", *(field_of(hidden, output.name) for output in task.outputs)).drop(hidden)

@@ -1,0 +1,243 @@
+"""What runs in a task in record mode: batches with a payload column in, one parsed row per payload out.
+
+In: a format, a projection and the names of the columns that ride along, fixed and checked on the driver. Out: a callable
+for df.mapInArrow with the `.schema` it yields, or a scalar function of the payload alone. A pure function of its rows:
+a task that runs twice gives the same rows twice. Knows nothing of chunks, origins or sequences.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import Column
+from pyspark.sql.types import BooleanType, StructField, StructType
+
+import formatter as fm
+from formatter.values import ParsedRecords, RecordParser
+from spark_udfs.tasks.worker_process import prepare_worker
+from spark_udfs.types.named_columns import require_list
+from spark_udfs.types.spark_types import accepted_field, converted, spark_type, struct_of
+
+RecordOnError = Literal["null", "skip", "raise", "collect"]
+
+ERROR_FIELDS = [("code", pa.string()), ("message", pa.string()), ("column", pa.string()), ("byte_offset", pa.int64())]
+RAW_FIELD = ("raw", pa.binary())
+ROW_KEPT = "row_kept"
+
+
+@dataclass(frozen=True)
+class Output:
+    """A column that leaves the task: a kept one, a parsed one, a struct of parsed ones, or the error."""
+
+    kind: Literal["kept", "parsed", "struct", "error"]
+    field: StructField
+    columns: tuple[str, ...] = ()  # those that are parsed for it
+
+    @property
+    def name(self) -> str:
+        return str(self.field.name)
+
+
+class RecordTask:
+    """Picklable; carries options only. What is wrong with them is said when it is made, not in a task.
+
+    into: the parsed columns leave as one struct of this name, behind the kept ones.
+    """
+
+    __name__ = "formatter.records"  # in query plans; pushdown_rule.java knows what is ours by it
+
+    def __init__(
+        self,
+        format: Any,
+        payload: str,
+        *,
+        keep: StructType,
+        columns: Sequence[str] | None = None,
+        filters: Any = None,
+        on_error: RecordOnError = "null",
+        error: str | None = None,
+        into: str | None = None,
+    ) -> None:
+        if on_error not in get_args(RecordOnError):
+            raise fm.OptionError(
+                f"spark: on_error is 'null', 'skip', 'raise' or 'collect' in record mode, found {on_error!r}"
+            )
+        require_list("columns", columns)
+        self.format = format
+        self.payload = payload
+        self.filters = filters
+        self.on_error = on_error
+        self.error = error if on_error in ("null", "collect") else None
+        if on_error == "collect" and error is None:
+            raise fm.OptionError(
+                "spark: on_error='collect' keeps what was wrong in the error column: name it in error="
+            )
+        self.columns = tuple(format.schema.names if columns is None else columns)
+        self._parser(self.columns)  # an unknown column, a filter of the wrong type, a bad option: all raise here
+        # A payload may be null, so every column may be.
+        nullable = (format.schema.field(name).with_nullable(True) for name in self.columns)
+        self._fields = {field.name: accepted_field(field, field.name) for field in nullable}
+        self._spark = struct_of(pa.schema(self._fields.values()))
+        self._error_type = pa.struct([*ERROR_FIELDS, *([RAW_FIELD] if on_error == "collect" else [])])
+        kept = [Output("kept", field) for field in keep]
+        parsed = [Output("parsed", field, (field.name,)) for field in self._spark]
+        errors = [] if self.error is None else [Output("error", StructField(self.error, spark_type(self._error_type)))]
+        struct = [] if into is None else [Output("struct", StructField(into, self._spark), self.columns)]
+        self.outputs = (*kept, *struct, *errors) if struct else (*parsed, *kept, *errors)
+        for name, count in Counter(output.name for output in self.outputs).items():
+            if count > 1:
+                raise fm.SchemaError(f"spark: two columns would be named {name!r}; rename the kept one, or set error=")
+        self.decodes_all = self.error is not None or on_error == "skip"
+
+    @property
+    def drops_rows(self) -> bool:
+        return self.on_error == "skip" or bool(self.filters)
+
+    @property
+    def schema(self) -> StructType:
+        return StructType([output.field for output in self.outputs])
+
+    def _parser(self, columns: Sequence[str]) -> RecordParser:
+        on_error = "raise" if self.on_error == "raise" else "null"
+        return RecordParser(self.format, columns=columns, filters=self.filters, on_error=on_error)
+
+    @property
+    def decoded(self) -> tuple[str, ...]:
+        """The columns that are parsed: those that leave, or all where any of their errors counts."""
+        if self.decodes_all:
+            return self.columns
+        leaving = {name for output in self.outputs for name in output.columns}
+        return tuple(name for name in self.columns if name in leaving)
+
+    def parser(self) -> RecordParser:
+        return self._parser(self.decoded)
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        prepare_worker()
+        parser = self.parser()
+        for batch in batches:
+            yield self.parse_batch(batch, parser)[0]
+
+    def parse_batch(self, batch: pa.RecordBatch, parser: RecordParser) -> tuple[pa.RecordBatch, pa.Array | None]:
+        """What leaves for a batch, and the rows it stands for (None: all)."""
+        records = parser.parse(batch.column(self.payload))
+        rows = records.kept
+        parsed = dict(zip(records.data.schema.names, records.data.columns, strict=True))
+        absent = records.absent
+        if self.on_error == "skip" and records.details:
+            passing, rows = _without_rejected(records)
+            parsed = {name: column.take(passing) for name, column in parsed.items()}
+            absent = None if absent is None else absent.take(passing)
+        columns: list[pa.Array] = []
+        fields: list[pa.Field] = []
+        for output in self.outputs:
+            values = [converted(parsed[name], self._fields[name]) for name in output.columns]
+            field = None
+            if output.kind == "kept":
+                field, column = batch.schema.field(output.name), batch.column(output.name)
+                column = column if rows is None else column.take(rows)
+            elif output.kind == "parsed":
+                column = values[0]
+            elif output.kind == "error":
+                column = self._errors(batch, records, rows)
+            else:  # null where there is no record, as from_json says it
+                inner = [self._fields[name] for name in output.columns]
+                column = pa.StructArray.from_arrays(values, fields=inner, mask=absent)
+            columns.append(column)
+            fields.append(field or pa.field(output.name, column.type))
+        if not columns:  # only how many rows there are
+            count = records.value_count if rows is None else len(rows)
+            return pa.RecordBatch.from_struct_array(pa.Array.from_buffers(pa.struct([]), count, [None])), rows
+        return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields)), rows
+
+    def _errors(self, batch: pa.RecordBatch, records: ParsedRecords, rows: pa.Array | None) -> pa.Array:
+        if not records.details:
+            return pa.nulls(records.value_count if rows is None else len(rows), self._error_type)
+        found: list[dict[str, Any] | None] = [None] * records.value_count
+        payloads = batch.column(self.payload)
+        for error in records.details:
+            at = error.record
+            assert at is not None  # an array's errors always name their value
+            if found[at] is not None:
+                continue
+            message = str(error).replace(f"value {at}, ", "", 1)  # which row of a batch it was means nothing outside
+            said: dict[str, Any] = {
+                "code": error.code, "message": message, "column": error.column, "byte_offset": error.byte_offset
+            }  # fmt: skip
+            if self.on_error == "collect":
+                raw = payloads[at].as_py()
+                said["raw"] = raw.encode() if isinstance(raw, str) else raw
+            found[at] = said
+        column = pa.array(found, self._error_type)
+        return column if rows is None else column.take(rows)
+
+    def narrowed(self, wanted: Sequence[int], nested: dict[int, Sequence[int]], filters: Any) -> RecordTask:
+        """The same task with only the `wanted` outputs, of the struct only the `nested` fields, and these filters."""
+        narrow = copy(self)
+        outputs = [self.outputs[at] for at in wanted]
+        for place, at in enumerate(wanted):
+            if at in nested:
+                names = tuple(outputs[place].columns[i] for i in nested[at])
+                some = StructType([self._spark[name] for name in names])
+                outputs[place] = Output("struct", StructField(outputs[place].name, some), names)
+        narrow.outputs = tuple(outputs)
+        if self.error is not None and all(output.kind != "error" for output in narrow.outputs):
+            narrow.error, narrow.decodes_all = None, False  # nobody asks, so nobody's answer can change
+        narrow.filters = filters
+        return narrow
+
+
+class ScalarRecords:
+    """The task as a scalar Arrow function: payloads in, structs of what leaves beside the kept columns out."""
+
+    def __init__(self, task: RecordTask) -> None:
+        inner = copy(task)
+        inner.outputs = tuple(output for output in task.outputs if output.kind != "kept")
+        self._task = inner
+        fields = inner.schema.fields
+        if task.drops_rows:  # a scalar function gives every row a value: the caller drops those without the mark
+            fields = [*fields, StructField(ROW_KEPT, BooleanType())]
+        self.type = StructType(fields)
+
+    def parse(self, payloads: pa.Array) -> pa.Array:
+        task = self._task
+        batch = pa.RecordBatch.from_arrays([payloads], names=[task.payload])
+        parsed, rows = task.parse_batch(batch, task.parser())
+        if not task.drops_rows:
+            return parsed.to_struct_array()
+        values = pa.array(range(len(payloads)), pa.int64())
+        place = pc.index_in(values, values if rows is None else rows)  # of each payload, its row
+        taken, kept = parsed.take(place), place.is_valid()
+        return pa.StructArray.from_arrays([*taken.columns, kept], names=[*parsed.schema.names, ROW_KEPT])
+
+    def column(self, payload: Column) -> Column:
+        from pyspark.sql import functions
+
+        scalar = self
+        if not hasattr(functions, "arrow_udf"):
+            raise fm.SchemaError(
+                "spark: a column that is kept has a type or name that cannot travel to Python, for which Spark 4.1 is "
+                "needed; leave such columns out of keep=, or cast or rename them"
+            )
+
+        def parse_record(payloads: pa.Array) -> pa.Array:
+            prepare_worker()
+            return scalar.parse(payloads)
+
+        parse_record.__annotations__ = {"payloads": pa.Array, "return": pa.Array}
+        parsed: Column = functions.arrow_udf(parse_record, self.type)(payload)
+        return parsed
+
+
+def _without_rejected(records: ParsedRecords) -> tuple[pa.Array, pa.Array]:
+    """(positions among the rows, values) of the records nothing was wrong with."""
+    bad = {error.record for error in records.details}
+    values = range(records.value_count) if records.kept is None else records.kept.to_pylist()
+    good = [(row, value) for row, value in enumerate(values) if value not in bad]
+    return pa.array([row for row, _ in good], pa.int64()), pa.array([value for _, value in good], pa.int64())

@@ -1,0 +1,1 @@
+"""Spark's own doors: spark.read.format and spark.readStream.format."""

@@ -1,0 +1,116 @@
+"""What `spark.read.format("formatter")` runs: files by Spark's own door, split inside files, as Arrow batches.
+
+In: options and a schema. Out: rows. `kind` is csv or json; `splitBytes` is about how much of a file one task reads;
+`fileSchema` (what StructType.json() gives) says what a CSV file holds where `schema` names only some of it; all other
+options are those of Spark's reader for the kind. What the engine lets a Python data source do is less than su.read with
+pushdown: it is told of filters (where its switch is set), never of the columns a query reads, so every column of the schema
+is parsed. The filters it is told of drop rows here and are evaluated by Spark once more.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import datasource as engine
+from pyspark.sql.types import StructType
+
+import formatter as fm
+from formatter.errors import shown
+from spark_udfs.files.file_listing import FoundFile, Storage, list_files
+from spark_udfs.files.read import LARGEST_SPLIT_BYTES, read_task
+from spark_udfs.files.read_task import ReadTask
+from spark_udfs.options.reading import reading_of
+from spark_udfs.pushdown.predicates import clause_of
+from spark_udfs.sources.source_options import SourceOptions
+from spark_udfs.types.arrow_schema import arrow_schema
+from spark_udfs.types.spark_types import SparkColumns
+
+OWN_OPTIONS = ("kind", "path", "paths", "splitbytes", "fileschema")
+SMALLEST_SPLIT_BYTES = 8 << 20
+
+
+@dataclass
+class GroupOfParts(engine.InputPartition):
+    number: int
+
+
+class FormatterReader(engine.DataSourceReader):
+    """`files`: those to read, where they were listed before; else those behind the path. `others_own`: options that are for
+    somebody else."""
+
+    def __init__(
+        self,
+        options: SourceOptions,
+        schema: StructType,
+        files: Sequence[FoundFile] | None = None,
+        others_own: Sequence[str] = (),
+    ) -> None:
+        kind = options.one_of("kind", ("csv", "json"))
+        self.path = options.path
+        self.schema = schema
+        self.filters: list[tuple[Any, ...]] = []
+        self.files = list_files(self.path, may_be_empty=True) if files is None else files
+        size = sum(file.size for file in self.files)
+        self.split_bytes = options.whole_number("splitBytes") or min(
+            LARGEST_SPLIT_BYTES, max(SMALLEST_SPLIT_BYTES, size // (2 * (os.cpu_count() or 1)))
+        )
+        wanted = arrow_schema(schema)
+        keys = [key for key, _ in self.files[0].partition] if self.files else []
+        self.folders = pa.schema([field for field in wanted if field.name in keys])
+        in_files = pa.schema([field for field in wanted if field.name not in keys])
+        if "fileschema" in options.given:
+            in_files = _file_schema(options.given["fileschema"])
+        others = {name: value for name, value in options.given.items() if name not in (*OWN_OPTIONS, *others_own)}
+        self.reading = reading_of(kind, schema=in_files, options=others)
+        known = {field.name: field.type for field in (*self.reading.format.schema, *self.folders)}
+        for field in wanted:
+            if (found := known.get(field.name, field.type)) != field.type:
+                raise fm.SchemaError(
+                    f"formatter: column {field.name!r} is {field.type} in the schema and {found} in fileSchema"
+                )
+
+    @cached_property
+    def task(self) -> ReadTask:
+        return read_task(
+            None, self.path, self.reading, Storage(), columns=self.schema.names,
+            filters=[self.filters] if self.filters else None, partitions=self.folders if self.folders.names else None,
+            split_bytes=self.split_bytes, files=self.files,
+        )  # fmt: skip
+
+    def partitions(self) -> Sequence[GroupOfParts]:
+        return [GroupOfParts(number) for number in range(len(self.task.groups))] or [GroupOfParts(-1)]
+
+    def read(self, partition: engine.InputPartition) -> Iterator[pa.RecordBatch]:
+        assert isinstance(partition, GroupOfParts)
+        if partition.number >= 0:
+            yield from batches_of_group(self.task, partition.number, self.schema)
+
+
+def batches_of_group(task: ReadTask, number: int, schema: StructType) -> Iterator[pa.RecordBatch]:
+    """What one task reads, in exactly the schema that Spark was told of."""
+    declared = SparkColumns.of(arrow_schema(schema)).arrow
+    for batch in task([pa.RecordBatch.from_arrays([pa.array([number])], names=["id"])]):
+        yield pa.RecordBatch.from_arrays(batch.columns, schema=declared)
+
+
+class FilteringReader(FormatterReader):
+    def pushFilters(self, filters: list[engine.Filter]) -> Iterable[engine.Filter]:
+        """Takes what it can decide as Spark does. All go back: Spark evaluates them on the rows that are left."""
+        fields = {field.name: field for field in self.reading.format.schema}
+        self.filters += filter(None, (clause_of(pushed, fields) for pushed in filters))
+        return filters
+
+
+def _file_schema(text: str) -> pa.Schema:
+    try:
+        return arrow_schema(StructType.fromJson(json.loads(text)))
+    except (ValueError, KeyError, TypeError) as error:
+        raise fm.OptionError(
+            f"formatter: fileSchema is what StructType.json() gives (there is no session here to read DDL), found {shown(text)}"
+        ) from error

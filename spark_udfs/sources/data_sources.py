@@ -1,0 +1,95 @@
+"""`spark.read.format("formatter")`, `spark.readStream.format("formatter")` and `.format("formatter_chunks")`: our data sources
+by name.
+
+    su.register(spark)
+    spark.read.format("formatter").schema("id BIGINT, name STRING").option("kind", "csv").option("header", "true").load(path)
+    su.register_chunks(spark)
+    spark.readStream.format("formatter_chunks").option("layout", "growing").load("/logs/*.csv")
+
+In: a session that shall know them; later, options and a schema. Out: readers, each from a file of its own.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any
+
+import pyspark
+from pyspark.sql import SparkSession
+from pyspark.sql import datasource as engine
+from pyspark.sql.types import StructType
+
+import formatter as fm
+from spark_udfs.chunks.file_chunks import STREAM_SCHEMA
+from spark_udfs.sources.batch_reader import FilteringReader, FormatterReader
+from spark_udfs.sources.source_options import SourceOptions
+from spark_udfs.types.spark_types import struct_of
+
+FILTER_PUSHDOWN = "spark.sql.python.filterPushdown.enabled"  # without it pushFilters is an error
+
+
+def register(spark: SparkSession, *, filters: bool = True) -> None:
+    """Makes `spark.read.format("formatter")` known to a session.
+
+    filters: have Spark tell the source of filters, for which its switch is set in this session; where that switch is to
+    stay off, or Spark has none, filters=False.
+    """
+    told = filters and hasattr(engine.DataSourceReader, "pushFilters")
+    if told:
+        spark.conf.set(FILTER_PUSHDOWN, "true")
+    spark.dataSource.register(FilteringSource if told else FormatterSource)
+
+
+def register_chunks(spark: SparkSession) -> None:
+    """Makes `spark.readStream.format("formatter_chunks")` known to a session."""
+    require_streams(ChunkStreamSource.name())
+    spark.dataSource.register(ChunkStreamSource)
+
+
+class FormatterSource(engine.DataSource):
+    batch_reader = FormatterReader
+
+    @classmethod
+    def name(cls) -> str:
+        return "formatter"
+
+    def schema(self) -> StructType:
+        raise fm.SchemaError("formatter: a schema is needed, since nothing is inferred: spark.read.schema(...)")
+
+    def reader(self, schema: StructType) -> FormatterReader:
+        return self.batch_reader(SourceOptions(self.name(), self.options), schema)
+
+    def streamReader(self, schema: StructType) -> Any:
+        require_streams(self.name())
+        from spark_udfs.sources.file_stream import FormatterStreamReader
+
+        return FormatterStreamReader(SourceOptions(self.name(), self.options), schema)
+
+
+class FilteringSource(FormatterSource):
+    batch_reader = FilteringReader
+
+
+class ChunkStreamSource(engine.DataSource):
+    @classmethod
+    def name(cls) -> str:
+        return "formatter_chunks"
+
+    def schema(self) -> StructType:
+        return struct_of(STREAM_SCHEMA)
+
+    def streamReader(self, schema: StructType) -> Any:
+        from spark_udfs.sources.chunk_stream import ChunkStreamReader
+
+        if schema.names != STREAM_SCHEMA.names:
+            columns = ", ".join(STREAM_SCHEMA.names)
+            raise fm.SchemaError(f"formatter_chunks: its columns are ({columns}); select what you need after load()")
+        return ChunkStreamReader(SourceOptions(self.name(), self.options))
+
+
+def require_streams(source: str) -> None:
+    """Offsets count what was taken before, which older versions of Spark do not tell a source."""
+    if find_spec("pyspark.sql.streaming.datasource") is None:
+        raise fm.OptionError(
+            f"{source}: streams need a Spark that tells a data source how far it has come, as 4.2 does, found {pyspark.__version__}"
+        )

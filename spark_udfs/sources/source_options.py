@@ -1,0 +1,40 @@
+"""Options of a data source, which Spark hands over as texts under names of any case.
+
+In: a source's name and what it was given. Out: checked values, or an error that names source, option and what was expected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import formatter as fm
+
+
+class SourceOptions:
+    def __init__(self, source: str, given: Mapping[str, Any]) -> None:
+        self.source = source
+        self.given = {str(name).lower(): value for name, value in dict(given).items()}
+        if "path" not in self.given:
+            raise fm.OptionError(f"{source}: no path; give it to load()")
+        self.path: str = self.given["path"]
+
+    def require_known(self, names: Sequence[str]) -> None:
+        if unknown := set(self.given) - {name.lower() for name in names}:
+            raise fm.OptionError(f"{self.source}: option {min(unknown)!r} is none of {', '.join(names)}")
+
+    def one_of(self, name: str, allowed: Sequence[str], default: str | None = None) -> str:
+        value = self.given.get(name.lower(), default)
+        if value not in allowed:
+            listed = " or ".join(map(repr, allowed)) if len(allowed) == 2 else f"one of {', '.join(allowed)}"
+            raise fm.OptionError(f"{self.source}: {name} is {listed}, found {value!r}")
+        return str(value)
+
+    def whole_number(self, name: str, most: int | None = None) -> int | None:
+        value = self.given.get(name.lower())
+        if value is None:
+            return None
+        if not str(value).isdigit() or int(value) < 1 or (most is not None and int(value) > most):
+            bounds = "from 1" if most is None else f"from 1 to {most}"
+            raise fm.OptionError(f"{self.source}: {name} is a whole number {bounds}, found {str(value)!r}")
+        return int(value)

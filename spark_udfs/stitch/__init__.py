@@ -1,0 +1,1 @@
+"""Chunks parsed where they are, whatever the partitioning."""

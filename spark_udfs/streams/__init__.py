@@ -1,0 +1,1 @@
+"""Records that span micro-batches."""

@@ -1,0 +1,1 @@
+"""What every task of ours does beside parsing, and what tasks report."""

@@ -1,0 +1,51 @@
+"""Second queries over the same input: the rejects of a DataFrame, and its counts.
+
+In: a DataFrame that su.read or su.parse made. Out: DataFrames beside it. Each costs one more parse of the input, but no rows
+travel; since parsing the same bytes finds the same, they are exact. Knows nothing of how tasks parse.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql import DataFrame
+
+import formatter as fm
+from spark_udfs.tasks.metrics import METRICS_SCHEMA
+from spark_udfs.tasks.rejects import REJECTS_SCHEMA
+from spark_udfs.types.spark_types import struct_of
+
+ATTRIBUTE = "_formatter_sibling"
+
+
+def with_siblings(source: DataFrame, task: Any) -> DataFrame:
+    """source.mapInArrow(task), remembering both. A task has `schema`, `rejects` and `measured`."""
+    return remember(source.mapInArrow(task, task.schema), source, task)
+
+
+def remember(df: DataFrame, source: DataFrame, task: Any) -> DataFrame:
+    """df, with the input of which a task's rejects and counts are its own."""
+    object.__setattr__(df, ATTRIBUTE, (source, task))
+    return df
+
+
+def rejects(df: DataFrame) -> DataFrame:
+    """The records that su.read or su.parse left out of df, or made null in, and why: one row each, with position and bytes."""
+    source, task = _sibling(df, "rejects")
+    return source.mapInArrow(task.rejects, struct_of(REJECTS_SCHEMA))
+
+
+def measure(df: DataFrame) -> DataFrame:
+    """What reading df costs and finds, one row a task, by reading it once more. Works on Spark Connect too."""
+    source, task = _sibling(df, "measure")
+    return source.mapInArrow(task.measured, struct_of(METRICS_SCHEMA))
+
+
+def _sibling(df: DataFrame, what: str) -> tuple[DataFrame, Any]:
+    found = df.__dict__.get(ATTRIBUTE)
+    if found is None:
+        raise fm.OptionError(
+            f"spark: su.{what} takes the DataFrame that su.read or su.parse returned, before any select on it"
+        )
+    source, task = found
+    return source, task

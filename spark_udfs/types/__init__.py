@@ -1,0 +1,1 @@
+"""Types and schemas, Arrow to Spark and back."""

@@ -1,0 +1,97 @@
+#include "engine/records/block_decoder.hpp"
+
+namespace formatter {
+namespace {
+
+constexpr size_t block_entries = 64 << 10;
+constexpr size_t block_rows_least = 64, block_rows_most = 2048;
+
+}  // namespace
+
+BlockDecoder::BlockDecoder(const DecodeOptions& options, bool tells_rejected, const std::vector<ColumnSpec>* specs,
+                           size_t stop_count)
+    : options_(options),
+      tells_rejected_(tells_rejected),
+      block_(uint32_t(stop_count),
+             uint32_t(std::clamp(block_entries / std::max<size_t>(stop_count, 1), block_rows_least, block_rows_most))),
+      columns_(specs) {}
+
+void BlockDecoder::place(const Place& at) {
+    place_ = at;
+    offset_ = 0;
+    records_ = 0;
+}
+
+bool BlockDecoder::has_room(uint64_t bytes) {
+    if (fits(bytes)) return true;
+    materialize();
+    if (columns_.rows() != 0) return fits(bytes);
+    columns_.forget_dictionaries();
+    text_room_ = offsets_most;
+    return true;
+}
+
+void BlockDecoder::begin_attempt() {
+    rejected_.assign((block_.rows() + 63) / 64 + 1, 0);
+    any_rejected_ = false;
+    nulled_ = 0;
+    columns_.begin_rows();
+    begin_more();
+}
+
+void BlockDecoder::forget_attempt() {
+    columns_.forget_rows();
+    forget_more();
+}
+
+void BlockDecoder::drop_marked(const std::vector<uint64_t>& dropped) {
+    std::vector<uint64_t> keep(dropped.size());
+    for (size_t w = 0; w < keep.size(); w++) keep[w] = ~dropped[w];
+    forget_attempt();
+    block_.compact(keep.data());
+    compact_more(keep);
+    begin_attempt();
+}
+
+void BlockDecoder::materialize() {
+    const uint64_t bytes = indexed_bytes_;
+    indexed_bytes_ = 0;
+    if (!block_.empty()) {
+        make_room(std::max<uint64_t>(bytes, 1));
+        decode_block();
+        text_room_ = text_room();
+    }
+    block_.clear();
+    end_block(bytes);
+}
+
+void BlockDecoder::decode_block() {
+    counters.records += block_.rows();
+    marks_.make_room(block_.capacity_bound());
+    findings_before_ = findings.size();
+    begin_attempt();
+    if (options_.filter.active() && !filter_rows()) return forget_attempt();
+    decode_columns();
+    if (any_rejected_) {
+        counters.rejected += count_bits(rejected_.data(), block_.rows());
+        drop_marked(rejected_);
+        if (!block_.empty()) decode_columns();
+    }
+    counters.nulled += nulled_ + nulled_more();
+    counters.rows += block_.rows();
+    if (row_records) block_.append_records(row_records);
+    columns_.commit_rows(block_.rows());
+}
+
+BlockDecoder::Verdict BlockDecoder::judge(uint32_t row, bool may_null, RowMarks* marks) {
+    if (options_.on_error == OnError::null && may_null) {
+        if (marks) clear_bit(marks->valid.data(), row);
+        nulled_++;
+        return {true, options_.note_nulled};
+    }
+    set_bit(rejected_.data(), row);
+    any_rejected_ = true;
+    return {false, tells_rejected_};
+}
+
+}  // namespace formatter

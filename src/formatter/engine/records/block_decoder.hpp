@@ -1,0 +1,93 @@
+// What decoders have in common that index records into a block and decode it a column at a time. In: where bytes stand, and
+// what a decoder of its kind finds in them. Out: the block's way to rows: filtered, decoded, and once more without the
+// records that cannot be read. Refuses to know formats.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "engine/columns/row_marks.hpp"
+#include "engine/records/decode_options.hpp"
+#include "engine/records/record_decoder.hpp"
+#include "engine/records/row_block.hpp"
+
+namespace formatter {
+
+constexpr size_t stretch_bytes =
+    256 << 10;  // a block's bytes, stops and values stay in the second-level cache together
+
+class BlockDecoder : public RecordDecoder {
+  public:
+    void place(const Place&) final;
+    void materialize() final;
+    uint64_t rows() const final { return columns_.rows() + block_.rows(); }
+    uint64_t records_placed() const final { return records_; }
+    bool fits(uint64_t bytes) const final { return indexed_bytes_ + bytes <= text_room_; }
+
+  protected:
+    // `tells_rejected`: whether findings of records that are dropped are wanted.
+    BlockDecoder(const DecodeOptions&, bool tells_rejected, const std::vector<ColumnSpec>*, size_t stop_count);
+
+    // The block's rows to columns: all that are not decoded yet.
+    virtual void decode_columns() = 0;
+    // Takes the rows out of the block that the filter says no to, and decodes what it likes. False if none is left.
+    virtual bool filter_rows() = 0;
+    // For the block's rows, which have so many bytes.
+    virtual void make_room(uint64_t bytes) = 0;
+    virtual uint64_t text_room() const { return columns_.text_room(); }
+    // For decoders that keep more of a block than its rows and columns.
+    virtual void begin_more() = 0;
+    virtual void forget_more() {}
+    virtual void compact_more(const std::vector<uint64_t>& keep) { (void)keep; }
+    virtual uint64_t nulled_more() const { return 0; }
+    virtual void end_block(uint64_t bytes) = 0;
+
+    PlacePosition here() const { return {{place_.number, records_}, int64_t(offset_)}; }
+    // Whether the batch can take so many more bytes, the block's rows decoded first if need be. An empty one can.
+    bool has_room(uint64_t bytes);
+    void begin_attempt();
+    void forget_attempt();
+    void drop_marked(const std::vector<uint64_t>& dropped);
+
+    // A value that cannot be read becomes null, or its row is dropped.
+    struct Verdict {
+        bool row_kept;
+        bool told;  // a finding is wanted
+    };
+    Verdict judge(uint32_t row, bool may_null, RowMarks* marks);
+    // One finding a record: the leftmost bad value speaks for it, and one that cost the row before one that did not.
+    // `is_right(other)`: the value stands left of the other's.
+    template <typename IsRight>
+    void note_value(Finding&& finding, const PlacePosition& position, IsRight is_right) {
+        for (size_t i = findings_before_; i < findings.size(); i++) {
+            FindingAt<PlacePosition>& other = findings[i];
+            if (!(other.at.record == position.record) || other.column < 0) continue;
+            const bool stronger = other.row_kept != finding.row_kept ? other.row_kept : is_right(other);
+            if (stronger) other = {std::move(finding), position};
+            return;
+        }
+        findings.emplace_back(std::move(finding), position);
+    }
+
+    const DecodeOptions& options_;
+    const bool tells_rejected_;
+    RowBlock block_;
+    ColumnSet columns_;
+    Place place_;
+    size_t offset_ = 0;  // bytes past place_
+    uint64_t records_ = 0;  // past place_
+    uint64_t indexed_bytes_ = 0;  // since the last materialize()
+    uint64_t text_room_ = offsets_most;  // of the columns, at the last materialize()
+
+    // Of one block.
+    RowMarks marks_;  // of one column at a time
+    std::vector<uint64_t> rejected_;  // a bit a row
+    bool any_rejected_ = false;
+    size_t findings_before_ = 0;
+    uint64_t nulled_ = 0;
+
+  private:
+    void decode_block();
+};
+
+}  // namespace formatter
