@@ -41,8 +41,8 @@ def test_native_code_knows_no_python_prints_nothing_and_throws_only_for_memory(p
     code = re.sub(r"//[^\n]*|/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
     assert not re.search(r'#\s*include\s*[<"](Python\.h|numpy/|iostream)', code)
     assert not re.search(r"\b(printf|fprintf|abort|PyObject)\b", code)
-    # out_of_memory(), and the threads that cannot hand on what it throws
-    says_it = {"buffer_pool.cpp": ["throw"], "range_crew.cpp": ["try", "catch"]}.get(path.name, [])
+    # out_of_memory(), the system's refusal to tell of forks, and the threads that cannot hand on what is thrown
+    says_it = {"buffer_pool.cpp": ["throw"], "fork_watch.cpp": ["throw"], "range_crew.cpp": ["try", "catch"]}.get(path.name, [])
     assert re.findall(r"\b(?:throw|try|catch)\b", code) == says_it
 
 

@@ -20,30 +20,48 @@ cdef extern from "engine/columns/buffer_pool.hpp" namespace "formatter" nogil:
 cdef extern from "kernels/kernel.hpp" namespace "formatter" nogil:
     cdef enum class TimeUnit(uint8_t):
         second
+    cdef enum class QuoteRule(uint8_t):
+        strict
+        lenient
+        sticky
+
+cdef extern from "engine/columns/column_type.hpp" namespace "formatter" nogil:
+    cdef enum class Operands(uint8_t):
+        integers
+    cdef cppclass ColumnType:
+        const char* name
+        uint32_t width
+        Operands operands
+    cdef cppclass Spelling:
+        uint8_t decimal_point
+        vector[string] trues, falses, timestamp_formats
+
+cdef extern from "engine/types/column_types.hpp" namespace "formatter" nogil:
+    const vector[const ColumnType*]& c_column_types "formatter::column_types"()
 
 cdef extern from "engine/columns/owned_array.hpp" namespace "formatter" nogil:
     cdef cppclass OwnedArray:
         pass
 
 cdef extern from "engine/columns/columns.hpp" namespace "formatter" nogil:
-    cdef enum class ColumnType(uint8_t):
-        int8
     cdef enum class BinaryEncoding(uint8_t):
         plain
+    cdef enum class EpochUnit(uint8_t):
+        none
     cdef enum class TextLayout(uint8_t):
         offsets
     uint64_t offsets_most
     cdef cppclass ColumnSpec:
-        ColumnType type
+        const ColumnType* type
         TimeUnit unit
         BinaryEncoding encoding
         TextLayout layout
         cbool nullable, raw, any_value, time_of_day
-        uint8_t epoch
+        EpochUnit epoch
         int32_t byte_width
         uint8_t precision
         int8_t scale
-        uint32_t schema_index, field
+        uint32_t field
         string name, type_name
 
 cdef extern from "engine/columns/row_filter.hpp" namespace "formatter" nogil:
@@ -70,15 +88,24 @@ cdef extern from "engine/records/decode_options.hpp" namespace "formatter" nogil
         RowFilter filter
         const Kernel* kernel
 
+cdef extern from "engine/records/text_encoding.hpp" namespace "formatter" nogil:
+    cdef enum class TextErrors(uint8_t):
+        strict
+
 cdef extern from "engine/csv/csv_format.hpp" namespace "formatter" nogil:
     cdef enum class Ragged(uint8_t):
         error
     cdef cppclass CsvFormat(DecodeOptions):
         string delimiter, record_end
-        cbool quoting, escaping, commenting, trim, header
-        uint8_t quote, escape, comment, decimal_point
+        cbool quoting, newlines_in_quotes, escaping, commenting, trim, repeated_headers, unique_names, trim_names
+        QuoteRule quote_rule
+        TextErrors errors
+        uint64_t max_quoted_lines, max_quoted_bytes, skip_lines, skip_records
+        vector[uint32_t] header_at
+        uint8_t quote, escape, comment
         Ragged ragged
-        vector[string] nulls, trues, falses, timestamp_formats
+        vector[string] nulls
+        Spelling spelling
         uint32_t fields
         vector[ColumnSpec] columns
 
@@ -92,6 +119,7 @@ cdef extern from "engine/records/findings.hpp" namespace "formatter" nogil:
         ErrorCode code
         int32_t column
         uint32_t found_fields
+        uint64_t opened
         string found, raw
     cdef cppclass StretchPosition:
         int64_t bytes
@@ -128,8 +156,7 @@ cdef extern from "engine/records/framing.hpp" namespace "formatter" nogil:
         scanned
     cdef cppclass Framing:
         FramingKind kind
-        uint64_t count_quotes(const uint8_t*, size_t)
-        RecordEnds ends_after(const uint8_t*, size_t, uint64_t quotes, ScanState*) except +
+        RecordEnds ends_after(const uint8_t*, size_t, ScanState*) except +
         cbool checks_end()
         size_t fixed_size()
 
@@ -160,6 +187,9 @@ cdef extern from "engine/csv/csv_record_format.hpp" namespace "formatter" nogil:
     cdef enum class TextEncoding(uint8_t):
         utf8
     RecordFormat csv_record_format(shared_ptr[CsvFormat], TextEncoding) except +
+
+cdef extern from "engine/whole/footer.hpp" namespace "formatter" nogil:
+    size_t bytes_before_footer(const RecordFormat&, const uint8_t*, size_t, uint64_t, cbool) except +
 
 cdef extern from "engine/whole/range_crew.hpp" namespace "formatter" nogil:
     cdef cppclass CrewWindow:

@@ -29,18 +29,28 @@ cdef class Plan:
         set_text(&csv.record_end, dialect["record_end"])
         csv.quoting = dialect["quote"] is not None
         csv.quote = dialect["quote"][0] if csv.quoting else 0
+        csv.quote_rule = <QuoteRule><uint8_t>dialect["quotes"]
+        csv.newlines_in_quotes = dialect["newlines_in_quotes"]
+        csv.max_quoted_lines = dialect["max_quoted_lines"]
+        csv.max_quoted_bytes = dialect["max_quoted_bytes"]
         csv.escaping = dialect["escape"] is not None
         csv.escape = dialect["escape"][0] if csv.escaping else 0
         csv.commenting = dialect["comment"] is not None
         csv.comment = dialect["comment"][0] if csv.commenting else 0
         csv.trim = dialect["trim"]
-        csv.header = dialect["header"]
-        csv.decimal_point = dialect["decimal"][0]
+        csv.skip_lines = dialect["skip_lines"]
+        csv.header_at = dialect["header_at"]
+        csv.skip_records = dialect["skip_records"]
+        csv.repeated_headers = dialect["repeated_headers"]
+        csv.unique_names = dialect["unique_names"]
+        csv.trim_names = dialect["trim_names"]
+        csv.errors = <TextErrors><uint8_t>dialect["errors"]
+        csv.spelling.decimal_point = dialect["decimal"][0]
         csv.ragged = <Ragged><uint8_t>dialect["ragged"]
         set_texts(&csv.nulls, dialect["nulls"])
-        set_texts(&csv.trues, dialect["trues"])
-        set_texts(&csv.falses, dialect["falses"])
-        set_texts(&csv.timestamp_formats, dialect["timestamp_formats"])
+        set_texts(&csv.spelling.trues, dialect["trues"])
+        set_texts(&csv.spelling.falses, dialect["falses"])
+        set_texts(&csv.spelling.timestamp_formats, dialect["timestamp_formats"])
         csv.fields = fields
         cdef size_t i
         csv.columns.resize(len(columns))
@@ -65,6 +75,14 @@ cdef class Plan:
         plan.column_names = self.column_names
         return plan, preamble.size, names_of(preamble.missing)
 
+    def bytes_before_footer(self, const uint8_t[::1] data, uint64_t footer_records, *, bint input_ends):
+        """How many bytes the records have that stand before the last ones, of bytes that begin at a record."""
+        cdef size_t size = data.shape[0], before = 0
+        if size:
+            with nogil:
+                before = bytes_before_footer(self.format, &data[0], size, footer_records, input_ends)
+        return before
+
     @property
     def splittable(self):
         """Whether a range of the input can find its own first record."""
@@ -82,7 +100,7 @@ cdef class Plan:
         cdef size_t size = data.shape[0]
         state.inside, state.escaped, state.matched, state.at_record_start = inside, escaped, matched, False
         with nogil:
-            ends = framing.ends_after(begin, size, framing.count_quotes(begin, size), &state)
+            ends = framing.ends_after(begin, size, &state)
         return state.inside, state.escaped, state.matched, <int64_t>ends.first if ends.any() else -1
 
     @property
@@ -96,8 +114,25 @@ cdef list names_of(const vector[string]& names):
     return [names[i].decode("utf-8", "replace") for i in range(names.size())]
 
 
+def column_types():
+    """The types the engine knows, by code: (its name, which of a predicate's lists it is compared with)."""
+    lists = ("integers", "naturals", "floats", "wide", "texts")
+    cdef const ColumnType* kind
+    cdef list described = []
+    for code in range(c_column_types().size()):
+        kind = column_type(code)
+        described.append((kind.name.decode(), lists[<uint8_t>kind.operands]))
+    return described
+
+
+cdef const ColumnType* column_type(uint8_t code) except NULL:
+    if code >= c_column_types().size():
+        raise IndexError(code)
+    return c_column_types()[code]
+
+
 cdef int describe_column(ColumnSpec* spec, dict column) except -1:
-    spec.type = <ColumnType><uint8_t>column["type"]
+    spec.type = column_type(column["type"])
     spec.unit = <TimeUnit><uint8_t>column["unit"]
     spec.encoding = <BinaryEncoding><uint8_t>column["encoding"]
     spec.layout = <TextLayout><uint8_t>column.get("layout", 0)
@@ -105,11 +140,10 @@ cdef int describe_column(ColumnSpec* spec, dict column) except -1:
     spec.raw = column["raw"]
     spec.any_value = column["any_value"]
     spec.time_of_day = column["time_of_day"]
-    spec.epoch = column["epoch"]
+    spec.epoch = <EpochUnit><uint8_t>column["epoch"]
     spec.byte_width = column["byte_width"]
     spec.precision = column["precision"]
     spec.scale = column["scale"]
-    spec.schema_index = column["schema_index"]
     spec.field = column["field"]
     set_text(&spec.name, column["name"].encode())
     set_text(&spec.type_name, column["type_name"].encode())

@@ -3,8 +3,7 @@
 #include <pthread.h>
 
 #include <mutex>
-
-#include "engine/columns/buffer_pool.hpp"
+#include <new>
 
 namespace formatter {
 
@@ -16,7 +15,7 @@ struct ForkWatches {
     static ForkWatches& all() {
         static ForkWatches watches;
         static const bool told = pthread_atfork(before, in_parent, in_child) == 0;
-        if (!told) out_of_memory();
+        if (!told) throw std::bad_alloc();
         return watches;
     }
     static void before() {
