@@ -206,6 +206,7 @@ class ChunkReader:
 
 # ---- streams.pxi
 PUSH_STATUS: tuple[str, ...]
+CLOSED_FOR_MEMORY: str
 CLOSED_BY_FORK: str
 
 class NativeStream:
