@@ -37,7 +37,7 @@ cdef extern from "engine/columns/column_type.hpp" namespace "formatter" nogil:
         vector[string] trues, falses, timestamp_formats
 
 cdef extern from "engine/types/column_types.hpp" namespace "formatter" nogil:
-    const vector[const ColumnType*]& c_column_types "formatter::column_types"() except +
+    const vector[const ColumnType*]& c_column_types "formatter::column_types"()
 
 cdef extern from "engine/columns/owned_array.hpp" namespace "formatter" nogil:
     cdef cppclass OwnedArray:
