@@ -26,7 +26,7 @@ from formatter.flow import (
     SpillToDisk,
     pipeline,
 )
-from formatter.formats import Csv, Framed, Json, Native
+from formatter.formats import Csv, Delimited, Framed, Json, Level, Native
 from formatter.inference import InferenceWarning, infer
 from formatter.kernel import active_kernel, choose_kernel, kernels
 from formatter.readers import RejectsWarning, open, read
@@ -49,6 +49,7 @@ __all__ = [
     "Checkpoint",
     "CheckpointError",
     "Csv",
+    "Delimited",
     "DropNewest",
     "FanOut",
     "FlowError",
@@ -58,6 +59,7 @@ __all__ = [
     "InferenceWarning",
     "Instant",
     "Json",
+    "Level",
     "Native",
     "OptionError",
     "ParsedRecords",

@@ -1,0 +1,60 @@
+"""A Delimited format's columns as the engine reads them: types, paths, spellings. In: fields. Out: plain dicts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from formatter import _core, types
+from formatter.formats import Delimited
+from formatter.formats.checks import ON_ERROR
+
+OPEN_RANGE = (1 << 32) - 1  # ByteRange::open in engine/delimited/delimited_format.hpp
+
+
+def columns_of(format: Delimited, decoded: list[pa.Field]) -> list[dict[str, Any]]:
+    columns = []
+    for field in decoded:
+        index = format.schema.get_field_index(field.name)
+        spec = types.column_description(field, schema_index=index, owner="Delimited")
+        spec["layout"] = types.text_layout(field)
+        steps, (begin, end) = format.steps_of(field.name)
+        columns.append({"spec": spec, "steps": steps, "range": (begin, OPEN_RANGE if end is None else end)})
+    return columns
+
+
+def delimited_plan(
+    format: Delimited,
+    columns: list[dict[str, Any]],
+    output_columns: int,
+    filters: list[list[dict[str, Any]]],
+    on_error: str,
+    note_nulled: bool,
+) -> Any:
+    declared = {
+        "record_start": format.record_start,
+        "comment": format.comment,
+        "trim": format.trim,
+        "levels": [(level.separator, level.key or b"", level.collapse) for level in format.levels],
+        "marks": [(mark[0], mark[1], mark in format.kept_marks) for mark in format.marks],
+        "escapes": list(format.escapes),
+    }
+    values = {  # what CSV calls the same; the rest of its dialect is off
+        "delimiter": b",",
+        "record_end": format.record_end,
+        "quote": None,
+        "escape": None,
+        "comment": None,
+        "trim": False,
+        "header": False,
+        "decimal": format.decimal.encode(),
+        "ragged": 0,
+        "on_error": ON_ERROR.index(on_error),
+        "note_nulled": note_nulled,
+        "nulls": [token.encode() for token in format.nulls],
+        "trues": [token.encode() for token in format.true_values],
+        "falses": [token.encode() for token in format.false_values],
+        "timestamp_formats": [text.encode() for text in format.timestamp_formats],
+    }
+    return _core.delimited_plan(declared, values, columns, output_columns, filters)
