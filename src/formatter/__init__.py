@@ -1,5 +1,6 @@
 """Raw CSV, NDJSON and binary buffers to Arrow record batches: any order, exactly once, only the columns asked for."""
 
+from formatter import declared
 from formatter._core import Checkpoint, Rows, SequenceShredder, Watermark
 from formatter.batch import Batch
 from formatter.checkpoints import CheckpointError
@@ -78,6 +79,7 @@ __all__ = [
     "SubscriptionStats",
     "Watermark",
     "active_kernel",
+    "declared",
     "infer",
     "kernels",
     "open",

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from formatter._core import Finding
 from formatter.errors import FormatError, SchemaError, shorten
-from formatter.formats import Csv, Framed, Native
+from formatter.formats import Csv, Delimited, Framed, Native
 from formatter.plans import Format
 
 REJECTS_SCHEMA = pa.schema(
@@ -46,6 +46,7 @@ _EXPECTED = {
     "not_an_array": "'[', for records='array'",
     "unterminated_record": "all bytes of the last record before the end of the input",
     "wrong_length": "a record of {width} bytes",
+    "no_record_start": "a record that begins with {start}",
     "unterminated_array": "']' before the end of the input",
 }
 
@@ -77,7 +78,10 @@ def describe(
     else:
         type_name = str(field.type) if field is not None else "record"
         expected = _EXPECTED.get(code, "{type}").format(
-            type=type_name, end="input" if isinstance(format, Csv) else "the line", width=_width(format)
+            type=type_name,
+            end="input" if isinstance(format, Csv) else "the record" if isinstance(format, Delimited) else "the line",
+            width=_width(format),
+            start=getattr(format, "record_start", b"").decode("utf-8", "backslashreplace"),
         )
         found = found_bytes.decode("utf-8", "backslashreplace")
         shown = shorten(found_bytes)
@@ -107,9 +111,11 @@ def _width(format: Format) -> str:
 def _remedy(code: str, found: bytes, field: pa.Field | None, format: Format) -> str:
     if isinstance(format, Native) or (isinstance(format, Framed) and isinstance(format.inner, Native)):
         return "check the schema, endian and length against what wrote the data" if code != "bad_utf8" else ""
-    if not isinstance(format, Csv):
+    if not isinstance(format, Csv | Delimited):
         return _json_remedy(code, found, field)
     text = found.strip()
+    if code == "no_record_start":
+        return "check record_start against what wrote the data"
     if code == "too_few_fields":
         return "set ragged='pad'"
     if code == "too_many_fields":

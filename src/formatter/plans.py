@@ -20,6 +20,10 @@ from formatter.formats.csv import ENCODINGS, RAGGED
 Format = Csv | Json | Native | Framed | Delimited
 
 
+def record_end_of(format: Format) -> bytes:
+    return format.record_end if isinstance(format, Csv | Delimited) else b"\n"
+
+
 @dataclass(frozen=True)
 class DecodePlan:
     """`native` decodes `columns`; batches leave with `schema`. `converted`: positions whose storage type is another."""
@@ -92,7 +96,9 @@ def make_plan(
 ) -> DecodePlan:
     """`single`: what is read is one record by itself, of binary rows without their length."""
     if not isinstance(format, Format):
-        raise OptionError(f"format: expected fm.Csv, fm.Json, fm.Delimited, fm.Native or fm.Framed, found {type(format).__name__}")
+        raise OptionError(
+            f"format: expected fm.Csv, fm.Json, fm.Delimited, fm.Native or fm.Framed, found {type(format).__name__}"
+        )
     check_on_error(on_error)
     if filters_wanted is not None or isinstance(columns, str):
         return _new_plan(format, columns, filters_wanted, on_error, note_nulled, single)

@@ -249,10 +249,8 @@ _RANGE = re.compile(r"(\d*):(\d*)")
 
 def _split_path(path: str, levels: tuple[Level, ...]) -> tuple[Step, ...]:
     """The steps that a path's text names. Where there is one level with keys, all of it is the key."""
-    if len(levels) == 1 and levels[0].key:
-        texts = [path]
-    else:
-        texts = path.split(".") if path else []
+    whole = not path or (len(levels) == 1 and levels[0].key)
+    texts = [path] * bool(path) if whole else path.split(".")
     steps: list[Step] = []
     for number, text in enumerate(texts):
         occurrence, span = _OCCURRENCE.fullmatch(text), _RANGE.fullmatch(text)
@@ -268,7 +266,9 @@ def _split_path(path: str, levels: tuple[Level, ...]) -> tuple[Step, ...]:
 def _steps(
     path: Path, levels: tuple[Level, ...], column: str
 ) -> tuple[list[tuple[bytes, int, bool]], tuple[int, int | None]]:
-    wrong = OptionError(f"Delimited: paths: {column!r}: {path!r} does not fit {len(levels)} levels; see docs/delimited.md")
+    wrong = OptionError(
+        f"Delimited: paths: {column!r}: {path!r} does not fit {len(levels)} levels; see docs/delimited.md"
+    )
     taken: list[Step] = list(_split_path(path, levels) if isinstance(path, str) else path)
     span: tuple[int, int | None] = (0, None)
     if taken and isinstance(taken[-1], slice):

@@ -106,8 +106,7 @@ void DelimitedDecoder::index_unterminated(const uint8_t* data, size_t size) {
     std::memcpy(record + size, ending_.data(), ending_.size());
     find_positions(record, whole);
     Window window{record, record, record + whole, whole, int64_t(offset_)};
-    const uint32_t* const end =
-        std::lower_bound(found_.positions, found_.positions + found_.count, uint32_t(size));
+    const uint32_t* const end = std::lower_bound(found_.positions, found_.positions + found_.count, uint32_t(size));
     add_record(&window, 0, uint32_t(size), {found_.positions, end});
     offset_ += size;
 }

@@ -44,10 +44,10 @@ void add_path(DelimitedFormat* format, const std::vector<PathStep>& steps, const
                                                       : nodes[a].rest && !nodes[b].rest;
         };
         const bool positional = step.key.empty();
-        parent.children.insert(
-            positional ? std::upper_bound(parent.children.begin(), parent.children.end(), child, before)
-                       : parent.children.end(),
-            child);
+        parent.children.insert(positional
+                                   ? std::upper_bound(parent.children.begin(), parent.children.end(), child, before)
+                                   : parent.children.end(),
+                               child);
         at = child;
     }
     nodes[at].targets.push_back(target);
