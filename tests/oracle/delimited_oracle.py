@@ -78,9 +78,8 @@ class Record:
                 return self.end, None
             found, marks, escaped, *_ = part
             whole = bare = self.trimmed(found)
-            marked = marks is not None and marks[:2] == whole
-            kept = marked and marks[2]
-            if marked and not kept:
+            kept = marks is not None and marks[0] == whole[0] and marks[2]
+            if marks is not None and marks[:2] == whole and not kept:
                 bare = (whole[0] + 1, whole[1] - 1)
         begin, end = whole if is_raw else bare
         if low or high is not None:

@@ -44,7 +44,7 @@ def common_log(schema: pa.Schema = COMMON) -> Delimited:
         >>> fm.read(line, fm.declared.common_log(), columns=["target", "status"]).to_pylist()
         [{'target': '/a', 'status': 200}]
     """
-    return _access_log(schema, "common log")
+    return _access_log(schema, "common_log")
 
 
 def combined_log(schema: pa.Schema = COMBINED) -> Delimited:
@@ -65,7 +65,7 @@ def combined_log(schema: pa.Schema = COMBINED) -> Delimited:
         >>> fm.read(line, fm.declared.combined_log(), columns=["time", "agent"]).to_pylist()[0]["agent"]
         'curl/8 "x"'
     """
-    return _access_log(schema, "combined log")
+    return _access_log(schema, "combined_log")
 
 
 def _access_log(schema: pa.Schema, name: str) -> Delimited:

@@ -45,5 +45,5 @@ def fixed_width(
     missing = [name for name in schema.names if name not in spans]
     if missing:
         raise OptionError(f"fixed_width: columns: no place for {', '.join(map(repr, missing))}")
-    declared: dict[str, Any] = {"trim": True, "name": "fixed width"}
+    declared: dict[str, Any] = {"trim": True, "name": "fixed_width"}
     return Delimited(schema, **declared | {"paths": {name: (slice(*spans[name]),) for name in schema.names}} | options)

@@ -78,7 +78,7 @@ def query_strings(schema: pa.Schema, **options: Any) -> Delimited:
     """
     spelled = ("%02X", "%02x") if "escapes" not in options else ()
     escapes = {("%" + form % c).encode(): bytes([c]) for form in spelled for c in range(256)} | {b"+": b" "}
-    declared: dict[str, Any] = {"levels": [Level("&", key="=")], "escapes": escapes, "name": "query string"}
+    declared: dict[str, Any] = {"levels": [Level("&", key="=")], "escapes": escapes, "name": "query_string"}
     return Delimited(schema, **declared | options)
 
 

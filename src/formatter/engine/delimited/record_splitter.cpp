@@ -261,8 +261,8 @@ bool RecordSplitter::end_keyed(const PathNode& node, const Part& part, uint32_t 
 bool RecordSplitter::take(const PathNode& node, const Part& part, uint32_t begin, uint32_t end, Positions positions) {
     trim(&begin, &end);
     uint32_t from = begin, to = end;
-    const bool marked = part.mark && part.open == begin && part.closed == end;
-    if (marked && !part.mark->kept) {
+    const bool marked = part.mark && part.open == begin, kept = marked && part.mark->kept;
+    if (marked && !kept && part.closed == end) {
         from++;
         to--;
     }
@@ -272,7 +272,7 @@ bool RecordSplitter::take(const PathNode& node, const Part& part, uint32_t begin
             continue;
         }
         write(target, from, to);
-        if (part.escaped && !(marked && part.mark->kept)) escaped_.push_back(target.column);
+        if (part.escaped && !kept) escaped_.push_back(target.column);
     }
     return node.children.empty() || split_level(node, from, to, positions);
 }
