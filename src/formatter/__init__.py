@@ -1,6 +1,6 @@
 """Raw CSV, NDJSON and binary buffers to Arrow record batches: any order, exactly once, only the columns asked for."""
 
-from formatter import declared
+from formatter import declared as declared
 from formatter._core import Checkpoint, Rows, SequenceShredder, Watermark
 from formatter.batch import Batch
 from formatter.checkpoints import CheckpointError
@@ -79,7 +79,6 @@ __all__ = [
     "SubscriptionStats",
     "Watermark",
     "active_kernel",
-    "declared",
     "infer",
     "kernels",
     "open",

@@ -6,6 +6,7 @@ In: records made at random, as programs that write the format would. Out: verdic
 from __future__ import annotations
 
 import datetime
+import doctest
 import pickle
 import random
 import re
@@ -287,6 +288,18 @@ def test_an_array_of_records_reads_as_its_values_one_by_one(name):
     records = records_of(name, 300, seed=3)
     batch = fm.parse_records(pa.array([record.encode() for record in records]), format, on_error="raise")
     assert row_tuples([batch]) == repr_floats(map(row, records))
+
+
+@pytest.mark.parametrize("name", declared.__all__)
+def test_a_declaration_says_what_it_takes_and_its_example_runs(name):
+    function = getattr(declared, name)
+    test = doctest.DocTestParser().get_doctest(function.__doc__, {}, name, None, 0)
+    assert test.examples
+    assert "Args:" in function.__doc__
+    assert "Returns:" in function.__doc__
+    report = []
+    doctest.DocTestRunner().run(test, out=report.append)
+    assert "".join(report) == ""
 
 
 def test_declarations_are_short():

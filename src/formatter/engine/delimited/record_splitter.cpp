@@ -82,7 +82,18 @@ RecordSplitter::RecordSplitter(const DelimitedFormat& format) : format_(format),
         look_for(mark.open, opens_role);
         look_for(mark.close, closes_role);
     }
-    for (const Escape& escape : format.escapes) look_for(uint8_t(escape.written[0]), escapes_role);
+    escapes_separate_ = std::any_of(format.escapes.begin(), format.escapes.end(), [this](const Escape& escape) {
+        return std::any_of(escape.written.begin(), escape.written.end(),
+                           [this](char c) { return roles_[uint8_t(c)] != 0; });
+    });
+    for (const Escape& escape : format.escapes)
+        if (std::count(escape_leads_.begin(), escape_leads_.end(), uint8_t(escape.written[0])) == 0)
+            escape_leads_.push_back(uint8_t(escape.written[0]));
+    if (escapes_separate_)
+        for (const Escape& escape : format.escapes) look_for(uint8_t(escape.written[0]), escapes_role);
+    for (const Level& level : format.levels)
+        plain_levels_.push_back(format.marks.empty() && !escapes_separate_ && !level.collapses &&
+                                level.separator.size() == 1 && level.key_end.size() <= 1);
 }
 
 bool RecordSplitter::stands_at(const std::string& text, uint32_t at, uint32_t end) const {
@@ -179,6 +190,72 @@ bool RecordSplitter::split(const uint8_t* base, uint32_t begin, uint32_t end, Po
 }
 
 bool RecordSplitter::split_level(const PathNode& node, uint32_t begin, uint32_t end, Positions positions) {
+    if (!plain_levels_[node.level]) return split_with_care(node, begin, end, positions);
+    return format_.levels[node.level].key_end.empty() ? split_plain_positions(node, begin, end, positions)
+                                                      : split_plain_keys(node, begin, end, positions);
+}
+
+bool RecordSplitter::split_plain_positions(const PathNode& node, uint32_t begin, uint32_t end, Positions positions) {
+    const uint8_t separator = uint8_t(format_.levels[node.level].separator[0]);
+    const uint32_t* child = node.children.data();
+    const uint32_t* const last = child + node.children.size();
+    const PathNode* wanted = &format_.nodes[*child];
+    uint32_t ordinal = 0;
+    for (Positions part = positions;; part = positions) {
+        while (wanted->number == ordinal && wanted->rest) {
+            take_rest(*wanted, begin, end);
+            if (++child == last) return true;
+            wanted = &format_.nodes[*child];
+        }
+        while (positions.at != positions.end && *positions.at < end &&
+               (base_[*positions.at] != separator || *positions.at < begin))
+            ++positions.at;
+        const bool more = positions.at != positions.end && *positions.at < end;
+        const uint32_t part_end = more ? *positions.at : end;
+        if (wanted->number == ordinal) {
+            if (!take_plain(*wanted, begin, part_end, {part.at, positions.at})) return false;
+            if (++child == last) return true;
+            wanted = &format_.nodes[*child];
+        }
+        if (!more) return true;
+        ordinal++;
+        begin = part_end + 1;
+        ++positions.at;
+    }
+}
+
+bool RecordSplitter::split_plain_keys(const PathNode& node, uint32_t begin, uint32_t end, Positions positions) {
+    const Level& level = format_.levels[node.level];
+    const uint8_t separator = uint8_t(level.separator[0]), key_end = uint8_t(level.key_end[0]);
+    for (const uint32_t child : node.children) met_[child] = 0;
+    for (;;) {
+        uint32_t at = end, value = end;
+        const uint32_t* value_positions = nullptr;
+        const PathNode* child = nullptr;
+        for (; positions.at != positions.end; ++positions.at) {
+            const uint32_t met = *positions.at;
+            if (met >= end) break;
+            const uint8_t c = base_[met];
+            if (met < begin) continue;
+            if (c == separator) {
+                at = met;
+                break;
+            }
+            if (c != key_end || value_positions) continue;
+            child = keyed_child(node, begin, met);
+            value = met + 1;
+            value_positions = positions.at + 1;
+        }
+        if (!value_positions) child = keyed_child(node, begin, value = at);
+        const Positions inside{value_positions ? value_positions : positions.at, positions.at};
+        if (child && !take_plain(*child, value, at, inside)) return false;
+        if (at == end) return true;
+        begin = at + 1;
+        ++positions.at;
+    }
+}
+
+bool RecordSplitter::split_with_care(const PathNode& node, uint32_t begin, uint32_t end, Positions positions) {
     const Level& level = format_.levels[node.level];
     const bool has_keys = !level.key_end.empty();
     const uint16_t separates = separates_role(node.level), ends_key = has_keys ? ends_key_role(node.level) : 0;
@@ -188,11 +265,12 @@ bool RecordSplitter::split_level(const PathNode& node, uint32_t begin, uint32_t 
         for (const uint32_t child : node.children) met_[child] = 0;
     size_t next = 0;  // of the children, which positions meet in order
     uint32_t ordinal = 0, settled = begin, closed = begin;
-    Part part{};
+    Part part{begin, begin};
     const auto start_part = [&](uint32_t at) {
-        part = Part{};
         part.begin = part.value = settled = at;
         part.positions = positions;
+        part.mark = nullptr;
+        part.keyed = part.escaped = false;
     };
     const auto takes_rest = [&] {  // and nothing else is wanted of the parts to come
         if (has_keys || next == node.children.size()) return false;
@@ -216,7 +294,7 @@ bool RecordSplitter::split_level(const PathNode& node, uint32_t begin, uint32_t 
             escape_end_ = settled = at + escape;
         } else if (role & ends_key && !part.keyed && stands_at(level.key_end, at, end)) {
             part.keyed = true;
-            part.key_end = at;
+            part.node = keyed_child(node, part.begin, at);
             part.value = settled = at + uint32_t(level.key_end.size());
             part.positions = positions;
         } else if (role & separates && stands_at(level.separator, at, end)) {
@@ -236,7 +314,10 @@ bool RecordSplitter::split_level(const PathNode& node, uint32_t begin, uint32_t 
 
 bool RecordSplitter::end_part(const PathNode& node, const Part& part, uint32_t end, Positions positions,
                               uint32_t ordinal, size_t* next) {
-    if (!format_.levels[node.level].key_end.empty()) return end_keyed(node, part, end, positions);
+    if (!format_.levels[node.level].key_end.empty()) {
+        const PathNode* child = part.keyed ? part.node : keyed_child(node, part.begin, end);
+        return !child || take(*child, part, part.keyed ? part.value : end, end, positions);
+    }
     if (*next == node.children.size()) return true;
     const PathNode& child = format_.nodes[node.children[*next]];
     if (child.number != ordinal) return true;
@@ -244,18 +325,27 @@ bool RecordSplitter::end_part(const PathNode& node, const Part& part, uint32_t e
     return take(child, part, part.value, end, positions);
 }
 
-bool RecordSplitter::end_keyed(const PathNode& node, const Part& part, uint32_t end, Positions positions) {
-    uint32_t key = part.begin, key_end = part.keyed ? part.key_end : end;
+const PathNode* RecordSplitter::keyed_child(const PathNode& node, uint32_t key, uint32_t key_end) {
     trim(&key, &key_end);
     const size_t size = key_end - key;
-    if (size == 0 || !(node.key_sizes & key_bit(size, base_[key]))) return true;
+    if (size == 0 || !(node.key_sizes & key_bit(size, base_[key]))) return nullptr;
+    const PathNode* found = nullptr;
     for (const uint32_t n : node.children) {
         const PathNode& child = format_.nodes[n];
         if (child.key.size() != size || std::memcmp(child.key.data(), base_ + key, size) != 0) continue;
-        if (met_[n]++ == child.number && !take(child, part, part.keyed ? part.value : end, end, positions))
-            return false;
+        if (met_[n]++ == child.number) found = &child;
     }
-    return true;
+    return found;
+}
+
+// Whether an escape is written there, where splitting does not look for any.
+bool RecordSplitter::holds_escape(uint32_t begin, uint32_t end) const {
+    const uint8_t* const stop = base_ + end;
+    for (const uint8_t lead : escape_leads_)
+        for (const uint8_t* at = base_ + begin;
+             (at = static_cast<const uint8_t*>(std::memchr(at, lead, size_t(stop - at)))); at++)
+            if (escape_size(uint32_t(at - base_), end)) return true;
+    return false;
 }
 
 bool RecordSplitter::take(const PathNode& node, const Part& part, uint32_t begin, uint32_t end, Positions positions) {
@@ -272,9 +362,20 @@ bool RecordSplitter::take(const PathNode& node, const Part& part, uint32_t begin
             continue;
         }
         write(target, from, to);
-        if (part.escaped && !kept) escaped_.push_back(target.column);
+        const bool escaped = escapes_separate_ ? part.escaped : holds_escape(from, to);
+        if (escaped && !kept) escaped_.push_back(target.column);
     }
     return node.children.empty() || split_level(node, from, to, positions);
+}
+
+// Where nothing is marked and no escape hides what separates.
+bool RecordSplitter::take_plain(const PathNode& node, uint32_t begin, uint32_t end, Positions positions) {
+    trim(&begin, &end);
+    for (const PathNode::Target& target : node.targets) {
+        write(target, begin, end);
+        if (!target.raw && !format_.escapes.empty() && holds_escape(begin, end)) escaped_.push_back(target.column);
+    }
+    return node.children.empty() || split_level(node, begin, end, positions);
 }
 
 void RecordSplitter::take_rest(const PathNode& node, uint32_t begin, uint32_t end) {

@@ -35,19 +35,25 @@ class RecordSplitter {
   private:
     struct Part {
         uint32_t begin, value;  // behind its key
-        uint32_t key_end;
+        uint32_t key_end = 0;
         Positions positions;  // from the value on
-        uint32_t open = 0, closed = 0;  // the first mark, and behind its partner
-        const Mark* mark = nullptr;
+        const PathNode* node = nullptr;  // of a part with a key: what is wanted of it
+        const Mark* mark = nullptr;  // the first
+        uint32_t open = 0, closed = 0;  // where it stands, and behind its partner
         bool keyed = false, escaped = false;
     };
 
     bool split_level(const PathNode&, uint32_t begin, uint32_t end, Positions);
+    bool split_plain_positions(const PathNode&, uint32_t begin, uint32_t end, Positions);
+    bool split_plain_keys(const PathNode&, uint32_t begin, uint32_t end, Positions);
+    bool split_with_care(const PathNode&, uint32_t begin, uint32_t end, Positions);
     bool end_part(const PathNode&, const Part&, uint32_t end, Positions, uint32_t ordinal, size_t* next);
-    bool end_keyed(const PathNode&, const Part&, uint32_t end, Positions);
+    const PathNode* keyed_child(const PathNode&, uint32_t key, uint32_t key_end);
     bool take(const PathNode&, const Part&, uint32_t begin, uint32_t end, Positions);
+    bool take_plain(const PathNode&, uint32_t begin, uint32_t end, Positions);
     void take_rest(const PathNode&, uint32_t begin, uint32_t end);
     void write(const PathNode::Target&, uint32_t begin, uint32_t end);
+    bool holds_escape(uint32_t begin, uint32_t end) const;
     bool close_mark(const Mark&, Part*, Positions*, uint32_t end, uint32_t* behind);
     const Mark* mark_at(uint32_t at) const;
     bool may_open(uint32_t at, uint32_t begin, uint32_t settled) const;
@@ -58,6 +64,9 @@ class RecordSplitter {
 
     const DelimitedFormat& format_;
     ByteSet bytes_;
+    bool escapes_separate_;  // or not: what an escape is written with never is a separator, nor a mark
+    std::vector<uint8_t> escape_leads_;  // what they begin with
+    std::vector<uint8_t> plain_levels_;  // separators are single bytes, and nothing hides them
     std::vector<const std::string*> separators_;  // of all levels, keys' ends too
     uint16_t roles_[256];
     bool ends_role_[256];  // a separator may end with it
