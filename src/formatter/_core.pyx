@@ -9,10 +9,11 @@ include "core/native.pxi"          # the engine's C++ names
 include "core/plans.pxi"           # formats and columns, checked, as the engine reads them
 include "core/json_plans.pxi"      # JSON columns, nested ones too, as the engine reads them
 include "core/binary_plans.pxi"    # binary rows, as the engine reads them
-include "core/delimited_plans.pxi" # declared formats, as the engine reads them
+include "core/delimited_plans.pxi"  # declared formats, as the engine reads them
 include "core/held_buffers.pxi"    # bytes-like objects to addresses
 include "core/batches.pxi"         # Arrow arrays and errors on their way out
 include "core/row_predicates.pxi"  # which rows of a batch pass a filter
+include "core/samples.pxi"         # the start of an input, as several dialects read it
 include "core/checksums.pxi"       # of bytes that were compressed
 include "core/ranges.pxi"          # whole inputs, range by range
 include "core/record_arrays.pxi"   # one record per value of an array
