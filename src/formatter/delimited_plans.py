@@ -17,7 +17,7 @@ def columns_of(format: Delimited, decoded: list[pa.Field]) -> list[dict[str, Any
     columns = []
     for field in decoded:
         index = format.schema.get_field_index(field.name)
-        spec = types.column_description(field, schema_index=index, owner="Delimited")
+        spec = types.column_description(field, owner="Delimited", place=index)
         spec["layout"] = types.text_layout(field)
         steps, (begin, end) = format.steps_of(field.name)
         columns.append({"spec": spec, "steps": steps, "range": (begin, OPEN_RANGE if end is None else end)})
