@@ -8,7 +8,6 @@ import pyarrow as pa
 
 from formatter import _core, types
 from formatter.formats import Delimited
-from formatter.formats.checks import ON_ERROR
 
 OPEN_RANGE = (1 << 32) - 1  # ByteRange::open in engine/delimited/delimited_format.hpp
 
@@ -29,9 +28,9 @@ def delimited_plan(
     columns: list[dict[str, Any]],
     output_columns: int,
     filters: list[list[dict[str, Any]]],
-    on_error: str,
-    note_nulled: bool,
+    dialect: dict[str, Any],
 ) -> Any:
+    """`dialect`: of the Csv by which values are read."""
     declared = {
         "record_start": format.record_start,
         "comment": format.comment,
@@ -40,21 +39,4 @@ def delimited_plan(
         "marks": [(mark[0], mark[1], mark in format.kept_marks) for mark in format.marks],
         "escapes": list(format.escapes),
     }
-    values = {  # what CSV calls the same; the rest of its dialect is off
-        "delimiter": b",",
-        "record_end": format.record_end,
-        "quote": None,
-        "escape": None,
-        "comment": None,
-        "trim": False,
-        "header": False,
-        "decimal": format.decimal.encode(),
-        "ragged": 0,
-        "on_error": ON_ERROR.index(on_error),
-        "note_nulled": note_nulled,
-        "nulls": [token.encode() for token in format.nulls],
-        "trues": [token.encode() for token in format.true_values],
-        "falses": [token.encode() for token in format.false_values],
-        "timestamp_formats": [text.encode() for text in format.timestamp_formats],
-    }
-    return _core.delimited_plan(declared, values, columns, output_columns, filters)
+    return _core.delimited_plan(declared, dialect, columns, output_columns, filters)

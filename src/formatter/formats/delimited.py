@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from formatter.errors import OptionError, SchemaError
 from formatter.formats.checks import as_bytes, check_schema
+from formatter.formats.csv import Csv
 
 MAX_SEPARATOR_BYTES = 8
 MAX_LEVELS = 5
@@ -155,6 +156,21 @@ class Delimited:
     def kind(self) -> str:
         """What errors call the format."""
         return self.name
+
+    @property
+    def values_as(self) -> Csv:
+        """The Csv by which values are read: nothing but records and spellings is left of its dialect."""
+        return Csv(
+            self.schema,
+            delimiter="\x1f" if self.record_end != b"\x1f" else "\x1e",
+            record_delimiter=self.record_end,
+            quote=None,
+            nulls=self.nulls,
+            true_values=self.true_values,
+            false_values=self.false_values,
+            decimal=self.decimal,
+            timestamp_formats=self.timestamp_formats,
+        )
 
     def steps_of(self, column: str) -> tuple[list[tuple[bytes, int, bool]], tuple[int, int | None]]:
         """Where `column` stands in a record: (key, position or occurrence, whether to the end) a level, and which bytes."""

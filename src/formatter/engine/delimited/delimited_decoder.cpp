@@ -86,12 +86,12 @@ size_t DelimitedDecoder::index(const uint8_t* data, size_t size, uint64_t row_li
     return at;
 }
 
-void DelimitedDecoder::index_unterminated(const uint8_t* data, size_t size) {
+size_t DelimitedDecoder::index_unterminated(const uint8_t* data, size_t size) {
     if (size >= offsets_most) {
         structural_error(ErrorCode::record_too_long, data, partial_raw_most, here(), 0);
         records_++;
         offset_ += size;
-        return;
+        return size;
     }
     const size_t marked = place_.stream_start ? mark_size(data, size) : 0;
     place_.stream_start = false;
@@ -109,9 +109,10 @@ void DelimitedDecoder::index_unterminated(const uint8_t* data, size_t size) {
     const uint32_t* const end = std::lower_bound(found_.positions, found_.positions + found_.count, uint32_t(size));
     add_record(&window, 0, uint32_t(size), {found_.positions, end});
     offset_ += size;
+    return marked + size;
 }
 
-bool DelimitedDecoder::is_record(const Window& window, uint32_t begin, uint32_t end) const {
+bool DelimitedDecoder::holds_record(const Window& window, uint32_t begin, uint32_t end) const {
     const uint8_t* at = window.data + begin;
     while (begin < end && (*at == '\r' || *at == '\n')) begin++, at++;
     if (begin == end) return false;
@@ -122,12 +123,12 @@ bool DelimitedDecoder::is_record(const Window& window, uint32_t begin, uint32_t 
 bool DelimitedDecoder::add_record(Window* window, uint32_t begin, uint32_t record_end,
                                   RecordSplitter::Positions positions) {
     const uint32_t end = uint32_t(begin + without_carriage_return(*format_, window->data + begin, record_end - begin));
-    if (!is_record(*window, begin, end)) {
+    if (!holds_record(*window, begin, end)) {
         window->stops = nullptr;
         return false;
     }
-    const auto refuse = [&](ErrorCode code) {
-        structural_error(code, window->data + begin, end - begin, here(), 0);
+    const auto refuse = [&](ErrorCode code, uint32_t opened = 0) {
+        structural_error(code, window->data + begin, end - begin, here(), 0, opened);
         window->stops = nullptr;
         records_++;
         return true;
@@ -147,7 +148,7 @@ bool DelimitedDecoder::add_record(Window* window, uint32_t begin, uint32_t recor
     std::fill(stops, stops + last_stop_, record_end + 1);
     stops[last_stop_] = record_end;
     if (!splitter_.split(window->data, begin + uint32_t(start.size()), end, positions, stops))
-        return refuse(ErrorCode::unterminated_quote);
+        return refuse(ErrorCode::unterminated_quote, splitter_.unclosed() - begin);
     if (splitter_.escaped().empty()) {
         block_.add_rows(1);
         window->stops += last_stop_ + 1;

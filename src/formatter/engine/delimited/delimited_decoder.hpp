@@ -20,7 +20,7 @@ class DelimitedDecoder : public CsvDecoder {
     explicit DelimitedDecoder(std::shared_ptr<const DelimitedFormat> format);
 
     size_t index(const uint8_t* data, size_t size, uint64_t row_limit) override;
-    void index_unterminated(const uint8_t* data, size_t size) override;
+    size_t index_unterminated(const uint8_t* data, size_t size) override;
 
   private:
     struct Window {  // bytes whose positions are known
@@ -38,7 +38,7 @@ class DelimitedDecoder : public CsvDecoder {
     void find_positions(const uint8_t* data, size_t size);
     bool add_record(Window*, uint32_t begin, uint32_t record_end, RecordSplitter::Positions);
     void add_resolved(const Window&, uint32_t begin, uint32_t record_end, const uint32_t* stops);
-    bool is_record(const Window&, uint32_t begin, uint32_t end) const;
+    bool holds_record(const Window&, uint32_t begin, uint32_t end) const;
     void end_block(uint64_t bytes) override;
     bool is_absent(const Segment&, const uint32_t* stops, const uint8_t* field) const override;
     PlacePosition value_position(const RowBlock::Location&, const uint8_t* field, size_t column,
