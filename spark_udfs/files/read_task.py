@@ -6,6 +6,7 @@ nothing else: where parts begin, which columns and filters, is decided.
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ from formatter.row_choice import BatchFilter
 from formatter.splits import Part, SplitReader
 from spark_udfs.files.file_listing import Storage
 from spark_udfs.files.open_files import opened
+from spark_udfs.files.task_rows import projected_bytes
 from spark_udfs.options.reading import Reading
 from spark_udfs.tasks.counted_task import CountedTask
 from spark_udfs.tasks.metrics import Reports
@@ -38,6 +40,38 @@ class FilePart:
     header: bytes
     partition: tuple[Any, ...]
     filters: int
+    file_size: int
+    modified_ns: int | None
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """As Spark's own readers describe a file in `_metadata`."""
+        name = self.path.rpartition("/")[2]
+        changed = None if self.modified_ns is None else self.modified_ns // 1000
+        return {
+            "file_path": self.path, "file_name": name, "file_size": self.file_size, "file_block_start": self.part.begin,
+            "file_block_length": self.size, "file_modification_time": changed,
+        }  # fmt: skip
+
+
+FILE_TYPE = pa.struct(
+    [("file_path", pa.string()), ("file_name", pa.string()), ("file_size", pa.int64()), ("file_block_start", pa.int64()),
+     ("file_block_length", pa.int64()), ("file_modification_time", pa.timestamp("us", "UTC"))]
+)  # fmt: skip
+
+
+class Groups:
+    """Groups of file parts, one a task, each packed by itself: all of them go to every task, and it unpacks its own."""
+
+    def __init__(self, groups: Sequence[Sequence[FilePart]]) -> None:
+        self._packed = [pickle.dumps(tuple(group)) for group in groups]
+        self.size_bytes = sum(part.size for group in groups for part in group)
+
+    def __len__(self) -> int:
+        return len(self._packed)
+
+    def __getitem__(self, number: int) -> tuple[FilePart, ...]:
+        return pickle.loads(self._packed[number])  # type: ignore[no-any-return]
 
 
 class ReadTask(CountedTask):
@@ -50,8 +84,9 @@ class ReadTask(CountedTask):
         folders: pa.Schema,
         filters: Sequence[list[list[Any]]],
         storage: Storage,
-        groups: Sequence[Sequence[FilePart]],
+        groups: Groups,
         reports: Reports | None = None,
+        file_column: str | None = None,
     ) -> None:
         self.reading = reading
         self.names = list(names)
@@ -60,11 +95,14 @@ class ReadTask(CountedTask):
         self.storage = storage
         self.groups = groups
         self.reports = reports
+        self.file_column = file_column
         self.task_count = len(groups)
         self.format = reading.format_with(plain_schema(reading.format.schema))
         fields = {field.name: field for field in (*self.format.schema, *folders)}
         if reading.corrupt is not None:
             fields[reading.corrupt] = pa.field(reading.corrupt, pa.string())
+        if file_column is not None:
+            fields[file_column] = pa.field(file_column, FILE_TYPE)
         self._parsed = [name for name in self.names if name in self.format.schema.names]
         self._columns = SparkColumns.of(pa.schema([fields[name] for name in self.names]))
         self.schema = self._columns.struct
@@ -90,6 +128,13 @@ class ReadTask(CountedTask):
             self.format, columns=columns, filters=filters_there, on_error=on_error, raw_column=raw_column,
             header_by_position=self.reading.header_by_position,
         )  # fmt: skip
+
+    @property
+    def size_bytes(self) -> int:
+        """What Spark is to plan with: what is read of the files, as far as it is of the columns that leave."""
+        known = pa.schema([*self.format.schema, *self.folders])
+        leaving = pa.schema([known.field(name) for name in self.names if name in known.names])
+        return projected_bytes(self.groups.size_bytes, leaving, known)
 
     def run(self) -> ReadRun:
         return ReadRun(self)
@@ -130,6 +175,8 @@ class ReadTask(CountedTask):
             beside = {name: pa.scalar(value, self.folders.field(name).type) for name, value in constants}
             if self.reading.corrupt is not None and self.reading.corrupt not in rows.schema.names:
                 beside[self.reading.corrupt] = pa.scalar(None, pa.string())
+            if self.file_column is not None:
+                beside[self.file_column] = pa.scalar(part.described, FILE_TYPE)
             arrays = [
                 pa.repeat(beside[name], rows.num_rows) if name in beside else rows.column(name) for name in self.names
             ]

@@ -20,12 +20,15 @@ import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.MapInArrow;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.catalyst.plans.logical.Statistics;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.types.*;
 import org.apache.spark.unsafe.types.UTF8String;
+import scala.Option;
 import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
+import scala.math.BigInt;
 import scala.runtime.AbstractFunction1;
 
 public class FormatterPushdown extends Rule {
@@ -82,6 +85,38 @@ public class FormatterPushdown extends Rule {
     }
 
     static Seq seq(List values) { return CollectionConverters.asScala(values).toSeq(); }
+
+    // As Spark guesses it where it knows no values.
+    static long rowBytes(List attributes) {
+        long bytes = 8;
+        for (int i = 0; i < attributes.size(); i++) bytes += ((Attribute) attributes.get(i)).dataType().defaultSize();
+        return bytes;
+    }
+
+    // A function that yields less of its input than it was written to is planned with as so much smaller. Spark's own takes
+    // any function's output to be as large as its input, and a projection above it to be smaller.
+    public static class Narrowed extends MapInArrow {
+        final Long narrow, wide;
+
+        public Narrowed(Expression function, Seq output, LogicalPlan child, boolean isBarrier, Option profile, Long narrow,
+            Long wide) {
+            super(function, output, child, isBarrier, profile);
+            this.narrow = narrow;
+            this.wide = wide;
+        }
+
+        public Statistics stats() {
+            Statistics whole = super.stats();
+            BigInt bytes = whole.sizeInBytes().$times(BigInt.apply(narrow.longValue())).$div(BigInt.apply(wide.longValue()));
+            return whole.copy(bytes.max(BigInt.apply(1)), whole.rowCount(), whole.attributeStats(), whole.isRuntime());
+        }
+
+        public Seq otherCopyArgs() { return seq(Arrays.asList(new Object[] {narrow, wide})); }
+
+        public MapInArrow withNewChildInternal(LogicalPlan child) {
+            return new Narrowed(functionExpr(), output(), child, isBarrier(), profile(), narrow, wide);
+        }
+    }
 
     static class Narrowing extends AbstractFunction1 {
         final MapInArrow map;
@@ -198,7 +233,8 @@ public class FormatterPushdown extends Rule {
             LogicalPlan child = inputs == udf.children() ? map.child() : new Project(inputs, map.child());
             PythonUDF replacement = new PythonUDF(udf.name() + note, narrowed, new StructType(array), inputs,
                 udf.evalType(), udf.udfDeterministic(), udf.resultId());
-            return new MapInArrow(replacement, seq(attributes), child, map.isBarrier(), map.profile());
+            return new Narrowed(replacement, seq(attributes), child, map.isBarrier(), map.profile(),
+                Long.valueOf(rowBytes(attributes)), Long.valueOf(rowBytes(output)));
         }
 
         // Of a function whose first input is all it reads: that, and those that are to come out again by their names.

@@ -104,7 +104,9 @@ class NarrowedRead(ReadTask):
     """Reads fewer columns, and of fewer files where the filters say enough of the folders."""
 
     def __init__(self, task: ReadTask, names: Sequence[str], clauses: Clauses) -> None:
-        super().__init__(task.reading, names, task.folders, task.filters, task.storage, task.groups, task.reports)
+        super().__init__(
+            task.reading, names, task.folders, task.filters, task.storage, task.groups, task.reports, task.file_column
+        )
         self._of_folders = FolderFilter(normalized(clauses), task.folders)
 
     def parts(self, batches: Iterable[pa.RecordBatch]) -> Iterator[FilePart]:
