@@ -109,7 +109,7 @@ def read_task(
     """The files behind `path`, or those given, as groups of parts, one a task. Without a session this process looks for where
     parts begin by itself."""
     if files is None:
-        files = list_files(path, storage=storage, base_path=base_path, may_be_empty=True)
+        files = list_files(path, storage=storage, base_path=base_path or reading.base_path, may_be_empty=True)
     if reading.name_glob is not None:
         files = [file for file in files if fnmatch.fnmatchcase(posixpath.basename(file.path), reading.name_glob)]
     has_folders = any(file.partition for file in files)
@@ -127,6 +127,8 @@ def read_task(
         if file_column in (*reading.names, *partitioning.schema.names):
             raise fm.SchemaError(f"spark: there is a column {file_column!r} already; give another name in file_column=")
         names.append(file_column)
+    if not names:
+        raise fm.SchemaError("spark: no columns are asked for; name at least one in `columns`")
     of_folders = FolderFilter(clauses, partitioning.schema)
     kept = [
         (file, values, left)

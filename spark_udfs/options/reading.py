@@ -28,6 +28,7 @@ from spark_udfs.options.option_rules import (
     proper_name,
     spelled,
 )
+from spark_udfs.options.spark_texts import SparkTexts
 from spark_udfs.types.arrow_schema import arrow_schema
 from spark_udfs.types.spark_schemas import as_spark_reads_json
 
@@ -59,6 +60,9 @@ class Reading:
     use_folders: bool = True
     searches_folders: bool = True  # else those that are no k=v are left alone where there is no k=v
     from_options: bool = False
+    base_path: str | None = None
+    texts: SparkTexts | None = None  # what those of csv mean
+    documents: bool = False  # a file of JSON is one document, or an array of them, over any lines
     zone_open: bool = False  # no option says of which zone times without an offset are
     lines: tuple[Line, ...] = ()
 
@@ -168,6 +172,8 @@ def format_from_options(kind: str, schema: pa.Schema | StructType | str, options
             rule(draft, option, draft.given[option])
         elif option == "escape":
             no_escape(draft)
+    if kind == "csv":
+        draft.reading["texts"] = SparkTexts(draft.given.get("nullValue", ""), draft.given.get("emptyValue", ""))
     mode = draft.given.get("mode", "PERMISSIVE").upper()
     if mode not in MODES:
         raise draft.refused("mode", "it is PERMISSIVE, DROPMALFORMED or FAILFAST")

@@ -1,0 +1,46 @@
+"""What texts mean where Spark's csv reader has read them: quotes do not keep a null from being one.
+
+In: rows of text columns as formatter parses them, where only what is not quoted may be null. Out: the same rows, where what is
+written as null is null also in quotes, and an empty text in quotes is what the option emptyValue says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import types
+
+
+def is_text(type_: pa.DataType) -> bool:
+    return bool(types.is_string(type_) or types.is_large_string(type_))
+
+
+@dataclass(frozen=True)
+class SparkTexts:
+    null: str = ""
+    empty: str = ""
+
+    def meant(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        columns = [self._column(column) if is_text(column.type) else column for column in rows.columns]
+        changed = any(new is not old for new, old in zip(columns, rows.columns, strict=True))
+        return pa.RecordBatch.from_arrays(columns, schema=rows.schema) if changed else rows
+
+    def _column(self, column: pa.Array) -> pa.Array:
+        if empty_count(column) > column.null_count:
+            column = pc.if_else(pc.equal(column, ""), pa.scalar(self.empty or None, column.type), column)
+        if self.null:
+            column = pc.if_else(pc.equal(column, self.null), pa.scalar(None, column.type), column)
+        return column
+
+
+def empty_count(column: pa.Array) -> int:
+    """How many values have no bytes, nulls among them."""
+    _, offsets, _ = column.buffers()
+    if not len(column):
+        return 0
+    width = np.int64 if types.is_large_string(column.type) else np.int32
+    bounds = np.frombuffer(offsets, width)[column.offset : column.offset + len(column) + 1]
+    return len(column) - int(np.count_nonzero(bounds[1:] != bounds[:-1]))
