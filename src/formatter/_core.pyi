@@ -121,6 +121,29 @@ class RowPredicate:
     def __init__(self, filters: list[Any], types: list[int]) -> None: ...
     def passing(self, capsule: object) -> tuple[int, bytes]: ...
 
+# ---- samples.pxi
+class Reading:
+    def __init__(
+        self,
+        delimiter: bytes,
+        record_end: bytes,
+        quote: bytes | None,
+        escape: bytes | None,
+        comment: bytes | None,
+        sticky: bool,
+        newlines_in_quotes: bool,
+    ) -> None: ...
+    def tally_dialect(self, sample: bytes, whole: bool, records_most: int) -> dict[str, Any]: ...
+    def records(
+        self, sample: bytes, whole: bool, begin: int, count: int
+    ) -> list[tuple[int, int, int, bool, list[tuple[bytes, int, bool]]]]: ...
+    def tally_columns(
+        self, sample: bytes, whole: bool, begin: int, records_most: int, width: int, header: bytes
+    ) -> tuple[dict[str, Any], list[dict[str, Any]]]: ...
+
+def null_markers() -> list[str]: ...
+def look(content: bytes, quoted: bool = False) -> int: ...
+
 # ---- ranges.pxi
 class RangeReader:
     def __init__(self, plan: Plan, threads: int, max_rows: int, max_batch_bytes: int) -> None: ...

@@ -12,6 +12,7 @@ include "core/binary_plans.pxi"    # binary rows, as the engine reads them
 include "core/held_buffers.pxi"    # bytes-like objects to addresses
 include "core/batches.pxi"         # Arrow arrays and errors on their way out
 include "core/row_predicates.pxi"  # which rows of a batch pass a filter
+include "core/samples.pxi"         # the start of an input, as several dialects read it
 include "core/checksums.pxi"       # of bytes that were compressed
 include "core/ranges.pxi"          # whole inputs, range by range
 include "core/record_arrays.pxi"   # one record per value of an array

@@ -28,3 +28,45 @@ def test_every_make_target_a_document_names_exists(document):
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     named = set(re.findall(r"(?:`|^)(?:[A-Z_]+=\S+ )?make ([a-z-]+)", (ROOT / document).read_text(), re.MULTILINE))
     assert named - targets == set()
+
+
+ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text()
+PACKAGE = ROOT / "src" / "formatter"
+ROOMS = sorted(
+    {path.relative_to(PACKAGE / "engine").parts[0] for path in (PACKAGE / "engine").rglob("*.?pp")} | {"kernels"}
+)
+
+
+def stems(room):
+    folder = PACKAGE / "kernels" if room == "kernels" else PACKAGE / "engine" / room
+    return {path.name.split(".")[0] for path in folder.glob("*.?pp")}
+
+
+def drawn(room):
+    """The lines of the picture of a room: from its name at a line's start to the next one's, or the picture's end."""
+    return re.search(rf"^{room}/  .*?(?=^\S)", ARCHITECTURE, re.MULTILINE | re.DOTALL)[0]
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_file_of_a_native_room_stands_in_its_picture_and_nothing_else(room):
+    names = set(re.findall(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*", drawn(room)))
+    per_cpu = {name for name in stems(room) if name.startswith("kernel_")}
+    assert stems(room) - names - per_cpu == set()
+    everywhere = set().union(*map(stems, ROOMS))
+    gone = {name for name in names if "_" in name and name not in everywhere} - {"kernel_"}
+    assert gone == set()
+
+
+STEPS = re.findall(r"^\| (`[^|]*?\.(?:py|pxi|cpp)` `[^|]+?`[^|]*) \|", ARCHITECTURE, re.MULTILINE)
+
+
+def test_every_function_of_a_walk_stands_in_the_file_named_with_it():
+    pairs = [pair for step in STEPS for pair in re.findall(r"`([\w/]+\.(?:py|pxi|cpp))` `([\w:.]+)`", step)]
+    assert len(pairs) > 15
+    lacking = []
+    for name, function in pairs:
+        source = next(path for place in PLACES if (path := ROOT / place / name).exists()).read_text()
+        last = re.split(r"::|\.", function)[-1]
+        if not re.search(rf"(def |class |::|^\w+ ){last}\b", source, re.MULTILINE):
+            lacking.append((name, function))
+    assert lacking == []

@@ -55,11 +55,11 @@ DOUBTS = [
     ("zip,n\n00501,1\n12345,2\n", {"zip": "string", "n": "int64"}, ["zip", "00501", "zeros"]),
     ("a,b\n1, 2\n3, 4\n", {"a": "int64", "b": "int64"}, ["'b'", "trim=True"]),
     ("# note\na,b\n1,2\n3,4\n", {"a": "int64", "b": "int64"}, ["# note", "comments"]),
-    ("a,b,c\n1,2,3\n4,5\n6,7,8\n", {"a": "int64", "b": "int64", "c": "int64"}, ["record 2 with 2", "ragged='pad'"]),
-    ("a,b\n1,2\n4,5,6\n6,7\n", {"a": "int64", "b": "int64"}, ["record 2 with 3", "ragged='truncate'"]),
+    ("a,b,c\n1,2,3\n4,5\n6,7,8\n", {"a": "int64", "b": "int64", "c": "int64"}, ["record 1 with 2", "ragged='pad'"]),
+    ("a,b\n1,2\n4,5,6\n6,7\n", {"a": "int64", "b": "int64"}, ["record 1 with 3", "ragged='truncate'"]),
     (",x,x\n0,1,2\n1,2,3\n", {"": "int64", "x": "int64"}, ["2 columns are named 'x'"]),
     ("n,s\nNA,NA\n1,x\n", {"n": "int64", "s": "string"}, ["'NA' is null in column 'n'", "'s'"]),
-    ('a,b\n1,5 "in\n2,6"\n3,x\n', {"a": "int64", "b": "string"}, ["quote=None", "byte 6"]),
+    ('a,b\n1,5 "in\n2,6"\n3,x\n', {"a": "int64", "b": "string"}, ["quote=None", "byte 8"]),
     ("a,b\n1,\n2,\n", {"a": "int64", "b": "string"}, ["'b'", "no value"]),
     ("a,b\nx,y\n", {"a": "string", "b": "string"}, ["['a', 'b']", "header"]),
     ("1,2\n", {"f0": "int64", "f1": "int64"}, ["one record only"]),
@@ -123,8 +123,13 @@ def test_arguments_are_checked():
     for options in ({"kind": "xml"}, {"rows": 0}, {"rows": True}):
         with pytest.raises(fm.OptionError):
             fm.infer(b"a,b\n1,2\n", **options)
-    with pytest.raises(fm.FormatError, match="empty"):
-        fm.infer(b" \n")
+
+
+@pytest.mark.parametrize("data", [b"", b"\n", b"\r\n\r\n", b"\xef\xbb\xbf"])
+def test_an_empty_input_has_no_columns_and_reads_as_no_records(data):
+    format, doubts = inferred(data)
+    assert (len(format.schema), doubts) == (0, "")
+    assert fm.read(data, format).shape == (0, 0)
 
 
 @pytest.mark.parametrize("data", [b'{"a": 1, "b": [1, 2]}\n{"a": 2, "b": []}\n', b'[\n {"a": 1},\n {"a": 2}\n]'])

@@ -187,7 +187,7 @@ def test_a_translated_pattern_reads_what_java_reads(spark, tmp_path):
 
 WITH_CORRUPT = pa.schema([("a", pa.int32()), ("_corrupt_record", pa.string())])
 CONFLICTS = {
-    "schema= is needed": {"format": "csv"},
+    "schema= is needed": {"format": "csv", "options": {"sep": ";"}},
     "give one": {"format": "csv", "schema": SCHEMA, "options": {"mode": "FAILFAST"}, "on_error": "skip"},
     "an fm format has its own": {"format": fm.Csv(SCHEMA), "options": {"header": True}},
     "format is fm.Csv": {"format": 7},

@@ -25,12 +25,12 @@ def check_on_error(on_error: str) -> None:
         raise OptionError(f"on_error: expected one of {', '.join(ON_ERROR)}, found {on_error!r}")
 
 
-def check_schema(schema: object, owner: str) -> None:
+def check_schema(schema: object, owner: str, *, least_columns: int = 1) -> None:
     if not isinstance(schema, pa.Schema):
         raise SchemaError(
             f"{owner}: schema: expected a pyarrow.Schema, found {type(schema).__name__}; use pa.schema([...])"
         )
-    if len(schema) == 0:
+    if len(schema) < least_columns:
         raise SchemaError(f"{owner}: schema: expected at least one column, found none")
     names = schema.names
     if len(set(names)) != len(names):

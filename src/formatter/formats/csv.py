@@ -110,7 +110,7 @@ class Csv:
         self._check()
 
     def _check(self) -> None:
-        check_schema(self.schema, "Csv")
+        check_schema(self.schema, "Csv", least_columns=0)
         special: dict[int, str] = {}
         for name in ("delimiter", "record_delimiter"):
             separator = as_bytes(getattr(self, name), name)

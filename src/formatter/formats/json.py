@@ -66,7 +66,7 @@ class Json:
         records: Literal["lines", "array", "concatenated"] = "lines",
         surrogates: Literal["error", "replace"] = "error",
     ) -> None:
-        check_schema(schema, "Json")
+        check_schema(schema, "Json", least_columns=0)
         object.__setattr__(self, "schema", schema)
         object.__setattr__(self, "paths", _checked_paths(paths, schema))
         for name, value, allowed in (

@@ -7,15 +7,14 @@ from __future__ import annotations
 import re
 import warnings
 from codecs import BOM_UTF8
-from typing import Any
 
 from formatter.errors import FormatError, OptionError
 from formatter.formats import Csv, Json
 from formatter.inference.csv import infer_csv
 from formatter.inference.json import infer_json
-from formatter.sources import Source, inputs
+from formatter.inference.sample import decoded, take_bytes
+from formatter.sources import Source
 
-SAMPLE_BYTES = 4 << 20
 _OBJECT = re.compile(rb"[\[\s]*\{\s*(\"[^\"\n]*\"\s*:|\})")
 
 
@@ -61,21 +60,17 @@ def infer(source: Source, kind: str = "csv", *, rows: int = 10_000, codec: str |
         raise OptionError(f"infer: kind: expected 'csv' or 'json', found {kind!r}")
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
         raise OptionError(f"infer: rows: expected a whole number from 1, found {rows!r}")
-    sample, whole = _sample(source, codec)
-    if not sample.strip():
-        raise FormatError("infer: expected some records, found an empty input", code="invalid")
-    format, doubts = infer_json(sample, whole, rows) if kind == "json" else infer_csv(sample, whole, rows)
-    if kind == "csv" and _OBJECT.match(sample.removeprefix(BOM_UTF8)):
-        doubts.insert(0, "the first record looks like a JSON object; kind='json' reads those")
+    data, whole = take_bytes(source, codec)
+    format: Csv | Json
+    if kind == "json":
+        if not data.strip():
+            raise FormatError("infer: expected some records, found an empty input", code="invalid")
+        format, doubts = infer_json(data, whole, rows)
+    else:
+        inferred = infer_csv(decoded(data, whole), rows)
+        format, doubts = inferred.format, inferred.doubts
+        if _OBJECT.match(data.removeprefix(BOM_UTF8)):
+            doubts.insert(0, "the first record looks like a JSON object; kind='json' reads those")
     if doubts:
         warnings.warn(f"infer: {'; '.join(doubts)}", InferenceWarning, stacklevel=2)
     return format
-
-
-def _sample(source: Source, codec: str | None) -> tuple[bytes, bool]:
-    first = next(iter(inputs(source, codec)))
-    if first.contiguous:
-        data: Any = first.data  # type: ignore[attr-defined]
-        return bytes(data[:SAMPLE_BYTES]), len(data) <= SAMPLE_BYTES
-    window, whole = next(first.windows(SAMPLE_BYTES))
-    return bytes(window), whole

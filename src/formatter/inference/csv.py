@@ -1,289 +1,271 @@
-"""A Csv format from a sample: encoding, delimiter, header, types. In: the start of an input. Out: a Csv, and doubts.
+"""A Csv format from a sample: dialect, header, types. In: the start of an input. Out: a Csv, what decided it, and doubts.
 
-Types are proven on the sample by the same parser that will read the rest, never guessed from looks alone.
+First the readings compete on the sample's head (readings.py); the best one shows where the table stands and what names its
+columns (table.py); one pass over the sample counts what stands in each column and what went astray (counting.py); that
+decides the types (columns.py). The format is then proven on the sample by the parser that will read the rest.
 """
 
 from __future__ import annotations
 
-import codecs
-import csv as python_csv
-import io
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
 
-from formatter.errors import FormatError, shorten
+from formatter.errors import FormatError, SchemaError
 from formatter.formats import Csv
+from formatter.inference.columns import TEXT, Column, Found, find_types
+from formatter.inference.counting import Counted, count_table
+from formatter.inference.dialect import CSV_OPTIONS, Dialect
+from formatter.inference.readings import Reading, find_readings
+from formatter.inference.sample import Sample
+from formatter.inference.table import Table, find_table
 from formatter.readers import read
-from formatter.values import parse_values
 
-DELIMITERS = (",", "\t", ";", "|", ":")
-NULL_MARKERS = ("", "NULL", "null", "NA", "N/A", "NaN", "nan", "None", "\\N", "-")
-INTEGERS = (pa.int64(), pa.uint64(), pa.decimal128(38, 0))
-TYPES = (pa.float64(), pa.date32(), pa.timestamp("us"), pa.timestamp("ns"))
-SPELLINGS = (("true", "false"), ("True", "False"), ("TRUE", "FALSE"))
-_INTEGER = re.compile(r"[+-]?\d+\Z")
-_PADDED = re.compile(r"[+-]?0\d")
-_COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+\Z")
-_ZONE = re.compile(r"(Z|[+-]\d\d(:?\d\d)?)\Z")
-
-Row = list[str]
+CLOSE_SCORES = 0.7  # a second reading with this share of the best one's score is a doubt
+CLOSE_TO_SINGLE = 0.35  # and this, where the best one sees no delimiter
+UNNAMEABLE = "\0\ufffd"  # in no column's name: Arrow's C interface ends at the one, the other stands for bad bytes
+ROUNDS_MOST = 3  # of making columns text that the proof refuses
+_BLANKS = re.compile(rb"(?<=\S)(?: {2,}|\t+)(?=\S)")
 
 
 @dataclass
-class Found:
-    """What the values of a column are, and how they are written."""
+class Inferred:
+    """A format, and what it rests on."""
 
-    type: pa.DataType
-    nulls: frozenset[str] = frozenset()
-    spelling: tuple[str, str] | None = None
-    comma: bool = False
-    spaced: bool = False
-    doubt: str = ""
+    format: Csv
+    dialect: Dialect
+    doubts: list[str]
+    columns: list[tuple[Column, Found]] = field(default_factory=list)
+    table: Table | None = None
+    counted: Counted | None = None
 
 
-def infer_csv(sample: bytes, whole: bool, rows: int) -> tuple[Csv, list[str]]:
-    """The format, and what was unsure. `whole`: the sample is all there is."""
-    doubts: list[str] = []
-    encoding = _encoding(sample, whole, doubts)
-    text = sample.removeprefix(codecs.BOM_UTF8).decode(encoding, "replace")  # the mark of UTF-16 goes by itself
-    delimiter, table = _delimiter_and_rows(text, rows, whole, doubts)
-    comment = "#" if table[0][0].startswith("#") and not all(row[0].startswith("#") for row in table) else None
-    if comment:
-        kept = [row for row in table if not row[0].startswith("#")]
-        doubts.append(f"{len(table) - len(kept)} records begin with '#', like {table[0][0]!r}: taken as comments")
-        table = kept
-    ragged, table = _even(table, doubts)
-    width = len(table[0])
-    body_types = [_column([row[i] for row in table[1:]]) for i in range(width)]
-    header = _looks_like_header(table, body_types, doubts)
-    body = table[1:] if header else table
-    found = body_types if header else [_column([row[i] for row in table]) for i in range(width)]
-    names = table[0] if header else [f"f{i}" for i in range(width)]
-    if any(f.comma for f in found) and any(f.type == pa.float64() and not f.comma for f in found):
-        doubts.append("some columns have a decimal comma, others a decimal point: those with the comma taken as string")
-        found = [Found(pa.string()) if f.comma else f for f in found]
-    _name_doubts(names, found, body, doubts)
-    trim = any(f.spaced for f in found)
-    columns = {
-        (name.strip(" \t") if trim else name): f.type for name, f in reversed(list(zip(names, found, strict=True)))
-    }
-    for name, count in Counter(names).items():
-        if count > 1:
+def infer_csv(sample: Sample, rows: int) -> Inferred:
+    """The format for the sample's input, from its first `rows` records."""
+    dialect = Dialect()
+    if "errors" not in CSV_OPTIONS and (sample.errors != "strict" or sample.encoding == "cp1252"):
+        sample.encoding = sample.charset = "latin-1"
+    dialect.decide("encoding", sample.encoding, sample.why)
+    if sample.errors != "strict":
+        dialect.decide("errors", sample.errors, sample.why)
+    if not sample.data.strip(b" \t\r\n"):
+        if sample.data.strip(b"\r\n"):
+            dialect.decide("skip_lines", len(sample.data.splitlines()), "its lines are blank")
+        return Inferred(dialect.csv(pa.schema([])), dialect, [])
+    doubts = list(sample.doubts)
+    readings = find_readings(sample.data, sample.whole)
+    doubts += _delimiter_doubts(sample, readings)
+    table = find_table(sample.data, sample.whole, readings[0], sample.charset)
+    counted = count_table(sample, readings, table, rows)
+    table = counted.table
+    if any(mark in name for name in table.names for mark in UNNAMEABLE):
+        table.by_position()
+    doubts += table.doubts + counted.doubts
+    columns = [Column(tally, sample.data, sample.charset) for tally in counted.columns]
+    found, unsure = find_types(columns)
+    _decide_separators(dialect, readings[0], counted)
+    _decide_records(dialect, table, counted, sample)
+    names = _decide_names(dialect, table, counted, found, doubts)
+    _decide_values(dialect, found)
+    if not dialect.has("trim") and (spaced := counted.tally["quotes"]["spaced"]):
+        dialect.decide("trim", True, f"blanks stand outside the quotes of {spaced} fields")
+        doubts.append(f"blanks stand outside the quotes of {spaced} fields: trim=True")
+    doubts += [f"column {name!r}: {doubt}" for name, f in zip(names, found, strict=True) for doubt in f.doubts] + unsure
+    doubts += _null_doubts(names, columns, found)
+    kept = _kept_columns(names, table, found)
+    format = dialect.csv(pa.schema([(names[i], found[i].type) for i in kept]))
+    if dialect.decisions.keys() <= CSV_OPTIONS and isinstance(format.header, bool) and table.header_lines < 2:
+        format = _proven(format, sample, counted, doubts)
+    return Inferred(format, dialect, doubts, [(columns[i], found[i]) for i in kept], table, counted)
+
+
+def _delimiter_doubts(sample: Sample, readings: list[Reading]) -> list[str]:
+    best = readings[0]
+    close = CLOSE_SCORES if best.width > 1 else CLOSE_TO_SINGLE
+    rivals = [r for r in readings[1:] if r.score >= close * best.score and r.width > 1]
+    if best.width <= 1:
+        lines = [line for line in sample.data[:16384].splitlines()[:50] if line.strip()][:-1]
+        aligned = Counter(len(_BLANKS.findall(line)) for line in lines)
+        if lines and (most := aligned.most_common(1)[0])[0] > 0 and most[1] * 10 >= len(lines) * 8:
+            return [
+                f"{most[0] + 1} columns seem to be set apart by several blanks, which is no delimiter: one column of text"
+            ]
+    if not rivals:
+        return []
+    taken = (
+        f"delimiter {_shown(best)} gives {best.width} fields" if best.width > 1 else "no delimiter was taken: one field"
+    )
+    others = ", ".join(f"{_shown(r)} gives {r.width}" for r in rivals)
+    return [f"{taken}, but {others}" + ("; took the first" if best.width > 1 else "")]
+
+
+def _shown(reading: Reading) -> str:
+    return repr(reading.separators.delimiter.decode("latin-1"))
+
+
+def _decide_separators(dialect: Dialect, reading: Reading, counted: Counted) -> None:
+    separators, tally = counted.separators, reading.tally
+    if counted.width > 1:
+        why = f"{tally['table_records']} of the first {tally['records']} records have {reading.width} fields with it"
+        dialect.decide("delimiter", separators.delimiter, why)
+    else:
+        dialect.decide("delimiter", separators.delimiter, "no delimiter makes records alike: one field each")
+    if separators.record_end != b"\n":
+        dialect.decide("record_delimiter", separators.record_end, "lines end with it")
+    quotes = counted.tally["quotes"]
+    if separators.quote is None:
+        dialect.decide("quote", None, counted.why_quotes)
+    elif quotes["quoted"]:
+        dialect.decide("quote", separators.quote, f"{quotes['quoted']} fields stand in it")
+    if separators.escape is not None:
+        dialect.decide(
+            "escape", separators.escape, f"it stands before {quotes['escaped']} quotes or separators in fields"
+        )
+    if counted.quote_rule != "strict":
+        dialect.decide("quotes", counted.quote_rule, counted.why_quotes)
+    if not separators.newlines_in_quotes:
+        dialect.decide("newlines_in_quotes", False, "more records have the table's width so")
+    if separators.comment is not None and counted.comments:
+        dialect.decide(
+            "comment", separators.comment, f"{counted.comments} lines begin with it and are unlike the records"
+        )
+
+
+def _decide_records(dialect: Dialect, table: Table, counted: Counted, sample: Sample) -> None:
+    if counted.ragged != "error":
+        dialect.decide("ragged", counted.ragged, counted.why_ragged)
+    skipped = sample.data[: table.first_line]
+    if not _is_passed_over(skipped, counted):
+        lines = skipped.count(counted.separators.record_end)
+        dialect.decide(
+            "skip_lines", lines, f"{lines} lines stand before the {'header' if table.header_lines else 'table'}"
+        )
+    if counted.footer:
+        dialect.decide("skip_footer", counted.footer, counted.why_footer)
+    if counted.tally["repeats"]:
+        dialect.decide("repeated_headers", True, f"{counted.tally['repeats']} more lines repeat the header")
+
+
+def _is_passed_over(skipped: bytes, counted: Counted) -> bool:
+    """Whether the format passes over these lines by itself: blank ones and comments."""
+    comment = counted.separators.comment
+    lines = skipped.split(counted.separators.record_end)
+    return all(not line.rstrip(b"\r") or (comment is not None and line.startswith(comment)) for line in lines)
+
+
+def _decide_names(dialect: Dialect, table: Table, counted: Counted, found: list[Found], doubts: list[str]) -> list[str]:
+    """The columns' names as the format will know them."""
+    names = list(table.names)
+    trim = any(f.spaced for f in found) or counted.tally["quotes"]["spaced"]
+    stripped = [name.strip(" \t") for name in names]
+    if table.header_lines == 1:
+        dialect.decide("header", True, table.why)
+    elif table.header_lines:
+        dialect.decide("header", tuple(range(table.header_lines)), table.why)
+    else:
+        dialect.decide("header", False, table.why)
+    if trim or not table.header_lines:
+        names = stripped
+    elif stripped != names and "trim_names" in CSV_OPTIONS:
+        dialect.decide(
+            "trim_names", True, f"names have blanks around, like {next(n for n in names if n != n.strip())!r}"
+        )
+        names = stripped
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated and ("unique_names" in CSV_OPTIONS or not table.header_lines):
+        told = f"{Counter(names)[repeated[0]]} columns are named {repeated[0]!r}: names made unique"
+        if table.header_lines:
+            dialect.decide("unique_names", True, told)
+        doubts.append(told)
+        names = unique(names)
+    elif repeated:
+        doubts.append(
+            f"{Counter(names)[repeated[0]]} columns are named {repeated[0]!r}: only the first can be told by its name, the "
+            "others are left out"
+        )
+    return names
+
+
+def unique(names: list[str]) -> list[str]:
+    """name, name_2, ...: a later one of the same name counts on until no other has it."""
+    taken, made = set(names), []
+    seen: Counter[str] = Counter()
+    for name in names:
+        seen[name] += 1
+        if seen[name] > 1:
+            while (other := f"{name}_{seen[name]}") in taken:
+                seen[name] += 1
+            taken.add(other)
+            name = other
+        made.append(name)
+    return made
+
+
+def _decide_values(dialect: Dialect, found: list[Found]) -> None:
+    nulls = {marker for f in found for marker in f.nulls if f.type != TEXT}
+    if nulls:
+        dialect.decide("nulls", ("", *sorted(nulls)), "they stand for no value in columns of other values")
+    spelled = dict.fromkeys(word for f in found for word in f.spelling)
+    trues = [word for word in spelled if word.lower() == "true" and word != "true"]
+    if trues:
+        dialect.decide("true_values", ("true", "1", *trues), "so they are spelled")
+        falses = [word for word in spelled if word.lower() == "false" and word != "false"]
+        dialect.decide("false_values", ("false", "0", *falses), "so they are spelled")
+    if any(f.comma for f in found):
+        dialect.decide("decimal", ",", next(f.why for f in found if f.comma))
+    formats = tuple(dict.fromkeys(format for f in found for format in f.formats))
+    if formats:
+        dialect.decide("timestamp_formats", formats, next(f.why for f in found if f.formats))
+    if any(f.spaced for f in found):
+        dialect.decide("trim", True, "blanks stand around values")
+
+
+def _null_doubts(names: list[str], columns: list[Column], found: list[Found]) -> list[str]:
+    """A null marker of one column is null in all of them, also where it may be text."""
+    markers = {marker: name for name, f in zip(names, found, strict=True) if f.type != TEXT for marker in f.nulls}
+    doubts = []
+    for name, column, f in zip(names, columns, found, strict=True):
+        if f.type == TEXT and (shared := sorted(column.words() & markers.keys())):
             doubts.append(
-                f"{count} columns are named {name!r}: only the first can be told by its name, the others are left out"
+                f"{shared[0]!r} is null in column {markers[shared[0]]!r}, so it is null in the text of {name!r} too"
             )
-    spellings = [f.spelling for f in found if f.spelling]
-    format = Csv(
-        pa.schema(list(reversed(columns.items()))),
-        delimiter=delimiter,
-        header=header,
-        nulls=sorted({"", *(marker for f in found for marker in f.nulls)}),
-        true_values=tuple(dict.fromkeys(["true", "1", *(s[0] for s in spellings)])),
-        false_values=tuple(dict.fromkeys(["false", "0", *(s[1] for s in spellings)])),
-        decimal="," if any(f.comma for f in found) else ".",
-        trim=trim,
-        comment=comment,
-        ragged=ragged,
-        encoding=encoding,
-    )
-    return _proven(format, sample, whole, doubts), doubts
+    return doubts
 
 
-def _encoding(sample: bytes, whole: bool, doubts: list[str]) -> str:
-    if sample.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16"
-    head = sample[:4096]
-    zeros = [head[side::2].count(0) for side in (0, 1)]
-    if 4 * max(zeros) > len(head) and min(zeros) * 8 < max(zeros):
-        encoding = "utf-16-le" if zeros[1] > zeros[0] else "utf-16-be"
-        doubts.append(
-            f"every other byte is 0 ({max(zeros)} of the first {len(head)}) and there is no mark: taken as {encoding}"
-        )
-        return encoding
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(sample, final=whole)
-    except UnicodeDecodeError as error:
-        around = sample[max(0, error.start - 10) : error.start + 10]
-        doubts.append(f"byte {error.start} is no UTF-8 (in {around!r}): taken as latin-1")
-        return "latin-1"
-    return "utf-8"
+def _kept_columns(names: list[str], table: Table, found: list[Found]) -> list[int]:
+    """Those that the format can tell apart."""
+    places = {name: i for i, name in reversed(list(enumerate(names)))}
+    return sorted(places.values())
 
 
-def _delimiter_and_rows(text: str, rows: int, whole: bool, doubts: list[str]) -> tuple[str, list[Row]]:
-    """The delimiter under which most records have the same number of fields, more than one if any does."""
-    scored: list[tuple[float, int, str, list[Row]]] = []
-    python_csv.field_size_limit(max(python_csv.field_size_limit(), len(text) + 1))
-    for delimiter in DELIMITERS:
-        reader = python_csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-        table: list[Row] = []
-        try:
-            for row in reader:
-                if row:
-                    table.append(row)
-                if len(table) > rows:
-                    break
-        except python_csv.Error:
-            continue
-        if not whole and len(table) <= rows:
-            table = table[:-1]  # cut by the sample's end
-        table = table[:rows]
-        if not table:
-            continue
-        width, count = Counter(map(len, table)).most_common(1)[0]
-        scored.append((count / len(table) if width > 1 else 0.0, width, delimiter, table))
-    if not scored:
-        raise FormatError("infer: expected delimited records, found none in the sample", code="invalid")
-    scored.sort(key=lambda s: (s[0], s[1]), reverse=True)
-    if len(scored) > 1 and scored[0][0] > 0 and scored[1][0] >= scored[0][0]:
-        doubts.append(
-            f"delimiter {scored[0][2]!r} gives {scored[0][1]} fields and {scored[1][2]!r} gives {scored[1][1]}; took the first"
-        )
-    best = scored[0] if scored[0][0] > 0 else next((s for s in scored if s[2] == ","), scored[0])
-    return best[2], best[3]
-
-
-def _even(table: list[Row], doubts: list[str]) -> tuple[Any, list[Row]]:
-    """Records of the usual width; how the others are to be read."""
-    width = Counter(map(len, table)).most_common(1)[0][0]
-    short = [i for i, row in enumerate(table) if len(row) < width]
-    long = [i for i, row in enumerate(table) if len(row) > width]
-    if not short and not long:
-        return "error", table
-    first = min(short[:1] + long[:1])
-    ragged = "fit" if short and long else "pad" if short else "truncate"
-    doubts.append(
-        f"{len(short)} of {len(table)} records have less than {width} fields, {len(long)} have more, the first is record "
-        f"{first} with {len(table[first])}: ragged={ragged!r}"
-    )
-    return ragged, [row for row in table if len(row) == width]
-
-
-def _column(values: Row) -> Found:
-    """The narrowest type all values parse as, and how they are spelled."""
-    present = [v for v in values if v not in NULL_MARKERS]
-    markers = frozenset(v for v in values if v in NULL_MARKERS)
-    if not present:
-        return Found(pa.string(), doubt="no value in the sample, taken as string")
-    found = _typed(present, markers)
-    if found.type == pa.string() and not found.doubt:
-        stripped = [v.strip(" \t") for v in present]
-        if stripped != present and (trimmed := _typed([v for v in stripped if v], markers)).type != pa.string():
-            return replace(
-                trimmed, spaced=True, doubt=f"spaces around values like {shorten(present[0], 30)}: trim=True"
-            )
-    return found
-
-
-def _typed(present: Row, markers: frozenset[str]) -> Found:
-    if not present:
-        return Found(pa.string())
-    if all(map(_INTEGER.match, present)):
-        padded = next((v for v in present if _PADDED.match(v)), None)
-        if padded is not None:
-            return Found(
-                pa.string(), doubt=f"values like {padded!r} begin with zeros that a number would lose, taken as string"
-            )
-        for kind in INTEGERS:
-            if _fits(present, kind):
-                large = max(present, key=len)
-                doubt = f"integers like {large} are beyond 64 bits, taken as decimal" if kind == INTEGERS[-1] else ""
-                return Found(kind, markers, doubt=doubt)
-        return Found(pa.string(), doubt="integers of more than 38 digits, taken as string")
-    for spelling in SPELLINGS:
-        if all(v in spelling for v in present):
-            return Found(pa.bool_(), markers, spelling)
-    for kind in TYPES:
-        if not _fits(present, kind):
-            continue
-        if not pa.types.is_timestamp(kind):
-            return Found(kind, markers)
-        zones = sum(_ZONE.search(v, 11) is not None for v in present)
-        doubt = (
-            f"{zones} of {len(present)} times have an offset, the others are taken as UTC"
-            if 0 < zones < len(present)
-            else ""
-        )
-        return Found(pa.timestamp(kind.unit, "UTC") if zones else kind, markers, doubt=doubt)
-    if all(_COMMA_NUMBER.match(v) or _INTEGER.match(v) for v in present):
-        return Found(pa.float64(), markers, comma=True)
-    return Found(pa.string())
-
-
-def _fits(present: Row, kind: pa.DataType) -> bool:
-    try:
-        parse_values(pa.array(present), kind)
-    except FormatError:
-        return False
-    return True
-
-
-def _looks_like_header(table: list[Row], body: list[Found], doubts: list[str]) -> bool:
-    """A first record that does not parse as the columns below it do names them."""
-    first = table[0]
-    if len(table) == 1:
-        doubts.append("one record only: taken as data, not as a header")
-        return False
-    misfits = sum(
-        f.type != pa.string() and name not in NULL_MARKERS and _column([name]).type != f.type
-        for name, f in zip(first, body, strict=True)
-    )
-    if misfits:
-        return True
-    below = {value for row in table[1:] for value in row}
-    unlike = len(set(first)) == len(first) and not below & set(first)
-    if unlike and all(f.type == pa.string() for f in body) and all(name.strip().isidentifier() for name in first):
-        doubts.append(f"all columns are text; the first record {first!r} never recurs and was taken as a header")
-        return True
-    if unlike and all(f.type == pa.string() for f in body):
-        doubts.append(f"all columns are text; the first record {first!r} was taken as data, not as a header")
-    return False
-
-
-def _name_doubts(names: Row, found: list[Found], body: list[Row], doubts: list[str]) -> None:
-    doubts += [f"column {name!r}: {f.doubt}" for name, f in zip(names, found, strict=True) if f.doubt]
-    markers = {marker: name for name, f in zip(names, found, strict=True) for marker in f.nulls if marker}
-    for i, (name, f) in enumerate(zip(names, found, strict=True)):
-        if f.type == pa.string():
-            shared = sorted({row[i] for row in body} & set(markers))
-            for marker in shared[:1]:
-                doubts.append(
-                    f"{marker!r} is null in column {markers[marker]!r}, so it is null in the text of {name!r} too"
-                )
-
-
-def _proven(format: Csv, sample: bytes, whole: bool, doubts: list[str]) -> Csv:
+def _proven(format: Csv, sample: Sample, counted: Counted, doubts: list[str]) -> Csv:
     """Reads the sample by the format; columns that still fail are text, and what is left is told."""
-    for _ in range(len(format.schema) + 1):
-        found = _rejects(format, sample, whole)
-        texts = {f.name for f in format.schema if f.type == pa.string()}
-        failing = {row["column"] for row in found if row["code"] != "stray_quote"} - texts - {None}
+    whole = sample.whole and counted.whole
+    data = sample.data[: counted.used] if not whole else sample.data
+    for _ in range(ROUNDS_MOST):
+        rejects: list[pa.Table] = []
+        options: dict[str, Any] = {"encoding": sample.charset}
+        if not whole and "skip_footer" in CSV_OPTIONS:
+            options["skip_footer"] = 0
+        try:
+            read(data, replace(format, **options), on_error="collect", threads=1, rejects=rejects)
+        except (FormatError, SchemaError) as error:  # the header does not name the columns, or the schema cannot be
+            doubts.append(str(error))
+            return format
+        found = rejects[0].select(["column", "code", "message"]).to_pylist()
+        texts = {f.name for f in format.schema if f.type == TEXT}
+        failing = {row["column"]: row["message"] for row in reversed(found) if row["code"] != "stray_quote"}
+        failing = {name: message for name, message in failing.items() if name is not None and name not in texts}
         if not failing:
             break
-        for name in sorted(failing):
-            doubts.append(
-                f"column {name!r}: {next(r for r in found if r['column'] == name)['message']}; taken as string"
+        for name, message in sorted(failing.items()):
+            doubts.append(f"column {name!r}: {message}; taken as string")
+            format = replace(
+                format, schema=format.schema.set(format.schema.get_field_index(name), pa.field(name, TEXT))
             )
-            position = format.schema.get_field_index(name)
-            format = replace(format, schema=format.schema.set(position, pa.field(name, pa.string())))
-    strays = [row for row in found if row["code"] in ("stray_quote", "unterminated_quote")]
-    if strays:
-        plain = replace(format, quote=None)
-        if len(_rejects(plain, sample, whole)) < len(found):
-            doubts.append(f"quotes are no quotes ({strays[0]['message']}): quote=None")
-            return plain
     if found:
         doubts.append(f"{len(found)} records of the sample are not read, the first: {found[0]['message']}")
     return format
-
-
-def _rejects(format: Csv, sample: bytes, whole: bool) -> list[dict[str, Any]]:
-    """Of the sample, less those of a last record that the sample's end cuts."""
-    rejects: list[pa.Table] = []
-    read(sample, format, on_error="collect", threads=1, rejects=rejects)
-    last = len(sample) if whole else sample.rfind(b"\n")
-    cut = () if whole else ("unterminated_quote",)
-    return [row for row in rejects[0].to_pylist() if row["byte_offset"] <= last and row["code"] not in cut]

@@ -21,7 +21,7 @@ std::vector<uint32_t> wanted_stops(const CsvFormat& format) {
         if (column.field > 0) stops.push_back(column.field - 1);
         stops.push_back(column.field);
     }
-    stops.push_back(format.fields - 1);
+    if (format.fields) stops.push_back(format.fields - 1);
     std::sort(stops.begin(), stops.end());
     stops.erase(std::unique(stops.begin(), stops.end()), stops.end());
     return stops;
@@ -78,7 +78,7 @@ CsvDecoder::CsvDecoder(const std::shared_ptr<const CsvFormat>& format, std::vect
     : BlockDecoder(*format, format->on_error != OnError::skip, &format->columns, stops.size()),
       format_(format),
       kernel_(format_->kernel),
-      plain_(format_->plain()),
+      plain_(format_->plain() && format_->fields > 0),  // of an empty file's schema every record is irregular
       nulls_(bare_nulls(*format_)),
       only_empty_is_null_(
           std::all_of(nulls_.begin(), nulls_.end(), [](const std::string& token) { return token.empty(); })),
@@ -299,7 +299,8 @@ void CsvDecoder::add_irregular(const uint8_t* data, const RecordShape& shape, co
     const bool lenient = format_->on_error == OnError::null;
     const size_t content = without_carriage_return(*format_, data, shape.separators.back());
     const bool may_pad = lenient || format_->ragged == Ragged::pad || format_->ragged == Ragged::fit;
-    const bool may_cut = lenient || format_->ragged == Ragged::truncate || format_->ragged == Ragged::fit;
+    const bool cuts = lenient || format_->ragged == Ragged::truncate || format_->ragged == Ragged::fit;
+    const bool may_cut = cuts && wanted > 0;
     if (count < wanted && !may_pad) return structural_error(ErrorCode::too_few_fields, data, content, at, count);
     if (count > wanted && !may_cut) return structural_error(ErrorCode::too_many_fields, data, content, at, count);
     if (block_.room() == 0) materialize();

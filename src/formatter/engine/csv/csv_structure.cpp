@@ -62,7 +62,7 @@ bool split_record(const CsvFormat& format, const uint8_t* data, size_t size, Rec
 }
 
 bool is_blank(const CsvFormat& format, const uint8_t* data, size_t size_without_end) {
-    if (format.fields <= 1) return false;
+    if (format.fields == 1) return false;
     return size_without_end == 0 || (size_without_end == 1 && data[0] == '\r' && format.accepts_crlf());
 }
 

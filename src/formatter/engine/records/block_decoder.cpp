@@ -12,7 +12,8 @@ BlockDecoder::BlockDecoder(const DecodeOptions& options, bool tells_rejected, co
                            size_t stop_count)
     : options_(options),
       tells_rejected_(tells_rejected),
-      block_(uint32_t(stop_count), uint32_t(std::clamp(block_entries / stop_count, block_rows_least, block_rows_most))),
+      block_(uint32_t(stop_count),
+             uint32_t(std::clamp(block_entries / std::max<size_t>(stop_count, 1), block_rows_least, block_rows_most))),
       columns_(specs) {}
 
 void BlockDecoder::place(const Place& at) {

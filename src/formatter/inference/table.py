@@ -1,0 +1,431 @@
+"""Where a table stands in a sample, and what names its columns. In: a sample under one reading. Out: the names, the first record
+of data, what stands before it; and why.
+
+A header is told by what it is not: values of the kinds that the columns below have. Where all columns are text there is
+only the look of the words, which is a doubt.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple
+
+from formatter import _core
+from formatter.errors import shorten
+from formatter.inference.kinds import FAMILY
+from formatter.inference.readings import USUAL, Reading, Separators
+
+LEAD_RECORDS = 64
+LEAD_CELLS = 4_000
+LEAST_LEAD_RECORDS = 12
+TYPED_SHARE = 0.75  # of a column's values, for the column to speak of a type
+HEADER_LINES_MOST = 5
+LONGEST_NAME = 60
+YEARS = range(1800, 2101)
+COUNTED_COLUMNS = 6  # so many numbers from 0 or 1 on name columns, also where nothing else does
+SURE = 2.0  # of a header where all columns are text: what needs no warning
+_WORDS = re.compile(
+    r"(?i)\b(id|key|code|name|names|first|last|title|type|kind|class|category|group|date|time|year|month|day|hour|start|end|"
+    r"created|updated|timestamp|city|state|country|county|region|address|street|zip|postal|phone|email|e-mail|url|link|"
+    r"age|sex|gender|price|cost|amount|total|sum|count|number|num|no|nr|qty|quantity|rate|percent|value|values|score|rank|"
+    r"status|description|desc|comment|comments|note|notes|text|label|source|target|lat|lon|latitude|longitude|x|y|z|"
+    r"width|height|weight|length|size|unit|units|currency|version|user|username|language|author|index|column|col\d*|field\d*|"
+    r"nom|nombre|nome|fecha|datum|data|jahr|naam|stadt|ort|ville|ciudad|pays|land|wert|preis|prix|precio|anzahl|menge)\b"
+)
+_IDENTIFIER = re.compile(r"[^\W\d][\w .\-/()%#$&:+*'?\[\]]*\Z")
+
+
+class Cell(NamedTuple):
+    text: str
+    family: str
+    quoted: bool
+
+
+class Record(NamedTuple):
+    begin: int
+    end: int  # of its text
+    after: int
+    cells: list[Cell]
+
+    @property
+    def width(self) -> int:
+        return len(self.cells)
+
+
+@dataclass
+class Table:
+    """Names and place of a sample's first table."""
+
+    width: int
+    names: list[str]
+    begin: int  # byte of the first record of data
+    first_line: int  # byte of what the format has to read first: the header, or the first record of data
+    header_lines: int = 0  # that the format itself reads; names that it cannot find there are told by position
+    header: bytes = b""  # the only header line as it stands
+    spoken: bool = False  # whether the names stand in the sample
+    why: str = ""
+    doubts: list[str] = field(default_factory=list)
+
+    def by_position(self) -> None:
+        """Names as the format cannot find them in the header, which it passes over."""
+        self.names = [name.replace("\0", "") for name in self.names]
+        self.header_lines, self.header, self.first_line = 0, b"", self.begin
+
+
+def find_table(sample: bytes, whole: bool, reading: Reading, encoding: str) -> Table:
+    separators = reading.separators
+    records = _lead(sample, whole, separators, reading, encoding)
+    width = _width(records, reading)
+    rows = [record for record in records if record.cells]
+    if not rows:
+        return Table(0, [], len(sample), len(sample))
+    return _Search(sample, separators, width, rows, encoding).table()
+
+
+def _lead(sample: bytes, whole: bool, separators: Separators, reading: Reading, encoding: str) -> list[Record]:
+    """The records up to the table's first ones."""
+    count = max(LEAST_LEAD_RECORDS, min(LEAD_RECORDS, LEAD_CELLS // max(reading.width, 1)))
+    count += reading.tally["table_first"] + reading.tally["blank"]
+    found = separators.native.records(sample, whole, 0, count)
+    return [
+        Record(
+            begin,
+            end,
+            after,
+            [Cell(text.decode(encoding, "replace"), FAMILY[kind], quoted) for text, kind, quoted in cells],
+        )
+        for begin, end, after, _, cells in found
+    ]
+
+
+def _width(records: list[Record], reading: Reading) -> int:
+    """That of most records, or of a longer header whose last columns the records leave out or have only now and then."""
+    usual = int(reading.width)
+    if reading.tally["last_always_empty"] and any(record.width == usual - 1 > 0 for record in records[:1]):
+        return usual - 1  # a delimiter ends each record of data, and not the header
+    widths = reading.tally["widths"]
+    if usual > 2 and records[0].width == usual and not records[0].cells[-1].text and usual - 1 in widths[:2]:
+        return usual - 1 if 2 * widths.count(usual - 1) >= len(widths) else usual  # a delimiter ends the header alone
+    first = next((record for record in records if record.width >= usual), None)
+    if first is None or first.width == usual:
+        return usual
+    longer = sum(width > first.width for width in widths)
+    names = [cell.text.strip() for cell in first.cells]
+    named = all(names) and len(set(names)) == len(names) and all(cell.family == "text" for cell in first.cells)
+    return first.width if named and longer * 100 <= len(widths) else usual
+
+
+class _Search:
+    def __init__(self, sample: bytes, separators: Separators, width: int, rows: list[Record], encoding: str) -> None:
+        self.sample = sample
+        self.separators = separators
+        self.width = width
+        self.rows = rows
+        self.encoding = encoding
+        self.even = [row for row in rows if row.width == width] or rows[:1]
+        later = self.even[len(self.even) // 2 :]
+        self.families = [self._family([row.cells[i] for row in later]) for i in range(self.even[0].width)]
+        self.usually_filled = sorted(map(_filled, later))[3 * len(later) // 4]
+        self.typed = [i for i, family in enumerate(self.families) if family not in ("text", "void")]
+        self.doubts: list[str] = []
+
+    @staticmethod
+    def _family(cells: list[Cell]) -> str:
+        present = [cell.family for cell in cells if cell.family != "void"]
+        if not present:
+            return "void"
+        family, count = Counter(present).most_common(1)[0]
+        return family if count >= TYPED_SHARE * len(present) else "text"
+
+    def table(self) -> Table:
+        if not self.typed:
+            return self._text_table()
+        first = self._first_data()
+        top, begin = self._lines(first)
+        if top == begin:
+            return self._unnamed(first, self._why_data(self.rows[first]))
+        return self._named(top, begin, self._why_header(begin, first))
+
+    # Where data begins
+
+    def _first_data(self) -> int:
+        """The place among `rows` of the first record of data."""
+        places = [i for i, row in enumerate(self.rows) if row.width == self.width]
+        for i in places[: HEADER_LINES_MOST + 1 + len(places) // 4]:
+            hits, misses = self._fits(self.rows[i])
+            if hits or misses:
+                if self._is_data(self.rows[i], hits, misses):
+                    return i
+            elif i and self._may_name(self.rows[i - 1]) and self._names_typed(self.rows[i - 1]):
+                return i  # right below the header even a record without a number is data
+        return places[0] if places else 0
+
+    def _fits(self, row: Record) -> tuple[int, list[int]]:
+        """In how many columns of a type the record has a value of it, and in which it has another."""
+        hits = sum(row.cells[i].family == self.families[i] for i in self.typed)
+        return hits, [i for i in self.typed if row.cells[i].family not in (self.families[i], "void")]
+
+    def _is_data(self, row: Record, hits: int, misses: list[int]) -> bool:
+        if hits and self._counts_up(row):
+            self.doubts.append(f"the numbers in {_shown(row)} count up and do not recur below: taken as a header")
+            return False
+        if hits and misses:
+            counted = any(_is_index([other.cells[i].text for other in self.even if other is not row]) for i in misses)
+            taken = "data" if hits > len(misses) and not counted else "a header"
+            odd = row.cells[misses[0]].text
+            self.doubts.append(
+                f"{_shown(row)} has values as those below in {hits} columns, but {odd!r} is no {self.families[misses[0]]}: "
+                f"taken as {taken}"
+            )
+            return taken == "data"
+        return hits > len(misses)
+
+    def _names_typed(self, row: Record) -> bool:
+        """Whether a record has words in most columns of a type, or words alone that are unlike the values of the others."""
+        hits, misses = self._fits(row)
+        if hits or misses:
+            return len(misses) > hits or self._counts_up(row)
+        return self._look(row)[0] > 0
+
+    def _is_sparse(self, row: Record) -> bool:
+        """A title padded with delimiters, or delimiters alone."""
+        filled = _filled(row)
+        return row.width == self.width and (
+            filled == 0 or (self.usually_filled > 2 and 3 * filled <= self.usually_filled)
+        )
+
+    def _counts_up(self, row: Record) -> bool:
+        """Numbers that name columns: years in order, or places from 0 or 1, unlike the numbers below."""
+        places = [i for i, cell in enumerate(row.cells) if cell.family == "number"]
+        numbers = [row.cells[i].text for i in places]
+        if len(numbers) < 2 or len(numbers) == row.width or not all(text.isdecimal() for text in numbers):
+            return False
+        values = [int(text) for text in numbers]
+        steps = {b - a for a, b in pairwise(values)}
+        if len(steps) != 1 or 0 in steps:
+            return False
+        below = [other.cells[i].text for other in self.even if other is not row for i in places]
+        if all(value in YEARS for value in values):
+            return not any(text.isdecimal() and int(text) in YEARS for text in below)
+        first = row.cells[0].family != "number" or len(numbers) >= COUNTED_COLUMNS
+        return first and values[0] in (0, 1) and steps == {1} and not set(below) & set(numbers)
+
+    # What names the columns
+
+    def _look(self, row: Record) -> tuple[float, str]:
+        """How much a record looks like names above columns of text: more than 0 for a header."""
+        texts = [cell.text.strip() for cell in row.cells]
+        below = [
+            other for other in self.even if other is not row and [cell.text.strip() for cell in other.cells] != texts
+        ]
+        score, reasons = 0.5, []
+        if len(below) + 1 < len(self.even):
+            score += 2
+            reasons.append("it recurs as a whole")
+        filled = [text for text in texts if text]
+        score -= 2 * (1 - len(filled) / max(len(texts), 1)) if len(texts) > 1 else 0
+        if len(set(filled)) < len(filled):
+            score -= 1
+            reasons.append("it repeats a word")
+        if all(_IDENTIFIER.match(text) and len(text) <= LONGEST_NAME for text in filled):
+            score += 0.5
+        if any(len(text) > LONGEST_NAME for text in filled):
+            score -= 1
+            reasons.append("it has a long text")
+        known = sum(_WORDS.search(text) is not None for text in filled)
+        if known:
+            score += min(2.0, 2.0 * known / len(filled) + 0.3)
+            reasons.append(f"{known} of its words often name columns")
+        if self._counts_up(row):
+            score += 2
+            reasons.append("its numbers count up")
+        elif any(cell.family not in ("text", "void") for cell in row.cells):
+            score -= 1
+            reasons.append("it has values that are no words")
+        bare = sum(not cell.quoted for cell in row.cells if cell.text)
+        if bare and below and all(cell.quoted for other in below for cell in other.cells if cell.family == "text"):
+            score += 1.5
+            reasons.append("it has no quotes, those below have")
+        recurs, unlike = 0, 0.0
+        repeats = set()  # records that have a value of this one
+        for i, cell in enumerate(row.cells):
+            values = [other.cells[i].text for other in below if i < other.width and other.cells[i].text]
+            if cell.text and cell.text in values:
+                recurs += 1
+                repeats |= {j for j, other in enumerate(below) if i < other.width and other.cells[i].text == cell.text}
+            elif values and cell.text:
+                unlike += _unlikeness(cell.text, values)
+        if recurs > 1 and len(repeats) == 1:
+            recurs = 0  # the header of another table, most likely
+        if recurs:
+            score -= 2 * recurs
+            reasons.append(f"{recurs} of its values recur below")
+        elif unlike:
+            score += min(unlike, 3.0)
+            reasons.append("its words are unlike the values below")
+        return score, ", ".join(reasons)
+
+    def _lines(self, first: int) -> tuple[int, int]:
+        """The places of the header's first line and of the first record of data; the same where nothing names the columns.
+
+        Records between the two that are no names and no titles are data that went astray.
+        """
+        last = first - 1
+        while last >= 0 and not (self._may_name(self.rows[last]) and self._names_typed(self.rows[last])):
+            last -= 1
+        if last < 0:
+            return first, first
+        if not all(self._is_sparse(row) for row in self.rows[last + 1 : first]):
+            first = last + 1
+        top = last
+        while top and first - top < HEADER_LINES_MOST and self._may_name(self.rows[top - 1], above=True):
+            top -= 1
+        return top, first
+
+    def _why_header(self, begin: int, first: int) -> str:
+        header, row = self.rows[begin - 1], self.rows[first]
+        i = next((i for i in self.typed if header.cells[i].family == "text"), None)
+        if i is None:
+            return f"{_shown(header)} stands above the first record of data"
+        return f"{header.cells[i].text!r} is no {self.families[i]} as {row.cells[i].text!r} below it"
+
+    def _why_data(self, row: Record) -> str:
+        if len(self.even) == 1:
+            self.doubts.append(f"one record only, {_shown(row)}: taken as data, not as a header")
+        i = next((i for i in self.typed if row.cells[i].family == self.families[i]), 0)
+        return f"{row.cells[i].text!r} in the first record is a {self.families[i]} as the values below it"
+
+    def _text_table(self) -> Table:
+        """Of text alone: the header can only be told by its look."""
+        place = next((i for i, row in enumerate(self.rows) if row.width == self.width and not self._is_sparse(row)), 0)
+        row = self.rows[place]
+        score, reasons = self._look(row)
+        told = f"the first record {_shown(row)}" + (f": {reasons}" if reasons else "")
+        if len(self.even) == 1 and (score <= 0 or any(cell.family != "text" for cell in row.cells)):
+            self.doubts.append(f"one record only, {_shown(row)}: taken as data, not as a header")
+            return self._unnamed(place, "it is the only record")
+        if abs(score) < SURE or len(self.even) == 1:
+            taken = "a header" if score > 0 else "data, not as a header"
+            self.doubts.append(f"all columns are text; {told}; taken as {taken}")
+        return self._named(place, place + 1, told) if score > 0 else self._unnamed(place, told)
+
+    def _may_name(self, row: Record, above: bool = False) -> bool:
+        """Whether a record names columns. `above`: another one below it does."""
+        if row.width != self.width:
+            return False
+        filled = [cell for cell in row.cells if cell.family != "void"]
+        if len(filled) < 2 and row.width > 1 and (above or self.width > 2):
+            return False
+        if above and 2 * len(filled) < row.width:
+            return False
+        return not above or all(cell.family == "text" for cell in filled) or self._counts_up(row)
+
+    # Tables
+
+    def _unnamed(self, first: int, why: str) -> Table:
+        row = self.rows[first]
+        names, told = self._names_elsewhere(first)
+        table = Table(
+            self.width, names or [f"f{i}" for i in range(self.width)], row.begin, row.begin, spoken=bool(names)
+        )
+        table.why = told or why
+        table.doubts = self.doubts + ([told] if names else [])
+        if first and not names:
+            above = self.rows[first - 1]
+            table.doubts.append(f"{first} records before the table are passed over, like {_shown(above)}")
+        return table
+
+    def _named(self, top: int, first: int, why: str) -> Table:
+        lines = self.rows[top:first]
+        names = [_joined([row.cells[i].text for row in lines]) for i in range(self.width)]
+        begin = lines[-1].after
+        table = Table(self.width, names, begin, lines[0].begin, len(lines), spoken=True, why=why, doubts=self.doubts)
+        if len(lines) == 1:
+            table.header = self.sample[lines[0].begin : lines[0].end]
+        else:
+            table.doubts.append(f"{len(lines)} lines above the data name the columns, like {names[0]!r}: joined")
+        return table
+
+    def _names_elsewhere(self, first: int) -> tuple[list[str], str]:
+        """Names that stand before the data in another form: too few or too many, behind a comment mark, with another delimiter."""
+        above = self.rows[first - 1] if first else None
+        begin = above.end if above is not None else 0
+        between = self.sample[begin : self.rows[first].begin]
+        lines = [line for line in re.split(rb"[\r\n]+", between) if line.strip()]
+        if not lines and above is not None:
+            lines = [self.sample[above.begin : above.end]]
+        if lines:
+            mark = self.separators.comment or b"#"
+            line = lines[-1].lstrip(mark).lstrip(b" ")
+            readings = [(self.separators.delimiter, None), *((mark, self.separators.quote) for mark in (*USUAL, b" "))]
+            for delimiter, quote in readings:
+                names = self._split(line, delimiter, quote)
+                words = all(_family_of(name) == "text" for name in names)
+                if len(names) == self.width > 1 and words and len(set(names)) == len(names):
+                    shown = shorten(lines[-1].decode(self.encoding, "replace"), 60)
+                    return names, f"the columns are named by {shown}"
+        if above is not None and above.width != self.width and above.width >= max(2, self.width // 2):
+            texts = [cell.text.strip() for cell in above.cells]
+            if all(cell.family in ("text", "void") for cell in above.cells):
+                shown = f"the header has {above.width} names for {self.width} columns: {_shown(above)}"
+                return self._fitted(texts, self.rows[first:]), shown
+        return [], ""
+
+    def _split(self, line: bytes, delimiter: bytes, quote: bytes | None) -> list[str]:
+        found = Separators(delimiter, b"\n", quote).native.records(line, True, 0, 1)
+        names = [text.decode(self.encoding, "replace").strip() for text, _, _ in found[0][4]] if found else []
+        return [name[1:-1] if len(name) > 2 and name[0] == name[-1] in "\"'" else name for name in names]
+
+    def _fitted(self, names: list[str], rows: list[Record]) -> list[str]:
+        """Names for all columns: those of the first are missing where it counts the rows, else those of the last."""
+        if len(names) > self.width:
+            spare = len(names) - self.width
+            if names.count("") >= spare:
+                for _ in range(spare):
+                    names.remove("")
+            return names[: self.width]
+        missing = self.width - len(names)
+        column = [row.cells[0].text for row in rows if row.width == self.width]
+        counted = missing == 1 and len(set(column)) == len(column) > 1 and _is_index(column)
+        return ["", *names] if counted else names + [f"f{i}" for i in range(len(names), self.width)]
+
+
+def _filled(row: Record) -> int:
+    return sum(not cell.text.isspace() and cell.text != "" for cell in row.cells)
+
+
+def _family_of(text: str) -> str:
+    return FAMILY[_core.look(text.encode())]
+
+
+def _is_index(column: list[str]) -> bool:
+    numbers = [int(text) for text in column if text.isdecimal()]
+    return len(numbers) == len(column) and all(b - a == 1 for a, b in pairwise(numbers))
+
+
+def _joined(parts: list[str]) -> str:
+    return " ".join(part.strip() if len(parts) > 1 else part for part in parts if part.strip() or len(parts) == 1)
+
+
+def _shown(row: Record) -> str:
+    return shorten(str([cell.text for cell in row.cells]), 80)
+
+
+def _unlikeness(name: str, values: list[str]) -> float:
+    """How little a word is like the values of a column."""
+    score = 0.0
+    count = len(values)
+    if sum(any(c.isdigit() for c in value) for value in values) >= 0.8 * count and not any(c.isdigit() for c in name):
+        score += 1.0
+    lengths = {len(value) for value in values}
+    if len(lengths) == 1 and count >= 3 and len(name) not in lengths:
+        score += 0.7
+    if count >= 10 and len(set(values)) <= count // 2:
+        score += 0.7
+    marks = [c for c in "@/:.-_ " if sum(c in value for value in values) >= 0.8 * count]
+    if marks and not any(c in name for c in marks):
+        score += 0.5
+    return score
