@@ -135,7 +135,7 @@ def read_task(
         for file, values in zip(files, partitioning.values, strict=True)
         if (left := of_folders.left(values)) is not None
     ]
-    size = _split_bytes(spark, sum(file.size for file, _, _ in kept), split_bytes)
+    size = _split_bytes(spark, sum(file.size + FILE_COST_BYTES for file, _, _ in kept), split_bytes)
     distinct: list[Clauses] = []
     for _, _, left in kept:
         if left not in distinct:

@@ -235,3 +235,11 @@ def test_several_paths_are_read_as_one_frame(spark, tmp_path):
     su.register(spark)
     source = spark.read.format("formatter").schema(SCHEMA).option("kind", "csv").load(paths)
     assert sorted(map(repr, source.collect())) == ours
+
+
+def test_many_small_files_are_no_more_tasks_than_in_spark(spark, tmp_path):
+    written(tmp_path, {f"{number}.csv": ROWS for number in range(200)})
+    theirs = spark.read.schema(SCHEMA).csv(str(tmp_path)).rdd.getNumPartitions()
+    ours = su.read(spark, tmp_path, "csv", schema=SCHEMA)
+    assert ours.rdd.getNumPartitions() <= theirs
+    assert ours.count() == 400
