@@ -38,7 +38,7 @@ def bars(act: Any) -> Iterator[str]:
         for one in act.contestants:
             eighths = max(1, round(8 * WIDTH * one.seconds[at] / longest))
             bar = "█" * (eighths // 8) + BLOCKS[eighths % 8].strip()
-            yield f"{run}  {one.name:38} {bar:{WIDTH}} {one.seconds[at]:6.2f} s {act.megabytes / one.seconds[at]:6.0f} MB/s"
+            yield f"{run}  {one.name:42} {bar:{WIDTH}} {one.seconds[at]:6.2f} s {act.megabytes / one.seconds[at]:6.0f} MB/s"
         yield f"{run}  Spark takes {ratio(act, at):.1f} times as long"
 
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 
 from pyspark.sql import SparkSession
 
 from spark_udfs.archive import archive_settings
+from spark_udfs.tasks.sent_functions import PANDAS_NOTICE
 
 RECOMMENDED = {
     # JVM and Python worker talk through a socket file instead of TCP: less than half the cost of a task.
@@ -47,6 +49,8 @@ def configure(builder: SparkSession.Builder, *, archive: str | os.PathLike[str] 
     if master.startswith("local") and not elsewhere:
         os.environ.setdefault("PYSPARK_PYTHON", given.get("spark.pyspark.python", sys.executable))
     settings = RECOMMENDED | ({} if archive is None else archive_settings(archive))
+    # PySpark imports its own tests' helpers when it makes a session, and they warn of a pandas that it does not know.
+    warnings.filterwarnings("ignore", PANDAS_NOTICE, FutureWarning, module=r"pyspark\.testing\.")
     for key, value in settings.items():
         builder = builder.config(key, value)
     return builder

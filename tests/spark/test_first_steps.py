@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 import formatter as fm
 import spark_udfs as su
-from spark_udfs.tasks.sent_functions import Sent
+from spark_udfs.tasks.sent_functions import PANDAS_NOTICE, Sent
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = pa.schema([("a", pa.int64()), ("b", pa.string())])
@@ -124,6 +124,15 @@ def test_no_query_of_ours_warns_of_others(spark, tmp_path):
         su.parse(chunks, fm.Csv(SCHEMA))
         su.parse(chunks, fm.Csv(SCHEMA), stitch="global")
         su.parse_column(spark.read.text(str(tmp_path)), "value", fm.Csv(SCHEMA))
+
+
+def test_a_session_of_ours_starts_without_a_warning_of_pyspark_about_itself():
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        su.configure(SparkSession.Builder().config("spark.master", "yarn"))
+        for module in ("pyspark.testing.utils", "theirs"):
+            warnings.warn_explicit(f"{PANDAS_NOTICE} >= 3.0.0.", FutureWarning, "file.py", 1, module=module)
+    assert len(told) == 1
 
 
 def test_a_file_column_says_what_sparks_metadata_says(spark, tmp_path):
