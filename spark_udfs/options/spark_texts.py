@@ -29,18 +29,21 @@ class SparkTexts:
         return pa.RecordBatch.from_arrays(columns, schema=rows.schema) if changed else rows
 
     def _column(self, column: pa.Array) -> pa.Array:
-        if empty_count(column) > column.null_count:
+        if has_empty(column):
             column = pc.if_else(pc.equal(column, ""), pa.scalar(self.empty or None, column.type), column)
         if self.null:
             column = pc.if_else(pc.equal(column, self.null), pa.scalar(None, column.type), column)
         return column
 
 
-def empty_count(column: pa.Array) -> int:
-    """How many values have no bytes, nulls among them."""
+def has_empty(column: pa.Array) -> bool:
+    """Whether a value is there and has no bytes."""
     _, offsets, _ = column.buffers()
     if not len(column):
-        return 0
+        return False
     width = np.int64 if types.is_large_string(column.type) else np.int32
     bounds = np.frombuffer(offsets, width)[column.offset : column.offset + len(column) + 1]
-    return len(column) - int(np.count_nonzero(bounds[1:] != bounds[:-1]))
+    without_bytes = bounds[1:] == bounds[:-1]
+    if column.null_count and without_bytes.any():
+        without_bytes &= column.is_valid().to_numpy(zero_copy_only=False)
+    return bool(without_bytes.any())
