@@ -29,8 +29,9 @@ class SparkTexts:
         return pa.RecordBatch.from_arrays(columns, schema=rows.schema) if changed else rows
 
     def _column(self, column: pa.Array) -> pa.Array:
-        if has_empty(column):
-            column = pc.if_else(pc.equal(column, ""), pa.scalar(self.empty or None, column.type), column)
+        empty = None if self.empty == self.null else self.empty
+        if empty != "" and has_empty(column):
+            column = pc.if_else(pc.equal(column, ""), pa.scalar(empty, column.type), column)
         if self.null:
             column = pc.if_else(pc.equal(column, self.null), pa.scalar(None, column.type), column)
         return column
