@@ -74,7 +74,7 @@ def test_an_error_of_another_function_keeps_its_steps(spark):
         yield
 
     with pytest.raises(Exception, match="in fails"):
-        spark.range(1).mapInArrow(fails, "id BIGINT").collect()
+        spark.range(0, 1, 1, 1).mapInArrow(fails, "id BIGINT").collect()
 
 
 def test_a_worker_without_the_package_says_so_in_a_sentence():
