@@ -109,7 +109,9 @@ def read_task(
     """The files behind `path`, or those given, as groups of parts, one a task. Without a session this process looks for where
     parts begin by itself."""
     if files is None:
-        files = list_files(path, storage=storage, base_path=base_path or reading.base_path, may_be_empty=True)
+        files = list_files(
+            path, storage=storage, base_path=reading.base_path if base_path is None else base_path, may_be_empty=True
+        )
     if reading.name_glob is not None:
         files = [file for file in files if fnmatch.fnmatchcase(posixpath.basename(file.path), reading.name_glob)]
     has_folders = any(file.partition for file in files)
