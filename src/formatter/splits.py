@@ -260,6 +260,7 @@ class SplitReader:
                     batches = [self.plan.batch(capsule) for capsule in arrays]
                     if self._keeper is not None:
                         batches = self._keeper.completed(batches, findings, records_before, records)
+                        self.counts["rows"] += len(findings)  # the engine has counted the good ones
                     records_before += records
                     yield from batches
                 used = ranges.used
