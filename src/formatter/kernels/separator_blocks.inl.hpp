@@ -1,4 +1,5 @@
-// Bytes to separators: which bytes of each 64-byte block are separators in effect, that is outside quotes.
+// Bytes to separators: which bytes of each 64-byte block are separators in effect, that is outside quotes. Refuses to
+// know records.
 //
 //     bytes       a , " x , y " , b \n c        (bit 0 leftmost)
 //     quotes      0 0 1 0 0 0 1 0 0 0  0
@@ -39,26 +40,23 @@ class SeparatorBlocks {
           quote_(make_needle(bytes.quote)) {}
 
     inline SeparatorMasks at(size_t offset) {
-        if (__builtin_expect(size_ - offset >= 64, 1)) return masks(load_block(data_ + offset), offset);
+        if (__builtin_expect(size_ - offset >= 64, 1)) return masks(load_block(data_ + offset));
         uint64_t valid;
-        SeparatorMasks tail = masks(load_tail(data_ + offset, size_ - offset, valid), offset);
+        SeparatorMasks tail = masks(load_tail(data_ + offset, size_ - offset, valid));
         return {tail.separators & valid, tail.ends & valid};
     }
 
-    // Where the first quote was met, in the padding perhaps; SIZE_MAX if nowhere.
-    size_t first_quote() const { return first_quote_; }
-
   private:
-    inline SeparatorMasks masks(const Block& block, size_t offset) {
+    inline SeparatorMasks masks(const Block& block) {
         uint64_t ends = equal_mask(block, record_end_);
         uint64_t separators = equal_mask(block, delimiter_) | ends;
         if (!quoting) return {separators, ends};
         uint64_t quotes = equal_mask(block, quote_);
         // Until the first quote that is one branch, never missed. From then on quotes come and go, and to ask for each
         // block whether it has some would cost more than to do without the answer.
-        if (first_quote_ == SIZE_MAX) {
+        if (!quoted_) {
             if (quotes == 0) return {separators, ends};
-            first_quote_ = offset + trailing_zeros(quotes);
+            quoted_ = true;
         }
         uint64_t outside = ~(prefix_xor(quotes) ^ inside_);
         inside_ ^= -uint64_t(popcount(quotes) & 1);  // not the product's last bit: the next block waits for this
@@ -67,7 +65,7 @@ class SeparatorBlocks {
 
     const uint8_t* data_;
     size_t size_;
-    size_t first_quote_ = SIZE_MAX;
+    bool quoted_ = false;
     uint64_t inside_ = 0;  // all ones if the next block begins inside quotes
     Needle delimiter_, record_end_, quote_;
 };
