@@ -14,7 +14,7 @@ NATIVE_FILES := $(shell find src tests bench -name '*.cpp' -o -name '*.hpp' | gr
 CYTHON_FILES := $(shell find src -name '*.pyx' -o -name '*.pxi' -o -name '*.pxd')
 OTHER_KERNELS := import formatter; print(*formatter.kernels()[1:])
 
-.PHONY: help env build test test-fast test-kernels lint format docs bench demo soak crash wheel clean clean-env bench-growth instructions
+.PHONY: help env build test test-fast test-kernels lint format docs bench demo soak crash wheel clean clean-env instructions
 
 help:  ## this text
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -59,12 +59,11 @@ docs: build .venv/.docs  ## the guides and a reference of every public name as a
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements/docs.txt
 	@touch $@
 
-bench: build  ## verified benchmarks; writes bench/results and the README's table
+bench: build .venv/.contestants  ## every question, checked answers first; ARGS="--list" shows them, ARGS="FILE..." races on yours
 	@$(BIN)/python -m bench $(ARGS)
-	@$(BIN)/python tools/readme_numbers.py
 
-bench-growth: build  ## cost per byte and peak memory from 8 MB to 8 GB, made on the fly
-	@$(BIN)/python -m bench --parts growth --size-mb 12 --growth-gb 10 --clock cpu --no-record $(ARGS)
+.venv/.contestants: .venv/.ready requirements/bench.txt
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps -r requirements/bench.txt && touch $@
 
 instructions: build  ## instructions of every question of bench/instructions, by valgrind; fails if one grew by 2%
 	@$(BIN)/python -m bench.instructions $(ARGS)

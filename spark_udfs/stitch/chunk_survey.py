@@ -90,6 +90,8 @@ def framing_bytes(format: Any) -> tuple[int, int, int] | None:
     """Delimiter, record end and quote where those say all, a byte each."""
     if isinstance(format, fm.Json) or format.quote is None or format.escape is not None or format.comment is not None:
         return None
+    if format.quotes != "strict" or not format.newlines_in_quotes:
+        return None
     found = [as_bytes(getattr(format, name), name) for name in ("delimiter", "record_delimiter", "quote")]
     return (found[0][0], found[1][0], found[2][0]) if all(len(one) == 1 for one in found) else None
 
