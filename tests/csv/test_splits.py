@@ -5,6 +5,7 @@ In: bytes, a dialect, lines between parts. Out: the rows and rejects of the part
 
 import io
 import random
+from itertools import pairwise
 
 import pyarrow as pa
 import pytest
@@ -51,7 +52,7 @@ def starts_of(data, format, lines):
     found = None
     if tells_by_summaries(format):
         edges = [*lines, len(data)]
-        summaries = [scan.summarize(io.BytesIO(data), *edge) for edge in zip(edges, edges[1:], strict=False)]
+        summaries = [scan.summarize(io.BytesIO(data), *edge) for edge in pairwise(edges)]
         found = record_starts(summaries, len(data))
     followed = scan.follow(io.BytesIO(data), lines, len(data))
     return followed if found is None else found
@@ -61,7 +62,7 @@ def parts_read(data, format, lines):
     reader = SplitReader(format, on_error="collect")
     edges = list(dict.fromkeys([*starts_of(data, format, lines), len(data)]))
     rows = []
-    for begin, end in zip(edges, edges[1:], strict=False):
+    for begin, end in pairwise(edges):
         preamble = reader.header_bytes(data, True) or 0 if format.has_preamble else 0
         part = Part(begin, end, True, end == len(data))
         for batch in reader.batches(io.BytesIO(data), part, header=data[:preamble]):
