@@ -18,8 +18,8 @@ from formatter.bad_records import BadRecordKeeper, all_nullable
 from formatter.errors import FormatError
 from formatter.filters import Filters, normalized
 from formatter.footers import footer_of
-from formatter.formats import Csv, Json, Native
-from formatter.plans import Format, make_plan
+from formatter.formats import Csv, Delimited, Json, Native
+from formatter.plans import Format, make_plan, record_end_of
 
 ROWS_PER_BATCH = 16_384
 BYTES_PER_BATCH = 16 << 20
@@ -30,12 +30,10 @@ INSIDE = 1  # of a state: inside quotes
 OVERHANG_BYTES = 64 << 10  # read beyond a part's end to finish its last record
 
 
-def record_end_of(format: Format) -> bytes:
-    return format.record_end if isinstance(format, Csv) else b"\n"
-
-
 def begins_anywhere(format: Format) -> bool:
     """Whether every record end ends a record, so that a part needs to know nothing of what stands before it."""
+    if isinstance(format, Delimited):
+        return len(format.record_end) == 1
     if not isinstance(format, Csv):
         return isinstance(format, Json) and format.records == "lines"
     hidden = format.newlines_in_quotes if format.quote else format.comment
@@ -48,6 +46,9 @@ def can_be_split(format: Format) -> bool:
     """Whether parts of one file can be read apart."""
     if isinstance(format, Native):
         return not format.has_rest
+    if isinstance(format, Delimited):
+        ending = record_end_of(format)
+        return not any(ending[:n] == ending[-n:] for n in range(1, len(ending)))
     if not isinstance(format, Csv):
         return isinstance(format, Json) and format.records == "lines"
     if format.skip_footer:
@@ -316,6 +317,7 @@ class SplitReader:
             batches = [self.plan.batch(capsule) for capsule in arrays]
             if self._keeper is not None:
                 batches = self._keeper.completed(batches, findings, records_before + read, records)
+                self.counts["rows"] += len(findings)  # the engine has counted the good ones
             read += records
             yield from batches
         return read
