@@ -166,7 +166,7 @@ def format_from_options(kind: str, schema: pa.Schema | StructType | str, options
     if kind == "json":
         draft.schema = pa.schema([as_spark_reads_json(field) for field in draft.schema])
     else:
-        draft.format |= {"true_values": TRUES, "false_values": FALSES}
+        draft.format |= {"true_values": TRUES, "false_values": FALSES, "quotes": "lenient", "newlines_in_quotes": False}
     for option, rule in rules.items():  # in their order: what escapes depends on what quotes
         if option in draft.given:
             rule(draft, option, draft.given[option])
