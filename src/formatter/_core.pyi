@@ -56,6 +56,15 @@ def binary_plan(
     options: dict[str, Any], columns: list[dict[str, Any]], output_columns: int, filters: list[list[dict[str, Any]]]
 ) -> Plan: ...
 
+# ---- delimited_plans.pxi
+def delimited_plan(
+    declared: dict[str, Any],
+    dialect: dict[str, Any],
+    columns: list[dict[str, Any]],
+    output_columns: int,
+    filters: list[list[dict[str, Any]]],
+) -> Plan: ...
+
 # ---- shredder.pxi
 class SequenceShredder:
     def __init__(

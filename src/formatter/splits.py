@@ -18,9 +18,9 @@ from formatter.bad_records import BadRecordKeeper, all_nullable
 from formatter.errors import FormatError
 from formatter.filters import Filters, normalized
 from formatter.footers import footer_of
-from formatter.formats import Csv, Json, Native
+from formatter.formats import Csv, Delimited, Json, Native
 from formatter.formats.checks import as_bytes
-from formatter.plans import Format, make_plan
+from formatter.plans import Format, make_plan, record_end_of
 
 ROWS_PER_BATCH = 16_384
 BYTES_PER_BATCH = 16 << 20
@@ -29,12 +29,10 @@ SCAN_BYTES = 256 << 10
 OVERHANG_BYTES = 64 << 10  # read beyond a part's end to finish its last record
 
 
-def record_end_of(format: Format) -> bytes:
-    return format.record_end if isinstance(format, Csv) else b"\n"
-
-
 def begins_anywhere(format: Format) -> bool:
     """Whether every record end ends a record, so that a part needs to know nothing of what stands before it."""
+    if isinstance(format, Delimited):
+        return len(format.record_end) == 1
     if not isinstance(format, Csv):
         return isinstance(format, Json) and format.records == "lines"
     hidden = format.newlines_in_quotes if format.quote else format.comment
@@ -47,6 +45,10 @@ def can_be_split(format: Format) -> bool:
     """Whether parts of one file can be read apart."""
     if isinstance(format, Native):
         return not format.has_rest
+    ending = record_end_of(format)
+    overlaps_itself = any(ending[:n] == ending[-n:] for n in range(1, len(ending)))
+    if isinstance(format, Delimited):
+        return not overlaps_itself
     if not isinstance(format, Csv):
         return isinstance(format, Json) and format.records == "lines"
     if format.skip_footer:
@@ -57,8 +59,6 @@ def can_be_split(format: Format) -> bool:
     bounded = format.quote and (format.max_quoted_lines or format.max_quoted_bytes)
     if format.encoding.startswith("utf-16") or by_place or bounded:
         return False
-    ending = record_end_of(format)
-    overlaps_itself = any(ending[:n] == ending[-n:] for n in range(1, len(ending)))
     return not format.comment and (len(ending) == 1 or (not overlaps_itself and not format.escape))
 
 

@@ -79,6 +79,22 @@ struct QuoteSummary {
     uint64_t last_end[2];
 };
 
+// ---------------------------------------------------------------------------------------------- byte sets
+
+struct ByteSet {
+    static constexpr uint32_t most = 16;
+    uint8_t bytes[most];  // the first is that of record ends
+    uint32_t count;  // at least one
+};
+
+struct BytePositions {
+    uint32_t* positions;  // room for one entry a byte + 64: kernels may overwrite past the end
+    uint32_t* ends;       // the same room: which of the positions are of record ends
+    // out
+    size_t count;
+    size_t end_count;
+};
+
 // ---------------------------------------------------------------------------------------------- json index
 
 struct JsonValued {  // of 64 positions, a bit each
@@ -158,6 +174,8 @@ struct Kernel {
     // Writes the wanted stops of every complete record from `data`, which begins a record outside quotes. Separators are
     // delimiters and record ends outside quotes, by the bytes' rule. Offsets are relative to `data`.
     void (*index_csv)(const uint8_t* data, size_t size, const CsvBytes&, const StopPlan&, CsvIndex&);
+    // Where bytes of the set stand, in order.
+    void (*find_bytes)(const uint8_t* data, size_t size, const ByteSet&, BytePositions&);
     void (*summarize_quotes)(const uint8_t* data, size_t size, const CsvBytes&, QuoteSummary&);
     uint64_t (*count_byte)(const uint8_t* data, size_t size, uint8_t byte);
     // The position of the first record end outside quotes, for bytes that begin inside or outside, or `none`.
