@@ -84,7 +84,9 @@ def parse(
         Row(id=1, city='Oslo')
     """
     attach_if_configured(df.sparkSession)
-    format, on_error = of_values(format, schema, options, on_error, zone_of(df.sparkSession))
+    format, on_error = of_values(
+        format, schema, options, on_error, zone_of(df.sparkSession), is_record=unit == "record"
+    )
     if unit == "record":
         if stitch != "auto":
             raise fm.OptionError(

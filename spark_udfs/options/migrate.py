@@ -20,10 +20,8 @@ ANY_SCHEMA = pa.schema([("column", pa.string())])
 # What no option says and yet differs.
 ALWAYS = {
     "csv": (
-        "multiLine: line breaks inside quotes are data in every file, and files are split nevertheless",
-        "empty text in quotes is empty text; Spark makes it null as long as nullValue is empty",
+        'of "a"b the text is ab; Spark keeps the quotes',
         "numbers that do not fit (1e400 in a double, more digits than a decimal's scale) are bad; Spark rounds them",
-        "a quote where none belongs makes a record bad; Spark takes it as text",
     ),
     "json": (
         "1.0 is an integer; Spark makes it null in one",

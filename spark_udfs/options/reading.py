@@ -153,8 +153,11 @@ def of_values(
     options: Mapping[str, Any] | None,
     on_error: str | None,
     zone: str,
+    *,
+    is_record: bool,
 ) -> tuple[Any, Any]:
-    """The format of what stands in a column, and what becomes of bad records, from what Spark's from_csv and from_json take."""
+    """The format of what stands in a column, and what becomes of bad records, from what Spark's from_csv and from_json take.
+    `is_record`: each value is one record, whatever line breaks its quotes hold."""
     reading = reading_of(format, schema=schema, options=options)
     if not reading.from_options:
         return format, on_error
@@ -172,7 +175,10 @@ def of_values(
         raise fm.OptionError(
             "spark: pathGlobFilter and recursiveFileLookup choose files, and a column has none; leave them out"
         )
-    return reading.format, on_error or RECORDS_ON_ERROR[reading.on_error]
+    found = reading.format
+    if is_record and isinstance(found, fm.Csv):
+        found = replace(found, newlines_in_quotes=True)
+    return found, on_error or RECORDS_ON_ERROR[reading.on_error]
 
 
 def format_from_options(kind: str, schema: pa.Schema | StructType | str, options: Mapping[str, Any]) -> Reading:
@@ -205,7 +211,7 @@ def format_from_options(kind: str, schema: pa.Schema | StructType | str, options
     if kind == "json":
         draft.schema = pa.schema([as_spark_reads_json(field) for field in draft.schema])
     else:
-        draft.format |= {"true_values": TRUES, "false_values": FALSES}
+        draft.format |= {"true_values": TRUES, "false_values": FALSES, "quotes": "lenient", "newlines_in_quotes": False}
     for option, rule in rules.items():  # in their order: what escapes depends on what quotes
         if option in draft.given:
             rule(draft, option, draft.given[option])

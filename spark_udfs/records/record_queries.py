@@ -142,7 +142,7 @@ def parse_column(
         Row(key=7, id=1)
     """
     attach_if_configured(df.sparkSession)
-    format, on_error = of_values(format, schema, options, on_error, zone_of(df.sparkSession))
+    format, on_error = of_values(format, schema, options, on_error, zone_of(df.sparkSession), is_record=True)
     require_payload(df, column)
     for option, name in (("into", into), ("error", error)):
         if name is not None and name.lower() in (taken.lower() for taken in df.columns):
