@@ -65,7 +65,6 @@ struct CsvIndex {
     uint32_t rows;
     size_t consumed;  // bytes through the end of the last complete record written
     IndexEnd end;
-    bool saw_quote;  // a quote byte was met in the bytes consumed
     bool saw_carriage_return;  // some record end had '\r' before it (may be true too often, never too seldom)
 };
 
@@ -89,7 +88,7 @@ struct ByteSet {
 
 struct BytePositions {
     uint32_t* positions;  // room for one entry a byte + 64: kernels may overwrite past the end
-    uint32_t* ends;       // the same room: which of the positions are of record ends
+    uint32_t* ends;  // the same room: which of the positions are of record ends
     // out
     size_t count;
     size_t end_count;
