@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from formatter.errors import OptionError
 from formatter.formats.checks import as_bytes, check_schema
+from formatter.parsers.registry import Parser, carried, unpacked
 
 RAGGED = ("error", "pad", "truncate", "fit")
 MAX_SEPARATOR_BYTES = 8
@@ -171,7 +172,7 @@ class Csv:
         return text if encoding == "utf-8" else text.decode().encode(encoding)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild_csv, ({f.name: getattr(self, f.name) for f in fields(self)},)
+        return _rebuild_csv, ({f.name: getattr(self, f.name) for f in fields(self)}, carried(self.schema))
 
 
 def check_byte_order(format: object, owner: str) -> None:
@@ -183,7 +184,8 @@ def check_byte_order(format: object, owner: str) -> None:
         )
 
 
-def _rebuild_csv(values: dict[str, Any]) -> Csv:
+def _rebuild_csv(values: dict[str, Any], parsers: tuple[Parser, ...] = ()) -> Csv:
+    unpacked(parsers)
     schema = values.pop("schema")
     return Csv(schema, **values)
 
