@@ -20,6 +20,7 @@ from formatter.filters import Filters, normalized
 from formatter.footers import footer_of
 from formatter.formats import Csv, Delimited, Json, Native
 from formatter.formats.checks import as_bytes
+from formatter.parsers.registry import raise_what_parsers_raised
 from formatter.plans import Format, make_plan, record_end_of
 
 ROWS_PER_BATCH = 16_384
@@ -255,6 +256,7 @@ class SplitReader:
                 ranges.begin(window[:end], start, len(window), input_ends=input_ends, byte_offset=at)
                 while (result := ranges.next()) is not None:
                     records, arrays, findings = result
+                    raise_what_parsers_raised()
                     self._count(ranges.counters, records)
                     self._note(findings, native.column_names, origin, counted=part.begin == 0)
                     batches = [self.plan.batch(capsule) for capsule in arrays]
