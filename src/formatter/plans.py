@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from codecs import BOM_UTF16_BE
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 from typing import Any
 
@@ -40,7 +41,9 @@ class DecodePlan:
     converted: tuple[int, ...]
     on_error: str
     big_endian: Any = None  # of UTF-16 whose byte order the input's mark tells: instead of `native`
-    parsers: dict[int, Parser] = field(default_factory=dict)  # by position: these columns are decoded as text
+    parsers: dict[int, Parser] = dataclasses.field(
+        default_factory=dict
+    )  # by position: these columns are decoded as text
     rows: BatchFilter | None = None  # what is asked of values that parsers make
     asked: tuple[str, ...] = ()  # columns behind the others, for that alone
 
@@ -154,9 +157,13 @@ def _any_plan(
     filters.check_columns(filters.columns_of(clauses), format.schema, "filters")
     now, later = filters.divided(clauses, parsers)
     if later and single:
-        raise OptionError(f"filters: parsers make {filters.columns_of(later)}: filter the rows of values when they are made")
-    inner = replace(inner, schema=as_text(format.schema, parsers))
-    read_as = replace(format, inner=inner) if isinstance(format, Framed) else inner
+        raise OptionError(
+            f"filters: parsers make {filters.columns_of(later)}: filter the rows of values when they are made"
+        )
+    text = as_text(format.schema, parsers)
+    read_as: Format = replace(inner, schema=text)
+    if isinstance(format, Framed) and isinstance(inner, Json):
+        read_as = replace(format, inner=replace(inner, schema=text))
     asked = () if columns is None else tuple(name for name in filters.columns_of(later) if name not in columns)
     wanted = None if columns is None else [*columns, *asked]
     plan = _new_plan(read_as, wanted, now, on_error, note_nulled, single)

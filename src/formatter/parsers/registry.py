@@ -222,8 +222,8 @@ def raise_what_parsers_raised() -> None:
 
 def carried(schema: pa.Schema) -> tuple[Parser, ...]:
     """What a pickled format takes along: the parsers its columns name, functions by their module and name."""
-    names = {(field.metadata or {}).get(METADATA_KEY) for field in schema} - {None}
-    found = [_parsers.get(name.decode()) for name in sorted(names)]
+    names = {field.metadata[METADATA_KEY].decode() for field in schema if METADATA_KEY in (field.metadata or {})}
+    found = [_parsers.get(name) for name in sorted(names)]
     return tuple(parser for parser in found if parser is not None and not parser.shipped)
 
 
