@@ -1,4 +1,5 @@
-# In: a Python callable that looks at a column's texts. Out: the same as the engine calls it, from any thread, without the GIL.
+# In: a Python callable that looks at a column's texts. Out: the same as the engine calls it, from any thread, without
+# the GIL.
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.string cimport memcpy
 
@@ -10,13 +11,17 @@ cdef extern from *:
 
     class PythonTextCheck : public formatter::TextCheck {
       public:
-        PythonTextCheck(PyObject* callable, TextsChecked call) : callable_(callable), call_(call) { Py_INCREF(callable_); }
+        PythonTextCheck(PyObject* callable, TextsChecked call) : callable_(callable), call_(call) {
+            Py_INCREF(callable_);
+        }
         ~PythonTextCheck() override {
             const PyGILState_STATE state = PyGILState_Ensure();  // the last decoder that had it may be any thread's
             Py_DECREF(callable_);
             PyGILState_Release(state);
         }
-        void check(const formatter::TextRows& rows, uint64_t* failed) const override { call_(callable_, &rows, failed); }
+        void check(const formatter::TextRows& rows, uint64_t* failed) const override {
+            call_(callable_, &rows, failed);
+        }
 
       private:
         PyObject* callable_;
@@ -29,8 +34,8 @@ cdef extern from *:
 
 
 cdef shared_ptr[TextCheck] text_check(callable):
-    """`callable` takes (row count, offsets, text, a bit a row that has some) as bytes, and gives the words of failed rows'
-    bits, or None. It raises nothing."""
+    """`callable` takes (row count, offsets, text, a bit a row that has some) as bytes, and gives the words of failed
+    rows' bits, or None. It raises nothing."""
     return shared_ptr[TextCheck](<TextCheck*>new PythonTextCheck(callable, check_texts))
 
 
