@@ -30,6 +30,7 @@ from formatter.filters import Clause, Filters, normalized
 from formatter.flow.policy import BatchPolicy
 from formatter.forked_locks import renewed_in_children
 from formatter.formats.csv import check_byte_order, check_unbounded
+from formatter.parsers.registry import raise_what_parsers_raised
 from formatter.plans import Format, make_plan
 
 MAX_RECORD_BYTES = 64 << 20
@@ -363,8 +364,7 @@ class Stream:
 
     # ----------------------------------------------------------------------------------------------------- internals
 
-    def _renew_locks(self) -> None:
-        """In the child of a fork, where nobody lets go of those that other threads held."""
+    def _renew_locks(self) -> None:  # in the child of a fork
         self._lock = threading.Lock()
 
     def _id(self, origin: Origin) -> int:
@@ -400,9 +400,8 @@ class Stream:
         batches: list[Batch] = []
         try:
             for native, spans, capsule, _number, _marker in finished:
-                data = self._plan.batch(capsule)
-                if self._positional:
-                    data = self._nulls.positional(data, self.format.schema)
+                whole = self._plan.batch(capsule)
+                data = self._nulls.positional(whole, self.format.schema) if self._positional else whole
                 batches.append(Batch(data, self._origin(native), spans, 1, projection))
         except MemoryError:
             self._native.close()  # these rows are lost
@@ -412,6 +411,7 @@ class Stream:
     def _settle(self, result: Any, origin: Origin, sequence: int) -> list[Batch]:
         """Batches to hand out; raises what is to be raised, keeping the batches for the next call."""
         status, not_taken, _appended, finished, findings, holes = result
+        raise_what_parsers_raised()
         batches = self._batches(finished)
         raised = self._note(findings) if findings else None
         if raised is None and status == "ok" and not self._undelivered:

@@ -43,6 +43,15 @@ cdef extern from "engine/columns/owned_array.hpp" namespace "formatter" nogil:
     cdef cppclass OwnedArray:
         pass
 
+cdef extern from "engine/columns/text_check.hpp" namespace "formatter" nogil:
+    cdef cppclass TextCheck:
+        pass
+    cdef cppclass TextRows:
+        uint32_t rows
+        const int32_t* offsets
+        const uint8_t* text
+        const uint64_t* present
+
 cdef extern from "engine/columns/columns.hpp" namespace "formatter" nogil:
     cdef enum class BinaryEncoding(uint8_t):
         plain
@@ -63,6 +72,7 @@ cdef extern from "engine/columns/columns.hpp" namespace "formatter" nogil:
         int8_t scale
         uint32_t field
         string name, type_name
+        shared_ptr[TextCheck] check
 
 cdef extern from "engine/columns/row_filter.hpp" namespace "formatter" nogil:
     cdef enum class Compare(uint8_t):

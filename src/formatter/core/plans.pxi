@@ -131,6 +131,8 @@ cdef int describe_column(ColumnSpec* spec, dict column) except -1:
     spec.field = column["field"]
     set_text(&spec.name, column["name"].encode())
     set_text(&spec.type_name, column["type_name"].encode())
+    if column.get("check") is not None:
+        spec.check = text_check(column["check"])
     return 0
 
 
