@@ -1,6 +1,7 @@
 // Included once by each kernel_<isa>.cpp after its isa header: the algorithms in data-flow order, then the table.
-// Everything lives in namespace formatter::FORMATTER_ISA, is static, and instantiates nothing from the standard library,
-// so that no wide instruction can leak into code shared between CPUs.
+// Everything lives in namespace formatter::FORMATTER_ISA, is static, and instantiates nothing from the standard
+// library, so that no wide instruction can leak into code shared between CPUs. In: the operations of one CPU. Out: its
+// kernel. Refuses to know which CPU that is.
 #pragma once
 
 #include "kernels/kernel.hpp"

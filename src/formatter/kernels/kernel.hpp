@@ -65,7 +65,6 @@ struct CsvIndex {
     uint32_t rows;
     size_t consumed;  // bytes through the end of the last complete record written
     IndexEnd end;
-    bool saw_quote;  // a quote byte was met in the bytes consumed
     bool saw_carriage_return;  // some record end had '\r' before it (may be true too often, never too seldom)
 };
 
