@@ -214,7 +214,7 @@ def test_migrate_says_what_becomes_of_each_option():
     )
     assert 'su.read(spark, path, format, on_error="skip")  # mode DROPMALFORMED' in text
     assert "timestamp_formats has '%d/%m/%Y'" in text
-    assert "encoding: REFUSED. csv option encoding='cp1252' is not taken" in text
+    assert "encoding: REFUSED. csv option encoding='Shift_JIS' is not taken" in text
     assert "escape (not given): quotes inside quotes are doubled" in text
 
 
