@@ -43,20 +43,35 @@ cdef class Plan:
         """Whether a range of the input can find its own first record."""
         return self.format.framing.kind != FramingKind.scanned or self.format.framing.fixed_size() > 0
 
-    def frame(self, const uint8_t[::1] data, *, bint inside, bint escaped, uint8_t matched):
-        """(inside, escaped, matched, first record end or -1): the state after bytes that begin in the given state.
+    @property
+    def first_state(self):
+        """The state of quotes and escapes that an input begins in: a number, whose lowest bit says inside quotes."""
+        return first_state(self.format.framing)
 
-        Not for formats with comments. Many threads may call at once; the GIL is released.
+    @property
+    def record_state(self):
+        """That in which a record begins behind others."""
+        cdef ScanState fresh
+        return packed_state(self.format.framing, fresh)
+
+    @property
+    def part_states(self):
+        """Those in which a part of an input may begin that is not the first."""
+        return list(part_states(self.format.framing))
+
+    def frame(self, const uint8_t[::1] data, uint16_t state):
+        """(the state after bytes that begin in the given one, the position behind their first record end or -1).
+
+        Many threads may call at once; the GIL is released.
         """
-        cdef ScanState state
         cdef RecordEnds ends
         cdef Framing* framing = &self.format.framing
+        cdef ScanState reached = unpacked_state(framing[0], state)
         cdef const uint8_t* begin = &data[0] if data.shape[0] else NULL
         cdef size_t size = data.shape[0]
-        state.inside, state.escaped, state.matched, state.at_record_start = inside, escaped, matched, False
         with nogil:
-            ends = framing.ends_after(begin, size, &state)
-        return state.inside, state.escaped, state.matched, <int64_t>ends.first if ends.any() else -1
+            ends = framing.ends_after(begin, size, &reached)
+        return packed_state(framing[0], reached), <int64_t>ends.first if ends.any() else -1
 
     @property
     def checks_end(self):
@@ -98,6 +113,8 @@ cdef ColumnSpec column_spec(dict column) except *:
     spec.field = column["field"]
     spec.name = column["name"].encode()
     spec.type_name = column["type_name"].encode()
+    if column.get("check") is not None:
+        spec.check = text_check(column["check"])
     return spec
 
 

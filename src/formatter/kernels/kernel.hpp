@@ -88,7 +88,7 @@ struct ByteSet {
 
 struct BytePositions {
     uint32_t* positions;  // room for one entry a byte + 64: kernels may overwrite past the end
-    uint32_t* ends;       // the same room: which of the positions are of record ends
+    uint32_t* ends;  // the same room: which of the positions are of record ends
     // out
     size_t count;
     size_t end_count;
