@@ -17,21 +17,30 @@ from formatter.shared.consumer import Consumer
 if TYPE_CHECKING:
     from formatter.shared.stream import SharedStream
 
-_Call = TypeVar("_Call", bound=Callable[..., Any])
+_Class = TypeVar("_Class", bound=type)
 
 
-def tells_consumers(call: _Call) -> _Call:
-    """A method in which memory may run out: if the stream is closed for it, those that wait for batches are told."""
+def tells_consumers(names: str) -> Callable[[_Class], _Class]:
+    """Memory may run out in these methods: if the stream is closed for it, those that wait for batches are told."""
 
+    def telling(stream_class: _Class) -> _Class:
+        for name in names.split():
+            setattr(stream_class, name, _told(getattr(stream_class, name)))
+        return stream_class
+
+    return telling
+
+
+def _told(call: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(call)
-    def told(self: SharedStream, /, *args: Any, **options: Any) -> Any:
+    def told(self: SharedStream, *args: Any, **options: Any) -> Any:
         try:
             return call(self, *args, **options)
         except MemoryError as error:
             broke_off(self, error)
             raise
 
-    return told  # type: ignore[return-value]
+    return told
 
 
 def broke_off(stream: SharedStream, error: MemoryError) -> None:
