@@ -231,9 +231,9 @@ cdef extern from "engine/whole/chunk_survey.hpp" namespace "formatter" nogil:
         size_t likely
     void survey_chunk(const Framing&, const uint8_t*, size_t, ChunkSurvey*) except +
     uint16_t first_state(const Framing&)
-    vector[uint16_t] part_states(const Framing&)
-    uint16_t packed_state(const Framing&, const ScanState&)
-    ScanState unpacked_state(const Framing&, uint16_t)
+    vector[uint16_t] part_states(const Framing&) except +
+    uint16_t packed_state(const Framing&, const ScanState&) except +
+    ScanState unpacked_state(const Framing&, uint16_t) except +
 
 cdef extern from "engine/whole/chunk_reader.hpp" namespace "formatter" nogil:
     cdef cppclass PlacedChunk:
