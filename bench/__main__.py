@@ -10,24 +10,23 @@ import argparse
 import datetime
 import fnmatch
 import os
-import platform
 import shlex
 import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
 from bench.facts import machine_facts
 from bench.progress import Progress, TimeLeft
 from bench.question import Question, Race, Scale
 from bench.questions import FILES, QUESTIONS
-from bench.record import Record, Result, agreement, best_peer, ratio
+from bench.record import Record, Result, Run, agreement, best_peer, ratio
+from bench.report.__main__ import write
+from bench.report.documents import RECORD
 from bench.stable import ROOT, Stable
 from bench.turns import run_race
 
 KEPT = ROOT / "build" / "bench"  # inputs and unfinished runs
-RESULTS = ROOT / "bench" / "results" / platform.machine()
 DESIGN_MINUTES = 28.0  # what the questions' own estimates add up to, at most
 TURN_SHARE = 0.5  # of the time is spent in turns that count; the rest starts processes and checks answers
 
@@ -57,11 +56,12 @@ def main() -> int:
         return compare(*(Record.load(path) for path in chosen.compare))
     asked = questions(chosen)
     record, wrong = run(asked, chosen)
-    path = chosen.record or RESULTS / f"{record.taken[:10]}{'-files' if chosen.files else ''}.jsonl"
-    if path.exists():
+    path = chosen.record or (KEPT / "files.jsonl" if chosen.files else RECORD)
+    if path.exists() and not chosen.files:
         record = Record.load(path).updated_by(record)
     record.save(path)
-    print(f"record: {path}", flush=True)
+    write(record, report := KEPT / f"{path.stem}.html")
+    print(f"record: {path}\nreport: {report}", flush=True)
     return 1 if wrong else 0
 
 
@@ -85,17 +85,18 @@ def run(asked: list[Question], chosen: argparse.Namespace) -> tuple[Record, bool
     if chosen.fresh:
         unfinished.unlink(missing_ok=True)
     progress = Progress(unfinished, key)
-    record = Record(f"{taken:%Y-%m-%d %H:%M} UTC", command_line(), facts)
+    results: list[Result] = []
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(dir=memory_folder()) as memory:
         workloads = frozenset(chosen.workload or ())
         scale = Scale(part, chosen.seed, Path(memory), KEPT / "inputs", workloads, tuple(chosen.files))
         left = TimeLeft(sum(question.seconds * part for question in asked))
         for question in asked:
-            record.results += ask(question, scale, progress, left)
-    record.took_s = round(time.perf_counter() - began, 1)
+            results += ask(question, scale, progress, left)
+    took_s = round(time.perf_counter() - began, 1)
     progress.finished()
-    return record, any(result.wrong and result.role == "ours" for result in record.results)
+    made = Run(f"{taken:%Y-%m-%d %H:%M} UTC", command_line(), facts, [question.name for question in asked], took_s)
+    return Record([made], results), any(result.wrong and result.role == "ours" for result in results)
 
 
 def ask(question: Question, scale: Scale, progress: Progress, left: TimeLeft) -> list[Result]:
@@ -158,10 +159,6 @@ def command_line() -> str:
 
 def memory_folder() -> str | None:
     return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-
-
-def facts_line(facts: dict[str, Any]) -> str:
-    return f"{facts['cpu']}, {facts['cpus']} CPUs, kernel {facts['active_kernel']}, load {facts['load_before']:.1f}"
 
 
 if __name__ == "__main__":

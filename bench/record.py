@@ -1,4 +1,4 @@
-"""What was found: a Result is one contestant in one race; a Record is a run, with the machine it ran on.
+"""What was found: a Result is one contestant in one race; a Record has the results of runs, and the machine each ran on.
 
 In: results, facts. Out: a JSON file, a line a result, that comes back as it was; rates, ratios, and which of them are noise.
 Refuses to know: how anything was measured.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import statistics
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -83,13 +83,28 @@ def ratio(mine: Result, theirs: Result, clock: str = "wall") -> Ratio:
     return Ratio(theirs.best(clock) / max(mine.best(clock), 1e-9), spread_of(pairs))
 
 
-@dataclass
-class Record:
+@dataclass(frozen=True)
+class Run:
+    """When, by which command and on what machine some questions were asked."""
+
     taken: str
     command: str
     facts: dict[str, Any]
-    results: list[Result] = field(default_factory=list)
+    questions: list[str]
     took_s: float = 0.0
+
+
+@dataclass
+class Record:
+    runs: list[Run]
+    results: list[Result] = field(default_factory=list)
+
+    @property
+    def last(self) -> Run:
+        return self.runs[-1]
+
+    def run_of(self, question: str) -> Run:
+        return next(run for run in reversed(self.runs) if question in run.questions)
 
     def races(self, question: str | None = None) -> Iterator[list[Result]]:
         """The results of each race, in the order they were run."""
@@ -113,18 +128,18 @@ class Record:
         """This record with the questions that `fresh` asked in place of its own."""
         asked = set(fresh.questions())
         kept = [result for result in self.results if result.question not in asked]
-        return Record(fresh.taken, fresh.command, fresh.facts, kept + fresh.results, fresh.took_s)
+        runs = [replace(run, questions=[name for name in run.questions if name not in asked]) for run in self.runs]
+        return Record([run for run in runs if run.questions] + fresh.runs, kept + fresh.results)
 
     def save(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        head = {name: value for name, value in vars(self).items() if name != "results"}
-        lines = [json.dumps(head), *(to_line(result) for result in self.results)]
+        lines = [json.dumps([asdict(run) for run in self.runs]), *(to_line(result) for result in self.results)]
         path.write_text("\n".join(lines) + "\n")
 
     @staticmethod
     def load(path: Path) -> Record:
         head, *lines = path.read_text().splitlines()
-        return Record(**json.loads(head), results=[from_line(line) for line in lines])
+        return Record([Run(**run) for run in json.loads(head)], [from_line(line) for line in lines])
 
 
 def to_line(result: Result) -> str:

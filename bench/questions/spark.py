@@ -96,6 +96,13 @@ def warm(scale: Scale) -> Iterator[Race]:
             yield Race({"workload": name, "size": size_name(size)}, made, source.size, sampled=False, seconds=8.0)
 
 
+def tasks(scale: Scale) -> Iterator[Race]:
+    """Tasks that do nothing: what the driver and Python's workers cost."""
+    for count in (2, 8, 32, 128):
+        task = Task("tasks", None, (), CORES, {"tasks": count})
+        yield Race({"tasks": count}, entries(("spark_udfs",), task), count, "task", seconds=2.0)
+
+
 EXECUTORS = (1, 2, 4)
 
 
@@ -124,5 +131,6 @@ QUESTIONS = [
     Question("spark records", "records in Spark, warm", records, 120),
     Question("spark stitch", "chunks in any order in Spark", stitch, 50),
     Question("spark hand-over", "the bridge between parsing and Spark", hand_over, 35),
+    Question("spark tasks", "tasks in Spark that do nothing", tasks, 20),
     Question("spark executors", "one, two and four executors", executors, 70),
 ]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from html import escape
 
 WIDTH = 420
-LABEL_WIDTH = 112
+LABEL_WIDTH = 122
 RIGHT = 14
 ROW = 22
 TOP = 8
@@ -33,6 +33,7 @@ class Series:
     name: str
     points: Sequence[Point]
     colour: int
+    letter: str = ""  # drawn in place of a dot, for what is no contestant
 
 
 def dots(series: Sequence[Series], written: Callable[[float], str], log: bool = True) -> str:
@@ -77,16 +78,18 @@ def lines(series: Sequence[Series], written: Callable[[float], str], log: bool =
 
 
 def legend(series: Sequence[Series]) -> str:
-    items = (f'<li><i class="c{one.colour % COLOURS}"></i>{escape(one.name)}</li>' for one in series)
+    marks = (f"<b>{one.letter}</b>" if one.letter else f'<i class="c{one.colour % COLOURS}"></i>' for one in series)
+    items = (f"<li>{mark}{escape(one.name)}</li>" for mark, one in zip(marks, series, strict=True))
     return f'<ul class="legend">{"".join(items)}</ul>'
 
 
 def _dot(one: Series, point: Point, x: float, y: float) -> str:
     kind = "noisy" if point.noisy else "sure"
     said = escape(f"{one.name}: {point.said}")
-    return (
-        f'<circle class="{kind} c{one.colour % COLOURS}" cx="{x:.1f}" cy="{y:.1f}" r="5"><title>{said}</title></circle>'
-    )
+    if one.letter:
+        return f'<text class="letter" x="{x:.1f}" y="{y + 4:.1f}">{one.letter}<title>{said}</title></text>'
+    radius = 6 if one.colour == 0 else 4.5
+    return f'<circle class="{kind} c{one.colour % COLOURS}" cx="{x:.1f}" cy="{y:.1f}" r="{radius}"><title>{said}</title></circle>'
 
 
 def _grid(scale: _Scale, top: float, bottom: float, written: Callable[[float], str]) -> str:
@@ -104,7 +107,7 @@ def _svg(parts: Sequence[str], height: float) -> str:
     return f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img">{"".join(parts)}</svg>'
 
 
-def _short(text: str, most: int = 17) -> str:
+def _short(text: str, most: int = 18) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 

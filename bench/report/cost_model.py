@@ -133,7 +133,7 @@ class Model:
 
 def model_of(record: Record) -> Model | None:
     """None if the record lacks Spark by size."""
-    model = Model(cores=min(2, int(record.facts["cpus"])))
+    model = Model(cores=min(2, int(record.last.facts["cpus"])))
     model.memory_rate = max(
         (r.rate() for r in record.results if r.contestant == "memory read" and r.valid), default=0.0
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import platform
 import re
 from collections.abc import Callable
+from fnmatch import fnmatch
 from pathlib import Path
 
 from bench.record import Record, Result, best_of_ours, best_peer, ratio
@@ -24,11 +25,13 @@ DOCUMENTS = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs
 
 
 def said_under(record: Record, *questions: str) -> str:
-    facts = record.facts
     command = "python -m bench " + " ".join(f"--only '{question}'" for question in questions)
-    loads = [result.load for result in record.results if result.question in questions] or [facts["load_before"]]
+    asked = [name for name in record.questions() if any(fnmatch(name, pattern) for pattern in questions)]
+    facts = record.run_of(asked[0]).facts
+    taken = " and ".join(sorted({record.run_of(name).taken for name in asked}))
+    loads = [result.load for result in record.results if result.question in asked]
     return (
-        f"`{command}`: {record.taken}, {facts['cpu']}, {facts['cpus']} CPUs, kernel {facts['active_kernel']}, "
+        f"`{command}`: {taken}, {facts['cpu']}, {facts['cpus']} CPUs, kernel {facts['active_kernel']}, "
         f"load average {min(loads):.1f} to {max(loads):.1f}; ~ is noise."
     )
 

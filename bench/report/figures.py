@@ -14,7 +14,8 @@ from typing import Any
 from bench.record import Ratio, Record, Result, best_of_ours, best_peer, ratio
 from bench.report import charts
 
-OURS, PEER_COLOURS = 0, ("pyarrow", "polars", "duckdb", "datafusion", "pandas", "chdb", "spark")
+ROLES = ("ours", "peer", "limit")
+PEERS = ("pyarrow", "polars", "duckdb", "datafusion", "pandas", "chdb", "spark")
 
 
 @dataclass
@@ -65,10 +66,6 @@ def times_text(value: float) -> str:
     return f"{value:.3g}x"
 
 
-def colour_of(name: str, known: dict[str, int]) -> int:
-    return known.setdefault(name, len(known))
-
-
 def by_contestant(
     races: Iterable[list[Result]],
     step: Callable[[Result], str],
@@ -84,11 +81,11 @@ def by_contestant(
                 said += f"{result.spread():.0%}"
                 point = charts.Point(step(result), value(result), result.spread() > 0.1, said)
                 points.setdefault(result.contestant, []).append(point)
-    ours = {r.contestant for race in races for r in race if r.role == "ours"}
-    names = sorted(
-        points, key=lambda name: (name not in ours, PEER_COLOURS.index(name) if name in PEER_COLOURS else 99)
-    )
-    return [charts.Series(name, points[name], number) for number, name in enumerate(names)]
+    roles = {r.contestant: r.role for race in races for r in race}
+    usual = {name: number for number, name in enumerate(PEERS)}
+    names = sorted(points, key=lambda name: (ROLES.index(roles[name]), usual.get(name, len(usual))))
+    letters = {name: "" if roles[name] != "limit" else name[0].upper() for name in names}
+    return [charts.Series(name, points[name], number, letters[name]) for number, name in enumerate(names)]
 
 
 def made(
@@ -145,13 +142,8 @@ def workload(result: Result) -> str:
 
 def ratios(record: Record) -> Figure | None:
     """The headline: ours to the fastest peer, whatever peer that is."""
-    wanted = {
-        "read": "files in Python",
-        "json": "files in Python",
-        "chunks": "chunks in any order",
-        "spark files": "files in Spark",
-    }
-    wanted |= {"spark records": "records in Spark"}
+    wanted = {"spark files": "files in Spark", "spark records": "records in Spark", "read": "CSV in Python"}
+    wanted |= {"json": "JSON in Python", "chunks": "shuffled chunks"}
     columns: dict[str, list[charts.Point]] = {"all columns": [], "few columns": []}
     races: Races = []
     for question, name in wanted.items():
@@ -166,9 +158,8 @@ def ratios(record: Record) -> Figure | None:
             middle = statistics.median(one.value for one in found)
             low, high = min(one.value for one in found), max(one.value for one in found)
             said = f"{name}, {question}: median of {len(found)} races {middle:.1f}x, from {low:.1f}x to {high:.1f}x"
-            row = f"{name}, JSON" if question == "json" else name
             noisy = sum(one.is_noise for one in found) * 2 > len(found)
-            columns[label].append(charts.Point(row, middle, noisy, said))
+            columns[label].append(charts.Point(name, middle, noisy, said))
     series = [charts.Series(name, points, number) for number, (name, points) in enumerate(columns.items()) if points]
     if not series:
         return None
@@ -193,7 +184,7 @@ def throughput(question: str, all_columns: bool, title: str) -> Callable[[Record
         series = by_contestant(races, workload, Result.rate, rate_text)
         columns = "Every column" if all_columns else "A few columns"
         sentence = (
-            f"{columns} of each input; bytes of input a second, more is better. Right of ours lie limits, not peers."
+            f"{columns} of each input; bytes of input a second, more is better. Letters are limits, not contestants."
         )
         key = f"{question.replace(' ', '-')}-{'all' if all_columns else 'few'}"
         return made(key, title, sentence, races, series, charts.dots(series, rate_text), rate_text)
@@ -225,7 +216,7 @@ def stepped(
 def memory(record: Record) -> Figure | None:
     races = [race for race in record.races("read") if is_all(race)]
     series = by_contestant(races, workload, lambda r: max(0.01, r.peak_mb * 1e6 / r.amount), times_text)
-    series = [one for one in series if one.name not in ("memory read", "newline count", "index only")]
+    series = [one for one in series if not one.letter]
     sentence = "The most memory a first read took beyond what was there, as a multiple of the input; less is better."
     return made("memory", "Memory", sentence, races, series, charts.dots(series, times_text), times_text)
 

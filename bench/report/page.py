@@ -31,9 +31,10 @@ p{{margin:.3em 0;max-width:75ch}} .soft,figcaption,footer{{color:var(--soft);fon
 main{{display:grid;gap:16px;grid-template-columns:repeat(auto-fill,minmax(min(100%,400px),1fr));align-items:start}}
 figure,section{{margin:0;padding:14px;background:var(--card);border-radius:10px;min-width:0}}
 svg{{width:100%;height:auto;display:block;font:12px system-ui,sans-serif}}
-svg text{{fill:var(--ink)}} .row{{text-anchor:end}} .step{{fill:var(--soft)}}
+svg text{{fill:var(--ink)}} .row{{text-anchor:end}} .letter{{text-anchor:middle;font-weight:bold}} .step{{fill:var(--soft)}}
 .rule,.grid{{stroke:var(--rule);stroke-width:1}} .line{{fill:none;stroke-width:2}}
 .legend{{display:flex;flex-wrap:wrap;gap:2px 14px;list-style:none;margin:.3em 0;padding:0;font-size:.875rem}}
+.legend b{{margin-right:5px}}
 .legend i{{display:inline-block;width:11px;height:11px;border-radius:50%;margin-right:5px;background:currentColor}}
 code{{font-size:.85em;overflow-wrap:anywhere}} details{{margin-top:.4em;font-size:.875rem}} summary{{cursor:pointer}}
 .scroll{{overflow-x:auto}} table{{border-collapse:collapse;font-variant-numeric:tabular-nums}}
@@ -52,12 +53,12 @@ def page(record: Record, figures: Sequence[Figure], model: Model | None) -> str:
         '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">'
         f"<title>formatter, "
         f"measured</title><style>{STYLE}</style>{_head(record)}<main>{body}{_model(model)}{_others(record)}</main>"
-        f"{_foot(record)}</html>\n"
+        f"{_foot()}</html>\n"
     )
 
 
 def _head(record: Record) -> str:
-    facts = record.facts
+    facts = record.last.facts
     machine = f"{facts['cpu']}, {facts['cpus']} CPUs, kernel {facts['active_kernel']}, {facts['system']}"
     loads = [result.load for result in record.results]
     load = f"load average {min(loads):.1f} to {max(loads):.1f}" if loads else f"load average {facts['load_before']:.1f}"
@@ -77,8 +78,9 @@ def _head(record: Record) -> str:
         "Contestants take turns, the best "
         "turn counts. <b>Hollow dots are noise</b>: half of the turns lie more than "
         f"{NOISY:.0%} apart, so small differences say nothing.</p>"
-        f'<p class="soft">{escape(record.taken)} · {escape(machine)} · {escape(load)} · commit {escape(str(facts["commit"]))} · '
-        f"<code>{escape(record.command)}</code> · {record.took_s / 60:.0f} min</p></header>"
+        f'<p class="soft">{escape(record.last.taken)} · {escape(machine)} · {escape(load)} · '
+        f"commit {escape(str(facts['commit']))} · "
+        f"<code>{escape(record.last.command)}</code> · {record.last.took_s / 60:.0f} min</p></header>"
     )
 
 
@@ -129,7 +131,7 @@ def _others(record: Record) -> str:
             declined.setdefault((result.contestant, result.declined), []).append(result.question)
     rows = [("contestant", "took no part in", "because")]
     rows += [(who, ", ".join(dict.fromkeys(asked)), why) for (who, why), asked in declined.items()]
-    versions = record.facts["libraries"]
+    versions = record.last.facts["libraries"]
     told = [("contestant", "version", "what the race takes from it, or gives it")]
     for name in MODULES:
         one = contestant(name)
@@ -140,8 +142,8 @@ def _others(record: Record) -> str:
     )
 
 
-def _foot(record: Record) -> str:
+def _foot() -> str:
     return (
-        "<footer><p>Made by <code>make report</code>; figures of your own machine by the commands under them, of your own files by "
+        "<footer><p>Made by <code>make bench</code>; figures of your own machine by the commands under them, of your own files by "
         "<code>python -m bench FILE...</code>.</p></footer>"
     )

@@ -21,7 +21,7 @@ from bench.inputs import Input
 from bench.progress import Progress
 from bench.question import Entry, Race
 from bench.questions import QUESTIONS
-from bench.record import Record, Result, agreement, ratio
+from bench.record import Record, Result, Run, agreement, ratio
 from bench.stable import GoneError, Stable
 from bench.turns import run_race
 from bench.workloads import UNSEEN, WORKLOADS
@@ -136,7 +136,8 @@ def result(contestant, role, *seconds, **point):
 
 def test_a_record_comes_back_from_disk_as_it_was(tmp_path):
     wrong = Result("read", {"workload": "taxi"}, "b", "peer", wrong="2 rows instead of 3")
-    record = Record("2026-01-01", "python -m bench", {"cpu": "x"}, [result("a", "ours", 0.5, 0.25), wrong], 12.5)
+    run = Run("2026-01-01", "python -m bench", {"cpu": "x"}, ["read"], 12.5)
+    record = Record([run], [result("a", "ours", 0.5, 0.25), wrong])
     record.save(tmp_path / "r.jsonl")
     assert Record.load(tmp_path / "r.jsonl") == record
     assert record.find("read", "a", {"workload": "taxi"}).rate() == 4e9
@@ -145,9 +146,11 @@ def test_a_record_comes_back_from_disk_as_it_was(tmp_path):
 
 
 def test_a_record_takes_the_questions_asked_again_and_keeps_the_others():
-    old = Record("1", "", {}, [result("a", "ours", 1.0), Result("json", {}, "a", "ours")])
-    new = Record("2", "", {}, [result("a", "ours", 2.0)])
-    assert [(r.question, r.wall_s) for r in old.updated_by(new).results] == [("json", []), ("read", [2.0])]
+    old = Record([Run("1", "", {}, ["read", "json"])], [result("a", "ours", 1.0), Result("json", {}, "a", "ours")])
+    new = Record([Run("2", "", {}, ["read"])], [result("a", "ours", 2.0)])
+    both = old.updated_by(new)
+    assert [(r.question, r.wall_s) for r in both.results] == [("json", []), ("read", [2.0])]
+    assert [both.run_of(name).taken for name in ("json", "read")] == ["1", "2"]
 
 
 def test_a_ratio_whose_turns_lie_apart_is_noise():
@@ -160,8 +163,8 @@ def test_two_records_are_compared_where_neither_is_noise():
     def record(ours, **point):
         return [result("a", "ours", *[ours] * 4, **point), result("b", "peer", 5.0, 5.0, 5.0, 5.0, **point)]
 
-    one = Record("1", "", {}, [*record(1.0), *record(1.0, columns=3)])
-    other = Record("2", "", {}, [*record(1.05), *record(2.0, columns=3)])
+    one = Record([], [*record(1.0), *record(1.0, columns=3)])
+    other = Record([], [*record(1.05), *record(2.0, columns=3)])
     same, of, apart = agreement(one, other)
     assert (same, of) == (1, 2)
     assert apart == ['read {"workload": "taxi", "columns": 3}: 5.00 and 2.50']
@@ -215,7 +218,7 @@ def test_the_door_races_checks_records_and_goes_on(tmp_path):
     record = Record.load(tmp_path / "r.jsonl")
     assert {r.contestant for r in record.results if r.valid} == {"formatter", "memory read", "newline count"}
     assert record.find("read", "pyarrow", {"columns": "all"}).declined == "reads no packed rows"
-    assert record.facts["load_before"] >= 0
+    assert record.last.facts["load_before"] >= 0
 
 
 def test_a_users_file_is_inferred_and_raced_with_its_answers_checked(tmp_path):

@@ -1,0 +1,2 @@
+"""Small pieces by the clock: pytest-benchmark suites, compared by `make bench-compare`, asked by the door as "micro"."""
+"the door asks them as "micro"."""
