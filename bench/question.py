@@ -54,6 +54,7 @@ class Entry:
     task: Task
     contestant: str = ""  # if it is not the label
     environment: Mapping[str, str] = field(default_factory=dict)
+    alone: bool = True  # or in one process with others of its contestant, where starting one takes long (a JVM)
 
     @property
     def who(self) -> str:

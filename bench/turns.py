@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bench.answers import Answer, answer_of, verdicts
+from bench.contestant import Task
 from bench.contestants import contestant
 from bench.oracle import python_table
 from bench.question import Entry, Race
@@ -89,11 +90,15 @@ def _check_samples(race: Race, runners: list[Runner], stable: Stable) -> None:
             continue
         asked = replace(task, source=sample, options={**task.options, "sample": True})
         process = _process(runner, stable)
-        reply = _ask(runner, process, {"prepare": asked.to_json()})
+        reply = _ask(runner, process, _preparing(runner.entry, asked, f"{race.key}, sample"))
         if reply:
             found = {"it": Answer.from_json(reply["answer"])}
             wrong = verdicts(found, answer_of(race.expected(whole, task)))["it"]
             runner.result.wrong = f"{wrong}, on the sample" if wrong else None
+
+
+def _preparing(entry: Entry, task: Task, race: str) -> dict[str, object]:
+    return {"prepare": task.to_json(), "as": entry.label, "race": race}
 
 
 def _environment(entry: Entry) -> dict[str, str]:
@@ -101,7 +106,9 @@ def _environment(entry: Entry) -> dict[str, str]:
 
 
 def _process(runner: Runner, stable: Stable) -> Process:
-    return stable.process(runner.entry.label, runner.entry.who, _environment(runner.entry))
+    return stable.process(
+        runner.entry.label if runner.entry.alone else "", runner.entry.who, _environment(runner.entry)
+    )
 
 
 def _new_process(runner: Runner) -> Process:
@@ -112,7 +119,7 @@ def _first_call(race: Race, runner: Runner, stable: Stable) -> None:
     if runner.result.wrong or runner.result.declined:
         return
     process = _process(runner, stable)
-    reply = _ask(runner, process, {"prepare": runner.entry.task.to_json()})
+    reply = _ask(runner, process, _preparing(runner.entry, runner.entry.task, race.key))
     if reply is None:
         return
     runner.process = process
@@ -142,7 +149,7 @@ def _rounds(runners: list[Runner], seconds: float) -> None:
             slow = bool(runner.result.wall_s) and spent / len(runner.result.wall_s) > LONG_TURN_S
             due = turn < (2 if slow else LEAST_TURNS) and len(runner.result.wall_s) < LEAST_TURNS
             if runner.running and (due or spent < share) and runner.process:
-                if reply := _ask(runner, runner.process, {"turn": turn}):
+                if reply := _ask(runner, runner.process, {"turn": turn, "as": runner.entry.label}):
                     _note(runner.result, reply)
                 else:
                     runner.result.wall_s, runner.result.cpu_s = [], []
@@ -163,7 +170,7 @@ def _fresh_rounds(race: Race, runners: list[Runner], seconds: float) -> list[Res
             if runner.result.wrong or runner.result.declined:
                 continue
             process = _new_process(runner)
-            reply = _ask(runner, process, {"prepare": runner.entry.task.to_json()})
+            reply = _ask(runner, process, _preparing(runner.entry, runner.entry.task, race.key))
             lived = 0.0 if process.gone else process.end(at_once=reply is None)
             if reply:
                 runner.answer = answers[runner.entry.label] = Answer.from_json(reply["answer"])

@@ -38,7 +38,7 @@ def records(scale: Scale) -> Iterator[Race]:
             task = Task("records", source, columns, CORES)
 
             def entry(label: str, who: str, how: str, task: Task = task) -> Entry:
-                return Entry(label, replace(task, options={"how": how}), who)
+                return Entry(label, replace(task, options={"how": how}), who, alone=False)
 
             own = [entry("from_csv" if source.kind == "csv" else "from_json", "spark", "function")]
             own += [entry("variant", "spark", "variant")] if source.kind == "json" else []
@@ -53,7 +53,7 @@ def stitch(scale: Scale) -> Iterator[Race]:
         source = scale.write(WORKLOADS[name], 128.0, on_disk=True)
         task = Task("stitched", source, (), CORES, {"chunk_bytes": MIB})
         made = tuple(
-            Entry(label, replace(task, options={**task.options, "stitch": how}), "spark_udfs")
+            Entry(label, replace(task, options={**task.options, "stitch": how}), "spark_udfs", alone=False)
             for label, how in (("aligned, none", "none"), ("global", "global"), ("origin", "origin"))
         )
         yield Race({"workload": name, "buffers": "1 MiB"}, made, source.size, seconds=8.0)
@@ -64,7 +64,7 @@ def hand_over(scale: Scale) -> Iterator[Race]:
         source = scale.write(WORKLOADS["quoted"], 64.0, on_disk=True)
         task = Task("handed over", source, (), CORES, {"chunk_bytes": chunk_bytes})
         made = tuple(
-            Entry(way, replace(task, options={**task.options, "way": way}), "spark_udfs")
+            Entry(way, replace(task, options={**task.options, "way": way}), "spark_udfs", alone=False)
             for way in ("direct", "bridge")
         )
         yield Race({"buffers": f"{chunk_bytes >> 10} KiB"}, made, source.size, seconds=6.0)

@@ -126,7 +126,7 @@ def test_a_contestant_that_hangs_is_ended_and_another_process_takes_its_place(ma
     with Stable() as stable:
         process = stable.process("it", "hanging", {})
         with pytest.raises(GoneError, match=r"took more than 0 s"):
-            process.ask({"prepare": Task("table", source).to_json()}, 0.2)
+            process.ask({"prepare": Task("table", source).to_json(), "as": "it", "race": ""}, 0.2)
         assert stable.process("it", "hanging", {}) is not process
 
 
