@@ -55,8 +55,8 @@ def main() -> int:
     if chosen.compare:
         return compare(*(Record.load(path) for path in chosen.compare))
     asked = questions(chosen)
-    record, wrong = run(asked, chosen)
     path = chosen.record or (KEPT / "files.jsonl" if chosen.files else RECORD)
+    record, wrong = run(asked, chosen, KEPT / f"unfinished-{path.stem}.jsonl")
     if path.exists() and not chosen.files:
         record = Record.load(path).updated_by(record)
     record.save(path)
@@ -75,13 +75,12 @@ def questions(chosen: argparse.Namespace) -> list[Question]:
     return found
 
 
-def run(asked: list[Question], chosen: argparse.Namespace) -> tuple[Record, bool]:
+def run(asked: list[Question], chosen: argparse.Namespace, unfinished: Path) -> tuple[Record, bool]:
     part = min(1.0, chosen.budget * 60 / sum(question.seconds for question in asked))
     facts = {**machine_facts(), "part": round(part, 4), "seed": chosen.seed}
     taken = datetime.datetime.now(datetime.UTC)
     key = {"questions": [q.name for q in asked], "part": part, "seed": chosen.seed, "commit": facts["commit"]}
     key |= {"workloads": chosen.workload, "files": chosen.files}
-    unfinished = KEPT / "unfinished.jsonl"
     if chosen.fresh:
         unfinished.unlink(missing_ok=True)
     progress = Progress(unfinished, key)

@@ -39,6 +39,10 @@ class Scale:
     def count(self, whole: int, least: int = 1) -> int:
         return max(least, int(whole * self.part))
 
+    def steps(self, most: int) -> int:
+        """Of sizes that grow tenfold or more: the largest cost most, so a smaller report has fewer."""
+        return max(1, most - sum(self.part < bound for bound in (0.5, 0.12, 0.02)))
+
     def write(self, workload: Workload, mebibytes: float, on_disk: bool = False) -> Input:
         return workload.write(self.disk if on_disk else self.memory, self.bytes(mebibytes), self.seed)
 

@@ -32,7 +32,7 @@ def growth(scale: Scale) -> Iterator[Race]:
     """fm.open over 8 MB, again and again: cost a byte and peak memory stay."""
     for name in ("taxi", "quoted", "flat"):
         source = scale.write(WORKLOADS[name], GROWTH_BLOCK_MB)
-        for times in (1, 10, 100, 1000)[: 4 if scale.part >= 1 else 3 if scale.part > 0.2 else 2]:
+        for times in (1, 10, 100, 1000)[: scale.steps(4)]:
             task = Task("growth", source, options={"times": times})
             yield Race(
                 {"workload": name, "times": times}, (Entry("formatter", task),), source.size * times, sampled=False

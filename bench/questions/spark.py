@@ -74,9 +74,7 @@ def cold(scale: Scale) -> Iterator[Race]:
     """The first action of a fresh session, the same with the session before it, and the whole script."""
     for name in ("mixed", "mixed json"):
         few = WORKLOADS[name].few
-        for size in COLD_SIZES[
-            : 4 if scale.part >= 1 and name == "mixed" else 3 if scale.part > 0.5 else 2 if scale.part > 0.2 else 1
-        ]:
+        for size in COLD_SIZES[: scale.steps(4 if name == "mixed" else 2)]:
             source = WORKLOADS[name].write(scale.disk, size, scale.seed)
             for label, columns in (("all", ()), (f"{len(few)} of {len(source.schema)}", few)):
                 if label == "all" or size == COLD_SIZES[1]:
@@ -89,7 +87,7 @@ def cold(scale: Scale) -> Iterator[Race]:
 def warm(scale: Scale) -> Iterator[Race]:
     """By size, for curves beside those of the cold start and for what a query costs before its first byte."""
     for name in ("mixed", "mixed json"):
-        for size in (MIB, *COLD_SIZES)[: 4 if scale.part >= 1 else 3 if scale.part > 0.5 else 2]:
+        for size in (MIB, *COLD_SIZES)[: 1 + scale.steps(3)]:
             source = WORKLOADS[name].write(scale.disk, size, scale.seed)
             task = Task("files", source, (), CORES)
             made = entries(("spark", "spark_udfs"), task)

@@ -22,10 +22,10 @@ MODES = ("light", "dark")
 REMEDY = "apt-get install chromium"
 
 # Wider than the window, text cut off or too small, a figure without its marks, a script or picture from elsewhere.
-WRONG = """(() => {
+WRONG = """(room => {
   const wrong = [];
   const width = document.documentElement.scrollWidth;
-  if (width > innerWidth) wrong.push('wider than the window: ' + width);
+  if (width > room) wrong.push('wider than the window: ' + width);
   for (const e of document.querySelectorAll('[src],link[href]')) wrong.push('needs ' + (e.src || e.href));
   for (const f of document.querySelectorAll('figure')) {
     const svg = f.querySelector('svg');
@@ -41,7 +41,7 @@ WRONG = """(() => {
   if (Math.abs(light(style.color) - light(style.backgroundColor)) < 0.6) wrong.push('text and paper are alike');
   if ((light(style.backgroundColor) > 0.5) !== matchMedia('(prefers-color-scheme: light)').matches) wrong.push('not in its mode');
   return wrong;
-})()"""
+})"""
 
 
 class Page:
@@ -155,7 +155,7 @@ def looked_at(path: Path, pictures: Path | None = None) -> list[str]:
         for size, (width, height) in SIZES.items():
             for mode in MODES:
                 page.become(width, height, mode)
-                wrong += [f"{size}, {mode}: {words}" for words in page.evaluate(WRONG)]
+                wrong += [f"{size}, {mode}: {words}" for words in page.evaluate(f"{WRONG}({width})")]
                 if pictures:
                     pictures.mkdir(parents=True, exist_ok=True)
                     (pictures / f"{size}-{mode}.png").write_bytes(page.picture())
