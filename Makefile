@@ -61,6 +61,7 @@ docs: build .venv/.docs  ## the guides and a reference of every public name as a
 
 bench: build .venv/.contestants  ## every question, checked answers first; ARGS="--list" shows them, ARGS="FILE..." races on yours
 	@$(BIN)/python -m bench $(ARGS)
+	@$(BIN)/python -m bench.report --documents
 
 .venv/.contestants: .venv/.ready requirements/bench.txt
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps -r requirements/bench.txt && touch $@

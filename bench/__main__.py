@@ -122,7 +122,8 @@ def race_seconds(race: Race, planned: float, scale: Scale) -> float:
 
 def lines(race: Race, results: list[Result]) -> list[str]:
     peer = best_peer(results)
-    shown = [f"  {race.key}"]
+    busy = " (CPU time: the machine is busy)" if results[0].clock == "cpu" else ""
+    shown = [f"  {race.key}{busy}"]
     for result in sorted(results, key=lambda r: r.best() if r.valid else 9e9):
         if result.declined:
             continue

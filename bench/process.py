@@ -28,7 +28,7 @@ class Racer:
 
     def prepare(self, told: dict[str, Any], label: str, race: str) -> dict[str, Any]:
         """The first call, from the import of the library on, and its answer."""
-        began, began_cpu = time.perf_counter(), process_cpu()
+        before_first = Clocks()
         from bench.contestant import Task
         from bench.contestants import contestant
 
@@ -42,30 +42,31 @@ class Racer:
         prepared = self.prepared[label] = jobs[task.job](task)
         forget_peak()
         before = resident_mb()
-        called, called_cpu = time.perf_counter(), process_cpu()
+        before_call = Clocks()
         result = prepared.run()
-        ended, ended_cpu = time.perf_counter(), process_cpu()
+        call = before_call.passed()
+        first = before_first.passed()
         peak = peak_mb() - before
         own = prepared.seconds
-        self.calls[label] = 1 if own else min(TURN_CALLS, max(1, round(SHORTEST_TURN_S / max(ended - called, 1e-7))))
+        self.calls[label] = 1 if own else min(TURN_CALLS, max(1, round(SHORTEST_TURN_S / max(call["wall"], 1e-7))))
         answer = prepared.answer(result).to_json()
         return {
             "answer": answer,
-            "first": {"wall": ended - began, "cpu": ended_cpu - began_cpu},
-            "call": {"wall": own(result) if own else ended - called, "cpu": ended_cpu - called_cpu},
+            "first": first,
+            "call": dict.fromkeys(call, own(result)) if own else call,
             "peak_mb": round(peak, 1),
         }
 
     def turn(self, label: str) -> dict[str, float]:
         prepared, calls = self.prepared[label], self.calls[label]
-        began, began_cpu = time.perf_counter(), process_cpu()
+        before = Clocks()
         for _ in range(calls - 1):
             prepared.run()
         result = prepared.run()
-        wall, cpu = time.perf_counter() - began, process_cpu() - began_cpu
+        passed = before.passed()
         if prepared.seconds:
-            wall = prepared.seconds(result)
-        return {"wall": wall / calls, "cpu": cpu / calls}
+            return dict.fromkeys(passed, prepared.seconds(result))
+        return {clock: seconds / calls for clock, seconds in passed.items()}
 
     def finish(self) -> None:
         for prepared in self.prepared.values():
@@ -74,9 +75,17 @@ class Racer:
         self.prepared = {}
 
 
-def process_cpu() -> float:
-    """Of this process and, where it has a JVM or other children, of theirs."""
-    return time.process_time() + children_cpu(os.getpid())
+class Clocks:
+    """Seconds by the clock, and of the CPU: of this process and, where it has a JVM or other children, of theirs."""
+
+    def __init__(self) -> None:
+        self.children = children_cpu(os.getpid())
+        self.own = time.process_time()
+        self.wall = time.perf_counter()
+
+    def passed(self) -> dict[str, float]:
+        wall, own = time.perf_counter() - self.wall, time.process_time() - self.own
+        return {"wall": wall, "cpu": own + children_cpu(os.getpid()) - self.children}
 
 
 def children_cpu(process: int) -> float:

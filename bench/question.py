@@ -75,6 +75,7 @@ class Race:
     truth: Answer | None = None  # else most contestants decide
     sampled: bool = True  # answers on a sample are held against Python's own
     expected: Callable[[pa.Table, Task], pa.Table] = projected  # of Python's reading of the sample
+    clock: str = ""  # "wall" where the clock is what is asked for; else by how busy the machine is
     fresh: bool = False  # every turn is the first of a new process
 
     @property

@@ -16,6 +16,7 @@ from typing import Any
 Point = Mapping[str, str | int | float]
 NOISY = 0.10  # half of the turns, or of the ratios of turns, lie further apart than this: the figure is noise
 DIGITS = 6
+LEAST_S = 1e-9
 
 
 @dataclass
@@ -33,6 +34,7 @@ class Result:
     wrong: str | None = None  # it answered, and not rightly; or failed
     declined: str | None = None  # it takes no part
     load: float = 0.0  # the machine's load average when it began
+    clock: str = "wall"  # or "cpu", where the machine was busy and turns wait for others more than for themselves
 
     @property
     def race(self) -> tuple[str, str]:
@@ -42,18 +44,19 @@ class Result:
     def valid(self) -> bool:
         return bool(self.wall_s) and self.wrong is None
 
-    def turns(self, clock: str = "wall") -> list[float]:
-        return self.cpu_s if clock == "cpu" else self.wall_s
+    @property
+    def turns(self) -> list[float]:
+        return self.cpu_s if self.clock == "cpu" else self.wall_s
 
-    def best(self, clock: str = "wall") -> float:
-        return min(self.turns(clock))
+    def best(self) -> float:
+        return max(min(self.turns), LEAST_S)
 
-    def rate(self, clock: str = "wall") -> float:
+    def rate(self) -> float:
         """Amount a second."""
-        return self.amount / max(self.best(clock), 1e-9)
+        return self.amount / self.best()
 
-    def spread(self, clock: str = "wall") -> float:
-        return spread_of(self.turns(clock))
+    def spread(self) -> float:
+        return spread_of(self.turns)
 
 
 def spread_of(values: Iterable[float]) -> float:
@@ -77,10 +80,10 @@ class Ratio:
         return self.spread > NOISY
 
 
-def ratio(mine: Result, theirs: Result, clock: str = "wall") -> Ratio:
-    turns = zip(theirs.turns(clock), mine.turns(clock), strict=False)
-    pairs = [other / max(own, 1e-9) for other, own in turns]
-    return Ratio(theirs.best(clock) / max(mine.best(clock), 1e-9), spread_of(pairs))
+def ratio(mine: Result, theirs: Result) -> Ratio:
+    turns = zip(theirs.turns, mine.turns, strict=False)
+    pairs = [other / max(own, LEAST_S) for other, own in turns]
+    return Ratio(theirs.best() / mine.best(), spread_of(pairs))
 
 
 @dataclass(frozen=True)
@@ -153,23 +156,22 @@ def from_line(line: str) -> Result:
     return Result(**json.loads(line))
 
 
-def best_peer(race: Iterable[Result], clock: str = "wall") -> Result | None:
+def best_peer(race: Iterable[Result]) -> Result | None:
     """The fastest contestant other than ours that answered rightly."""
     peers = [result for result in race if result.role == "peer" and result.valid]
-    return min(peers, key=lambda result: result.best(clock), default=None)
+    return min(peers, key=Result.best, default=None)
 
 
-def best_of_ours(race: Iterable[Result], clock: str = "wall") -> Result | None:
+def best_of_ours(race: Iterable[Result]) -> Result | None:
     ours = [result for result in race if result.role == "ours" and result.valid]
-    return min(ours, key=lambda result: result.best(clock), default=None)
+    return min(ours, key=Result.best, default=None)
 
 
-def agreement(one: Record, other: Record, clock: str = "wall") -> tuple[int, int, list[str]]:
+def agreement(one: Record, other: Record) -> tuple[int, int, list[str]]:
     """Of the ratios of ours to the best peer that both runs have: how many differ by under NOISY, of how many that neither
     marks as noise; and the ones that differ."""
     ratios = [
-        {race[0].race: found for race in record.races() if (found := _ours_to_peer(race, clock))}
-        for record in (one, other)
+        {race[0].race: found for race in record.races() if (found := _ours_to_peer(race))} for record in (one, other)
     ]
     shared = [race for race in ratios[0] if race in ratios[1]]
     quiet = [race for race in shared if not ratios[0][race].is_noise and not ratios[1][race].is_noise]
@@ -181,6 +183,6 @@ def agreement(one: Record, other: Record, clock: str = "wall") -> tuple[int, int
     return len(quiet) - len(apart), len(quiet), apart
 
 
-def _ours_to_peer(race: list[Result], clock: str) -> Ratio | None:
-    mine, theirs = best_of_ours(race, clock), best_peer(race, clock)
-    return ratio(mine, theirs, clock) if mine and theirs else None
+def _ours_to_peer(race: list[Result]) -> Ratio | None:
+    mine, theirs = best_of_ours(race), best_peer(race)
+    return ratio(mine, theirs) if mine and theirs else None

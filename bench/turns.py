@@ -23,6 +23,7 @@ LEAST_TURNS, MOST_TURNS = 3, 25
 LEAST_FRESH_TURNS = 2
 STAGES = ("first call", "with what comes before it", "whole process")
 LONGEST_REPLY_S = 120.0
+BUSY = 2.0  # load a core that contestants alone do not bring about: turns wait for others more than for themselves
 LONG_TURN_S = 5.0  # of which two are enough
 
 
@@ -39,7 +40,10 @@ class Runner:
 
 
 def run_race(race: Race, question: str, stable: Stable, seconds: float) -> list[Result]:
-    runners = [_runner(race, question, entry) for entry in race.entries]
+    load = os.getloadavg()[0]
+    busy = load > BUSY * (os.cpu_count() or 1)
+    race = replace(race, clock=race.clock or ("cpu" if busy else "wall"))
+    runners = [_runner(race, question, entry, round(load, 2)) for entry in race.entries]
     if race.sampled:
         _check_samples(race, runners, stable)
     if race.fresh:
@@ -51,10 +55,10 @@ def run_race(race: Race, question: str, stable: Stable, seconds: float) -> list[
     return [runner.result for runner in runners]
 
 
-def _runner(race: Race, question: str, entry: Entry) -> Runner:
+def _runner(race: Race, question: str, entry: Entry, load: float) -> Runner:
     who = contestant(entry.who)
     result = Result(
-        question, dict(race.point), entry.label, who.role, race.amount, race.unit, load=round(os.getloadavg()[0], 2)
+        question, dict(race.point), entry.label, who.role, race.amount, race.unit, load=load, clock=race.clock
     )
     if who.version is None:
         result.declined = f"{who.package} is not installed"

@@ -55,7 +55,7 @@ def streams(scale: Scale) -> Iterator[Race]:
             Entry("two reads in turn", reads, "streams"),
             Entry("two reads at once", replace(reads, threads=2), "streams"),
         ]
-        yield Race({"workload": name, "threads": 2}, (made[2], *pushed), source.size)
+        yield Race({"workload": name, "threads": 2}, (made[2], *pushed), source.size, clock="wall")
 
 
 def records(scale: Scale) -> Iterator[Race]:
@@ -128,7 +128,7 @@ def shredder(scale: Scale) -> Iterator[Race]:
     for batch in (512, 4096):
         told = {"buffers": buffers, "window": 4096, "probability": 0.5, "batch": batch}
         made = (entry("one thread", **told), entry("two threads", **told, threads=2))
-        yield Race({"calls of": batch, "delimiters": 0.5}, made, buffers, "buffer", 0.5)
+        yield Race({"calls of": batch, "delimiters": 0.5}, made, buffers, "buffer", 0.5, clock="wall")
     for length in (65_536, 1 << 20):
         total = max(length, buffers)
         long = {"buffers": total // length * length, "window": length, "every": length, "batch": 4096}
@@ -154,7 +154,7 @@ def flow(scale: Scale) -> Iterator[Race]:
         entry("two threads", "python", threads=2),
         entry("capacity check", "capacity"),
     )
-    yield Race({"hand-over": "Python"}, python, slices, "slice")
+    yield Race({"hand-over": "Python"}, python, slices, "slice", clock="wall")
     native = tuple(
         entry(label, "native", measure=measure)
         for label, measure in (

@@ -78,7 +78,7 @@ def threads(scale: Scale) -> Iterator[Race]:
             else ("pyarrow", "polars", "duckdb", "datafusion", "chdb", "formatter")
         )
         for count in (1, 2, 4):
-            yield race_on(source, {"workload": name, "threads": count}, (), labels, count)
+            yield replace(race_on(source, {"workload": name, "threads": count}, (), labels, count), clock="wall")
 
 
 def kernels(scale: Scale) -> Iterator[Race]:

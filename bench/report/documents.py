@@ -29,10 +29,13 @@ def said_under(record: Record, *questions: str) -> str:
     asked = [name for name in record.questions() if any(fnmatch(name, pattern) for pattern in questions)]
     facts = record.run_of(asked[0]).facts
     taken = " and ".join(sorted({record.run_of(name).taken for name in asked}))
-    loads = [result.load for result in record.results if result.question in asked]
+    results = [result for result in record.results if result.question in asked]
+    loads = [result.load for result in results]
+    busy = sum(result.clock == "cpu" for result in results) * 2 > len(results)
     return (
         f"`{command}`: {taken}, {facts['cpu']}, {facts['cpus']} CPUs, kernel {facts['active_kernel']}, "
-        f"load average {min(loads):.1f} to {max(loads):.1f}; ~ is noise."
+        f"load average {min(loads):.1f} to {max(loads):.1f}; "
+        f"{'seconds of CPU time, for the machine was busy; ' if busy else ''}~ is noise."
     )
 
 

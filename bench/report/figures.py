@@ -31,6 +31,7 @@ class Figure:
     cells: int = 0
     noisy: int = 0
     spread: float = 0.0
+    busy: bool = False  # most of it is CPU time
 
     @property
     def command(self) -> str:
@@ -46,6 +47,10 @@ def figures(record: Record) -> list[Figure]:
 
 
 # ---------------------------------------------------------------------------------------------------- helpers
+
+
+def by_cpu(result: Result) -> str:
+    return ", of CPU time" if result.clock == "cpu" else ""
 
 
 def rate_text(rate: float) -> str:
@@ -78,7 +83,7 @@ def by_contestant(
         for result in race:
             if result.valid:
                 said = f"{step(result)}: {text(value(result))}, middle half of {len(result.wall_s)} turns within "
-                said += f"{result.spread():.0%}"
+                said += f"{result.spread():.0%}{by_cpu(result)}"
                 point = charts.Point(step(result), value(result), result.spread() > 0.1, said)
                 points.setdefault(result.contestant, []).append(point)
     roles = {r.contestant: r.role for race in races for r in race}
@@ -112,8 +117,20 @@ def made(
         table.append((row, *cells))
     spread = statistics.median(result.spread() for result in valid) if valid else 0.0
     count = sum(len(one.points) for one in series)
+    busy = sum(result.clock == "cpu" for result in valid) * 2 > len(valid)
     return Figure(
-        key, title, sentence, results[0].question, chart, charts.legend(series), table, wrong, count, noisy, spread
+        key,
+        title,
+        sentence,
+        results[0].question,
+        chart,
+        charts.legend(series),
+        table,
+        wrong,
+        count,
+        noisy,
+        spread,
+        busy,
     )
 
 

@@ -87,6 +87,7 @@ def _head(record: Record) -> str:
 def _figure(figure: Figure) -> str:
     noise = f"{figure.noisy} of {figure.cells} points are noise" if figure.noisy else "no point is noise"
     caption = f"Middle half of the turns within {figure.spread:.0%} (median); {noise}."
+    caption += " Seconds of CPU time, for the machine was busy." if figure.busy else ""
     wrong = "".join(f'<li class="wrong">{escape(words[:220])}</li>' for words in figure.wrong)
     failed = (
         f"<details><summary>Wrong or failed: {len(figure.wrong)}</summary><ul>{wrong}</ul></details>" if wrong else ""
