@@ -73,7 +73,7 @@ def _csv_input(path: Path, plain: Path, format: fm.Csv, few: tuple[str, ...]) ->
         newlines,
         str(format.delimiter),
         quote,
-        format.header,
+        format.header is True,
         format.nulls,
     )
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from spark_udfs.stitch.chunk_survey import fixed_width, has_header, second_looks
 from spark_udfs.stitch.placed_chunks import PlacedChunks, looked_again, placed
 from spark_udfs.stitch.unmoved import unmoved
 from spark_udfs.tasks.counted_task import CountedTask
+from spark_udfs.tasks.sent_functions import mapped
 
 MAX_ROWS = 65_536
 MAX_BATCH_BYTES = 16 << 20
@@ -41,7 +41,7 @@ def stitch_globally(chunks: DataFrame, task: ParseTask) -> DataFrame:
             "spark: stitch='global' looks at all chunks before it parses one, and a stream has no last; use su.parse_stream"
         )
     bare = chunks if chunks.columns == list(task.names.names) else chunks.select(*task.names.names)
-    return chunks.mapInArrow(GlobalParse(task, _sent(chunks, _placed(unmoved(bare), task))), task.schema)
+    return mapped(chunks, GlobalParse(task, _sent(chunks, _placed(unmoved(bare), task))), task.schema)
 
 
 def _placed(chunks: DataFrame, task: ParseTask) -> PlacedChunks:
@@ -67,6 +67,10 @@ def _require_delimited(format: Any) -> None:
     found = type(format).__name__
     if isinstance(format, fm.Csv) and format.encoding != "utf-8":
         found = f"encoding={format.encoding!r}"
+    elif isinstance(format, fm.Csv) and (
+        format.skip_lines or format.skip_records or format.header not in (True, False)
+    ):
+        found = "more than a header's line in front of the records"
     elif isinstance(format, fm.Json) and format.records != "lines":
         found = f"records={format.records!r}"
     elif isinstance(format, fm.Csv | fm.Json) or fixed_width(format):
@@ -129,7 +133,7 @@ class GlobalRun:
     def _reader(self, header: bytes | None) -> tuple[DecodePlan, Any]:
         if header not in self._readers:
             task = self._task
-            plain = replace(task.format, header=False) if header is None and has_header(task.format) else task.format
+            plain = task.format.body if header is None and has_header(task.format) else task.format
             decode = make_plan(plain, columns=task.columns, filters_wanted=task.filters, on_error=task.on_error)
             native = decode.native if header is None else decode.native.read_header(header)[0]
             reader = _core.ChunkReader(

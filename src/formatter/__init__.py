@@ -1,5 +1,6 @@
 """Raw CSV, NDJSON and binary buffers to Arrow record batches: any order, exactly once, only the columns asked for."""
 
+from formatter import declared as declared
 from formatter._core import Checkpoint, Rows, SequenceShredder, Watermark
 from formatter.batch import Batch
 from formatter.checkpoints import CheckpointError
@@ -26,7 +27,7 @@ from formatter.flow import (
     SpillToDisk,
     pipeline,
 )
-from formatter.formats import Csv, Framed, Json, Native
+from formatter.formats import Csv, Delimited, Framed, Json, Level, Native
 from formatter.inference import InferenceWarning, infer
 from formatter.kernel import active_kernel, choose_kernel, kernels
 from formatter.readers import RejectsWarning, open, read
@@ -49,6 +50,7 @@ __all__ = [
     "Checkpoint",
     "CheckpointError",
     "Csv",
+    "Delimited",
     "DropNewest",
     "FanOut",
     "FlowError",
@@ -58,6 +60,7 @@ __all__ = [
     "InferenceWarning",
     "Instant",
     "Json",
+    "Level",
     "Native",
     "OptionError",
     "ParsedRecords",

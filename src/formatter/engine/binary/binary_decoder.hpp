@@ -1,5 +1,6 @@
-// Binary rows to columns. In: bytes that begin at a row, or at the length of one. Out: rows in columns, errors, counters.
-// One decoder belongs to one thread at a time; the format it reads is shared and never written.
+// Binary rows to columns. In: bytes that begin at a row, or at the length of one. Out: rows in columns, errors,
+// counters. One decoder belongs to one thread at a time; the format it reads is shared and never written. Refuses to
+// know where rows begin across buffers.
 //
 // Rows are decoded where they stand, a few thousand at a time, so that the next column finds them in the cache. A column
 // is one loop with a fixed stride where rows follow each other, and over their addresses where they do not.
@@ -20,7 +21,7 @@ class BinaryDecoder : public RecordDecoder {
 
     void place(const Place&) override;
     size_t index(const uint8_t* data, size_t size, uint64_t row_limit) override;
-    void index_unterminated(const uint8_t* data, size_t size) override;
+    size_t index_unterminated(const uint8_t* data, size_t size) override;
     void materialize() override {}  // nothing waits
     void expect(uint64_t bytes) override;
     uint64_t rows() const override { return columns_.rows(); }

@@ -21,12 +21,12 @@ class CsvDecoder : public BlockDecoder {
     explicit CsvDecoder(const std::shared_ptr<const CsvFormat>& format);
 
     size_t index(const uint8_t* data, size_t size, uint64_t row_limit) override;
-    void index_unterminated(const uint8_t* data, size_t size) override;
+    size_t index_unterminated(const uint8_t* data, size_t size) override;
     void expect(uint64_t bytes) override { expected_bytes_ = bytes; }
     uint64_t byte_count() const override { return columns_.byte_count(); }
     void export_batch(ArrowArray* out) override;
 
-  private:
+  protected:
     struct Access {  // where a column's field lies in the stops of a row
         int32_t begin_stop;
         int32_t end_stop;
@@ -39,6 +39,10 @@ class CsvDecoder : public BlockDecoder {
     size_t index_plain(const uint8_t* data, size_t size, uint64_t row_limit);
     size_t index_general(const uint8_t* data, size_t size, uint64_t row_limit);
     bool split_next(const uint8_t* data, size_t size, RecordShape* shape, size_t* passed);
+    void pass_damaged(const uint8_t* data, const RecordShape&);
+    bool is_header_again(const uint8_t* data, size_t size) const;
+    bool is_record(const uint8_t* data, const RecordShape&) const;
+    void stop_at_odd_record(const uint8_t* data, const StopPlan&, CsvIndex*);
     size_t pass_endless(const uint8_t* data, size_t size);
     bool skip_preamble(const uint8_t* data, size_t size, size_t* skipped, bool whole = false);
     void header_error(const uint8_t* header, size_t size);
@@ -46,7 +50,8 @@ class CsvDecoder : public BlockDecoder {
                     const uint8_t* readable_end);
     void add_irregular(const uint8_t* data, const RecordShape&, const PlacePosition&);
     void write_stops(uint32_t* out, const RecordShape&) const;
-    void structural_error(ErrorCode, const uint8_t* data, size_t size, const PlacePosition&, uint32_t found_fields);
+    void structural_error(ErrorCode, const uint8_t* data, size_t size, const PlacePosition&, uint32_t found_fields,
+                          size_t quote = 0);
 
     // csv_filter.cpp
     struct FilterStep {  // the predicates of one column, and what they have been worth
@@ -93,6 +98,12 @@ class CsvDecoder : public BlockDecoder {
     bool learn_quotes(const ColumnRows&);
     void decode_text(ColumnRows&);
     void decode_text_exactly(ColumnRows&);
+    struct LateText {
+        uint32_t row;
+        std::string content;
+    };
+    bool read_odd_texts(ColumnRows&);
+    void replace_texts(ColumnRows&, const std::vector<LateText>&);
     bool take_text(ColumnRows&, uint32_t row, Bytes raw, Bytes* content);
     void check_utf8(ColumnRows&, uint64_t text_before);
     void decode_codes(ColumnRows&);
@@ -107,10 +118,21 @@ class CsvDecoder : public BlockDecoder {
     void null_or_error(ColumnRows&, uint32_t row, Bytes found);
     void value_error(ColumnRows&, uint32_t row, ErrorCode code, Bytes found);
     void note_error(const ColumnRows&, uint32_t row, ErrorCode code, Bytes found, bool row_kept);
+    // For formats whose records are found otherwise: a field that a record lacks, and where a value stands in the input.
+    virtual bool is_absent(const Segment&, const uint32_t* stops, const uint8_t* field) const {
+        (void)stops, (void)field;
+        return false;
+    }
+    virtual PlacePosition value_position(const RowBlock::Location& at, const uint8_t* field, size_t column,
+                                         uint32_t row) const {
+        (void)column, (void)row;
+        return at.position(field);
+    }
 
     std::shared_ptr<const CsvFormat> format_;
     const Kernel* kernel_;
     bool plain_;
+    bool looks_at_rows_;  // that the index has found: some may be none, or bad, in ways it does not know
     std::vector<std::string> nulls_;  // the null tokens that a field may hold
     bool only_empty_is_null_;  // no other null token
     Spelling spelling_;

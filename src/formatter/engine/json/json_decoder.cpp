@@ -1,4 +1,5 @@
-// The index half of the JSON decoder: lines in, stops out. json_values.cpp turns stops into columns.
+// The index half of the JSON decoder. In: bytes that begin at a record. Out: a block of rows, each with the stops of
+// its wanted values. Refuses to know values: json_values.cpp turns stops into columns.
 #include "engine/json/json_decoder.hpp"
 
 #include <algorithm>
@@ -110,7 +111,7 @@ uint64_t JsonDecoder::text_room() const {
     return room;
 }
 
-void JsonDecoder::index_unterminated(const uint8_t* data, size_t size) {
+size_t JsonDecoder::index_unterminated(const uint8_t* data, size_t size) {
     has_room(size + 1);
     if (block_.room() == 0 || walk_.has_spaces()) materialize();  // nothing may do so once the bytes are kept
     indexed_bytes_ += size + 1;
@@ -124,6 +125,7 @@ void JsonDecoder::index_unterminated(const uint8_t* data, size_t size) {
     open_segment(lines.begin, lines);
     read_line(lines.begin, line + size, lines);
     offset_--;  // the line end that was not there
+    return size;
 }
 
 // By its text. Leaves offset_ behind the line.

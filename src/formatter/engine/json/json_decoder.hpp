@@ -1,5 +1,6 @@
-// JSON records to columns. In: bytes that begin at a record; a record is a line. Out: rows in columns, errors, counters.
-// One decoder belongs to one thread at a time; the format it reads is shared and never written.
+// JSON records to columns. In: bytes that begin at a record; a record is a line. Out: rows in columns, errors,
+// counters. One decoder belongs to one thread at a time; the format it reads is shared and never written. Refuses to
+// know where records begin across buffers.
 //
 // Two halves: json_lines.cpp and json_decoder.cpp note where the wanted values of each record stand, json_values.cpp reads
 // them a column at a time, nested ones from the spaces of the walk. The stops of a row, relative to its segment: begin and
@@ -28,7 +29,7 @@ class JsonDecoder : public BlockDecoder {
     explicit JsonDecoder(const std::shared_ptr<const JsonFormat>& format);
 
     size_t index(const uint8_t* data, size_t size, uint64_t row_limit) override;
-    void index_unterminated(const uint8_t* data, size_t size) override;
+    size_t index_unterminated(const uint8_t* data, size_t size) override;
     uint64_t byte_count() const override;
     void export_batch(ArrowArray* out) override;
 
