@@ -102,7 +102,7 @@ def ask(question: Question, scale: Scale, progress: Progress, left: TimeLeft) ->
     print(f"\n{question.name}: {question.asks} ({left})", flush=True)
     found: list[Result] = []
     with Stable() as stable:
-        races = list(question.races(scale))
+        races = [race for race in question.races(scale) if scale.wants(race.point.get("workload"))]
         planned = question.seconds * scale.part / max(1, len(races))
         for race in races:
             key = f"{question.name}: {race.key}"

@@ -195,6 +195,7 @@ def test_our_reading_of_every_workload_is_pythons(name, tmp_path):
     assert difference(answer_of(fm.read(sample.data, sample.format())), answer_of(python_table(sample))) is None
 
 
+@pytest.mark.slow
 def test_every_question_has_races_of_contestants_that_exist(tmp_path):
     from bench.question import Scale
 
@@ -205,6 +206,7 @@ def test_every_question_has_races_of_contestants_that_exist(tmp_path):
                 assert entry.task.job in contestants.contestant(entry.who).jobs, (question.name, entry)
 
 
+@pytest.mark.slow
 def test_the_door_races_checks_records_and_goes_on(tmp_path):
     command = [sys.executable, "-m", "bench", "--only", "read", "--workload", "ticks", "--budget", "0.01", "--fresh"]
     ran = subprocess.run(
@@ -221,6 +223,7 @@ def test_the_door_races_checks_records_and_goes_on(tmp_path):
     assert record.last.facts["load_before"] >= 0
 
 
+@pytest.mark.slow
 def test_a_users_file_is_inferred_and_raced_with_its_answers_checked(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("id;name;price\n" + "".join(f'{i};"a;{i}";{i}.5\n' for i in range(500)))
