@@ -9,13 +9,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
 
 import formatter as fm
+from bench import __main__ as door
 from bench import contestants, turns
-from bench.__main__ import lines
 from bench.contestant import Task
 from bench.inputs import Input
 from bench.progress import Progress
@@ -102,7 +103,7 @@ def test_everyone_is_checked_and_whoever_fails_is_shown_with_the_reason(made_up,
     assert results["right"].rows == 3
     assert len(results["right"].wall_s) == len(results["right"].cpu_s) >= 3
     assert not results["wrong"].wall_s
-    shown = "\n".join(lines(race_of(source, *NAMES[:-1]), list(results.values())))
+    shown = "\n".join(door.lines(race_of(source, *NAMES[:-1]), list(results.values())))
     assert "wrong                    WRONG: 2 rows instead of 3" in shown
     assert "x right too" in shown
 
@@ -180,6 +181,21 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path):
     again = Progress(path, asked)
     assert again.done == {"taxi": [result("a", "ours", 0.5)]}
     assert Progress(path, {**asked, "seed": 2}).done == {}
+
+
+def test_an_interruption_records_the_questions_that_are_answered(tmp_path, monkeypatch, capsys):
+    def ask(question, *_):
+        if question.name == "json":
+            raise KeyboardInterrupt
+        return [result("a", "ours", 0.5)]
+
+    monkeypatch.setattr(door, "ask", ask)
+    monkeypatch.setattr(door, "KEPT", tmp_path)
+    chosen = SimpleNamespace(budget=0.1, seed=1, workload=None, files=[], fresh=True)
+    record, wrong = door.run([QUESTIONS["read"], QUESTIONS["json"]], chosen, tmp_path / "unfinished.jsonl")
+    assert (record.last.questions, len(record.results), wrong) == (["read"], 1, False)
+    assert (tmp_path / "unfinished.jsonl").exists()
+    assert "recorded: read. The same command goes on." in capsys.readouterr().out
 
 
 def test_at_least_twelve_inputs_are_ones_that_nobody_tuned_to():
