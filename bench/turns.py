@@ -178,6 +178,8 @@ def _fresh_rounds(race: Race, runners: list[Runner], seconds: float) -> list[Res
             lived = 0.0 if process.gone else process.end(at_once=reply is None)
             if reply:
                 runner.answer = answers[runner.entry.label] = Answer.from_json(reply["answer"])
+                for stage in STAGES:
+                    stages[runner.entry.label][stage].peak_mb = reply["peak_mb"]
                 whole = {"wall": lived, "cpu": reply["first"]["cpu"]}
                 for stage, clocks in zip(STAGES, (reply["call"], reply["first"], whole), strict=True):
                     _note(stages[runner.entry.label][stage], clocks)
