@@ -90,11 +90,21 @@ def run(asked: list[Question], chosen: argparse.Namespace, unfinished: Path) -> 
         workloads = frozenset(chosen.workload or ())
         scale = Scale(part, chosen.seed, Path(memory), KEPT / "inputs", workloads, tuple(chosen.files))
         left = TimeLeft(sum(question.seconds * part for question in asked))
-        for question in asked:
-            results += ask(question, scale, progress, left)
+        answered: list[str] = []
+        try:
+            for question in asked:
+                results += ask(question, scale, progress, left)
+                answered.append(question.name)
+            progress.finished()
+        except KeyboardInterrupt:
+            print(
+                f"\nbench: interrupted; recorded: {', '.join(answered) or 'nothing'}. The same command goes on.",
+                flush=True,
+            )
+            if not answered:
+                sys.exit(130)
     took_s = round(time.perf_counter() - began, 1)
-    progress.finished()
-    made = Run(f"{taken:%Y-%m-%d %H:%M} UTC", command_line(), facts, [question.name for question in asked], took_s)
+    made = Run(f"{taken:%Y-%m-%d %H:%M} UTC", command_line(), facts, answered, took_s)
     return Record([made], results), any(result.wrong and result.role == "ours" for result in results)
 
 
@@ -102,7 +112,7 @@ def ask(question: Question, scale: Scale, progress: Progress, left: TimeLeft) ->
     print(f"\n{question.name}: {question.asks} ({left})", flush=True)
     found: list[Result] = []
     with Stable() as stable:
-        races = list(question.races(scale))
+        races = [race for race in question.races(scale) if scale.wants(race.point.get("workload"))]
         planned = question.seconds * scale.part / max(1, len(races))
         for race in races:
             key = f"{question.name}: {race.key}"

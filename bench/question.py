@@ -46,8 +46,11 @@ class Scale:
     def write(self, workload: Workload, mebibytes: float, on_disk: bool = False) -> Input:
         return workload.write(self.disk if on_disk else self.memory, self.bytes(mebibytes), self.seed)
 
+    def wants(self, workload: object) -> bool:
+        return not self.only_workloads or workload is None or workload in self.only_workloads
+
     def chosen(self, workloads: Mapping[str, Workload]) -> list[Workload]:
-        return [w for w in workloads.values() if not self.only_workloads or w.name in self.only_workloads]
+        return [workload for workload in workloads.values() if self.wants(workload.name)]
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import Any
 
 Point = Mapping[str, str | int | float]
 NOISY = 0.10  # half of the turns, or of the ratios of turns, lie further apart than this: the figure is noise
-DIGITS = 6
+DIGITS = 4
 LEAST_S = 1e-9
 
 

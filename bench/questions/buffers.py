@@ -142,7 +142,7 @@ def shredder(scale: Scale) -> Iterator[Race]:
 
 
 def flow(scale: Scale) -> Iterator[Race]:
-    """1,024 rows of 100 bytes a slice: through Python, natively, and how late a policy of 10 ms is kept."""
+    """1,024 rows of 100 bytes a slice: through Python, natively, and how a policy of 10 ms is kept."""
     slices = scale.count(60_000, 500)
 
     def entry(label: str, job: str, **told: Any) -> Entry:
@@ -168,7 +168,7 @@ def flow(scale: Scale) -> Iterator[Race]:
     for share in (0.5, 0.99):
         late = {"samples": samples, "policy_ms": 10.0, "share": share}
         made = (entry("bridge", "latency", **late), entry("time.sleep", "latency", **late, sleep=True))
-        yield Race({"late by, of 10 ms": f"{share:.0%} of batches"}, made, 1, "batch", 0.5)
+        yield Race({"waits at most, at 10 ms": f"{share:.0%} of batches"}, made, 1, "batch", 0.5)
 
 
 QUESTIONS = [

@@ -17,6 +17,7 @@ ROW = 22
 TOP = 8
 AXIS = 26
 LINE_HEIGHT = 190
+APART = 58  # texts along an axis
 COLOURS = 10
 
 
@@ -93,12 +94,18 @@ def _dot(one: Series, point: Point, x: float, y: float) -> str:
 
 
 def _grid(scale: _Scale, top: float, bottom: float, written: Callable[[float], str]) -> str:
+    """A line for each tick; its text where there is room."""
     parts = []
+    last = -float(APART)
     for tick in scale.ticks():
         x = scale(tick)
         parts.append(f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{top}" y2="{bottom}"/>')
+        if x - last < APART:
+            continue
+        last = x
+        anchor, x = ("end", WIDTH - 1.0) if x > WIDTH - APART / 2 else ("middle", x)
         parts.append(
-            f'<text class="step" text-anchor="middle" x="{x:.1f}" y="{bottom + 18}">{escape(written(tick))}</text>'
+            f'<text class="step" text-anchor="{anchor}" x="{x:.1f}" y="{bottom + 18}">{escape(written(tick))}</text>'
         )
     return "".join(parts)
 

@@ -231,11 +231,15 @@ def stepped(
 
 
 def memory(record: Record) -> Figure | None:
-    races = [race for race in record.races("read") if is_all(race)]
-    series = by_contestant(races, workload, lambda r: max(0.01, r.peak_mb * 1e6 / r.amount), times_text)
-    series = [one for one in series if not one.letter]
+    """Of fresh processes: one that has read before has memory left."""
+    races = races_where(record, "cold start", workload="mixed", stage="first call")
+    least = 64 << 10  # below that it is what libraries bring along
+    races = [race for race in races if race[0].amount >= least]
+    series = by_contestant(
+        races, lambda r: str(r.point["size"]), lambda r: max(0.01, r.peak_mb * 1e6 / r.amount), times_text
+    )
     sentence = "The most memory a first read took beyond what was there, as a multiple of the input; less is better."
-    return made("memory", "Memory", sentence, races, series, charts.dots(series, times_text), times_text)
+    return made("memory", "Memory", sentence, races, series, charts.lines(series, times_text), times_text)
 
 
 def limits(record: Record) -> Figure | None:

@@ -39,6 +39,7 @@ svg text{{fill:var(--ink)}} .row{{text-anchor:end}} .letter{{text-anchor:middle;
 code{{font-size:.85em;overflow-wrap:anywhere}} details{{margin-top:.4em;font-size:.875rem}} summary{{cursor:pointer}}
 .scroll{{overflow-x:auto}} table{{border-collapse:collapse;font-variant-numeric:tabular-nums}}
 td,th{{padding:2px 10px 2px 0;text-align:left;white-space:nowrap;font-weight:normal}} tr:first-child{{color:var(--soft)}}
+td:last-child{{white-space:normal;min-width:9em}}
 .wrong{{color:var(--c1);overflow-wrap:anywhere}}
 """ + "".join(
     f".line.c{n}{{stroke:var(--c{n})}}i.c{n}{{color:var(--c{n})}}"

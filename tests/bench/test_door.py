@@ -9,13 +9,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
 
 import formatter as fm
+from bench import __main__ as door
 from bench import contestants, turns
-from bench.__main__ import lines
 from bench.contestant import Task
 from bench.inputs import Input
 from bench.progress import Progress
@@ -102,7 +103,7 @@ def test_everyone_is_checked_and_whoever_fails_is_shown_with_the_reason(made_up,
     assert results["right"].rows == 3
     assert len(results["right"].wall_s) == len(results["right"].cpu_s) >= 3
     assert not results["wrong"].wall_s
-    shown = "\n".join(lines(race_of(source, *NAMES[:-1]), list(results.values())))
+    shown = "\n".join(door.lines(race_of(source, *NAMES[:-1]), list(results.values())))
     assert "wrong                    WRONG: 2 rows instead of 3" in shown
     assert "x right too" in shown
 
@@ -182,6 +183,21 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path):
     assert Progress(path, {**asked, "seed": 2}).done == {}
 
 
+def test_an_interruption_records_the_questions_that_are_answered(tmp_path, monkeypatch, capsys):
+    def ask(question, *_):
+        if question.name == "json":
+            raise KeyboardInterrupt
+        return [result("a", "ours", 0.5)]
+
+    monkeypatch.setattr(door, "ask", ask)
+    monkeypatch.setattr(door, "KEPT", tmp_path)
+    chosen = SimpleNamespace(budget=0.1, seed=1, workload=None, files=[], fresh=True)
+    record, wrong = door.run([QUESTIONS["read"], QUESTIONS["json"]], chosen, tmp_path / "unfinished.jsonl")
+    assert (record.last.questions, len(record.results), wrong) == (["read"], 1, False)
+    assert (tmp_path / "unfinished.jsonl").exists()
+    assert "recorded: read. The same command goes on." in capsys.readouterr().out
+
+
 def test_at_least_twelve_inputs_are_ones_that_nobody_tuned_to():
     assert len(UNSEEN) >= 12
 
@@ -195,6 +211,7 @@ def test_our_reading_of_every_workload_is_pythons(name, tmp_path):
     assert difference(answer_of(fm.read(sample.data, sample.format())), answer_of(python_table(sample))) is None
 
 
+@pytest.mark.slow
 def test_every_question_has_races_of_contestants_that_exist(tmp_path):
     from bench.question import Scale
 
@@ -205,6 +222,7 @@ def test_every_question_has_races_of_contestants_that_exist(tmp_path):
                 assert entry.task.job in contestants.contestant(entry.who).jobs, (question.name, entry)
 
 
+@pytest.mark.slow
 def test_the_door_races_checks_records_and_goes_on(tmp_path):
     command = [sys.executable, "-m", "bench", "--only", "read", "--workload", "ticks", "--budget", "0.01", "--fresh"]
     ran = subprocess.run(
@@ -221,6 +239,7 @@ def test_the_door_races_checks_records_and_goes_on(tmp_path):
     assert record.last.facts["load_before"] >= 0
 
 
+@pytest.mark.slow
 def test_a_users_file_is_inferred_and_raced_with_its_answers_checked(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("id;name;price\n" + "".join(f'{i};"a;{i}";{i}.5\n' for i in range(500)))
