@@ -30,6 +30,7 @@ from formatter.flow import (
 from formatter.formats import Csv, Delimited, Framed, Json, Level, Native
 from formatter.inference import InferenceWarning, infer
 from formatter.kernel import active_kernel, choose_kernel, kernels
+from formatter.parsers import per_value, register_parser
 from formatter.readers import RejectsWarning, open, read
 from formatter.shared import ALL, SharedStream, SharedStreamStats, Subscription, SubscriptionStats
 from formatter.stream import Stream, StreamStats
@@ -85,8 +86,10 @@ __all__ = [
     "parse_records",
     "parse_records_with_errors",
     "parse_values",
+    "per_value",
     "pipeline",
     "read",
+    "register_parser",
 ]
 
 choose_kernel()
