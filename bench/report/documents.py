@@ -27,6 +27,8 @@ DOCUMENTS = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs
 def said_under(record: Record, *questions: str) -> str:
     command = "python -m bench " + " ".join(f"--only '{question}'" for question in questions)
     asked = [name for name in record.questions() if any(fnmatch(name, pattern) for pattern in questions)]
+    if not asked:
+        return f"`{command}` measures this; the record kept here lacks it."
     facts = record.run_of(asked[0]).facts
     taken = " and ".join(sorted({record.run_of(name).taken for name in asked}))
     results = [result for result in record.results if result.question in asked]
@@ -62,6 +64,7 @@ def rows(
 
 
 HEAD = ["| | ours | fastest peer | times as fast |", "|---|---|---|---|"]
+LEADING = ("spark files", "spark cold", "spark records", "read", "json", "chunks")
 README_INPUTS = ("taxi", "quoted", "wide", "sparse", "log lines", "dirty", "flat", "tweets", "geojson", "350 keys")
 
 
@@ -81,7 +84,7 @@ def readme(record: Record) -> list[str]:
     }
 
     def spark(kind: str) -> Callable[[Result], str]:
-        return lambda r: f"{kind} in Spark, {name.get(str(r.point['workload']), r.point['workload'])}, {_columns(r)}"
+        return lambda r: f"{kind} in Spark, {r.amount / 1e6:.0f} MB of {name[str(r.point['workload'])]}, {_columns(r)}"
 
     def cold(stage: str, words: str) -> list[str]:
         wanted = lambda race: race[0].point["stage"] == stage and race[0].point["columns"] == "all"  # noqa: E731
@@ -109,11 +112,14 @@ def readme(record: Record) -> list[str]:
         *rows(record, "chunks", chunk, lambda r: f"chunks in any order, {r.point['workload']}, {r.point['buffers']}"),
         "",
         said_under(record, "spark *", "read", "json", "chunks"),
+        *[f"The record kept here lacks {name!r}." for name in LEADING if name not in record.questions()],
     ]
 
 
 def memory(record: Record) -> list[str]:
     races = list(record.races("memory"))
+    if not races:
+        return [said_under(record, "memory")]
     names = [str(race[0].point["workload"]) for race in races]
     lines = [f"| way | {' | '.join(names)} |", "|---" * (1 + len(names)) + "|"]
     for at, first in enumerate(races[0]):
@@ -125,6 +131,8 @@ def plain(question: str) -> Callable[[Record], list[str]]:
     """Every entry of a question with what it took."""
 
     def table(record: Record) -> list[str]:
+        if question not in record.questions():
+            return [said_under(record, question)]
         lines = ["| at | entry | |", "|---|---|---|"]
         for race in record.races(question):
             where = ", ".join(f"{axis} {value}" for axis, value in race[0].point.items())
