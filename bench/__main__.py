@@ -131,7 +131,6 @@ def race_seconds(race: Race, planned: float, scale: Scale) -> float:
 
 
 def lines(race: Race, results: list[Result]) -> list[str]:
-    peer = best_peer(results)
     busy = " (CPU time: the machine is busy)" if results[0].clock == "cpu" else ""
     shown = [f"  {race.key}{busy}"]
     for result in sorted(results, key=lambda r: r.best() if r.valid else 9e9):
@@ -142,7 +141,8 @@ def lines(race: Race, results: list[Result]) -> list[str]:
             continue
         stage = f" {result.point['stage']}" if "stage" in result.point else ""
         words = f"    {result.contestant + stage:24} {amount(result)}"
-        if peer and result.role == "ours" and result is not peer:
+        peer = best_peer([other for other in results if other.point == result.point])
+        if peer and result.role == "ours":
             found = ratio(result, peer)
             words += f"  {found.value:.2f} x {peer.contestant}{' (noise)' if found.is_noise else ''}"
         shown.append(words)
