@@ -167,7 +167,7 @@ def ratios(record: Record) -> Figure | None:
         groups: dict[str, list[Ratio]] = {}
         for race in record.races(question):
             mine, theirs = best_of_ours(race), best_peer(race)
-            if mine and theirs:
+            if mine and theirs and race[0].point["columns"] != "count":
                 races.append(race)
                 label = "all columns" if is_all(race) else "few columns"
                 groups.setdefault(label, []).append(ratio(mine, theirs))
