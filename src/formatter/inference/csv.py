@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from formatter.errors import FormatError, SchemaError
+from formatter.errors import FormatError, SchemaError, shorten
 from formatter.formats import Csv
 from formatter.inference.columns import TEXT, Column, Found, find_types
 from formatter.inference.counting import Counted, count_table
@@ -67,7 +67,7 @@ def infer_csv(sample: Sample, rows: int) -> Inferred:
     columns = [Column(tally, sample.data, sample.charset) for tally in counted.columns]
     found, unsure = find_types(columns)
     _decide_separators(dialect, readings[0], counted)
-    _decide_records(dialect, table, counted, sample)
+    _decide_records(dialect, table, counted, sample, doubts)
     names = _decide_names(dialect, table, counted, found, doubts)
     _decide_values(dialect, found)
     if not dialect.has("trim") and (spaced := counted.tally["quotes"]["spaced"]):
@@ -134,15 +134,18 @@ def _decide_separators(dialect: Dialect, reading: Reading, counted: Counted) -> 
         )
 
 
-def _decide_records(dialect: Dialect, table: Table, counted: Counted, sample: Sample) -> None:
+def _decide_records(dialect: Dialect, table: Table, counted: Counted, sample: Sample, doubts: list[str]) -> None:
     if counted.ragged != "error":
         dialect.decide("ragged", counted.ragged, counted.why_ragged)
     skipped = sample.data[: table.first_line]
     if not _is_passed_over(skipped, counted):
         lines = skipped.count(counted.separators.record_end)
-        dialect.decide(
-            "skip_lines", lines, f"{lines} lines stand before the {'header' if table.header_lines else 'table'}"
+        first = shorten(
+            next((line for line in skipped.splitlines() if line.strip()), b"").decode(sample.charset, "replace"), 60
         )
+        why = f"{lines} lines stand before the {'header' if table.header_lines else 'table'}, like {first!r}"
+        dialect.decide("skip_lines", lines, why)
+        doubts.append(f"{why}: skip_lines={lines}")
     if counted.footer:
         dialect.decide("skip_footer", counted.footer, counted.why_footer)
     if counted.tally["repeats"]:
