@@ -64,7 +64,7 @@ def infer_csv(sample: Sample, rows: int) -> Inferred:
     if any(mark in name for name in table.names for mark in UNNAMEABLE):
         table.by_position()
     doubts += table.doubts + counted.doubts
-    columns = [Column(tally, sample.data, sample.charset) for tally in counted.columns]
+    columns = [Column(tally, sample.data, sample.charset, counted.separators.delimiter) for tally in counted.columns]
     found, unsure = find_types(columns)
     _decide_separators(dialect, readings[0], counted)
     _decide_records(dialect, table, counted, sample, doubts)
