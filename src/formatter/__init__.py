@@ -11,6 +11,7 @@ from formatter.errors import (
     OptionError,
     SchemaError,
     SequenceError,
+    TooManyErrors,
 )
 from formatter.flow import (
     Barrier,
@@ -28,10 +29,12 @@ from formatter.flow import (
 )
 from formatter.formats import Csv, Framed, Json, Native
 from formatter.inference import InferenceWarning, infer
+from formatter.inference.explanation import ExplainedColumn, Explanation, explain
 from formatter.kernel import active_kernel, choose_kernel, kernels
-from formatter.readers import RejectsWarning, open, read
+from formatter.readers import open, read
 from formatter.shared import ALL, SharedStream, SharedStreamStats, Subscription, SubscriptionStats
 from formatter.stream import Stream, StreamStats
+from formatter.tolerance import RejectsWarning
 from formatter.values import ParsedRecords, parse_records, parse_records_with_errors, parse_values
 
 __version__ = "0.1.0"
@@ -50,6 +53,8 @@ __all__ = [
     "CheckpointError",
     "Csv",
     "DropNewest",
+    "ExplainedColumn",
+    "Explanation",
     "FanOut",
     "FlowError",
     "FormatError",
@@ -74,8 +79,10 @@ __all__ = [
     "StreamStats",
     "Subscription",
     "SubscriptionStats",
+    "TooManyErrors",
     "Watermark",
     "active_kernel",
+    "explain",
     "infer",
     "kernels",
     "open",

@@ -85,6 +85,31 @@ def _rebuild(kind: type[FormatError], args: tuple[Any, ...], state: dict[str, An
     return error
 
 
+class TooManyErrors(FormatError):
+    """More records were bad than `max_errors` allows. Its position is that of the first of them.
+
+    Attributes:
+        counts: How many records were bad, by code.
+        records: How many were read until then.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa
+        >>> try:
+        ...     fm.read(b"1\\nx\\ny\\n", fm.Csv(pa.schema([("id", pa.int64())])), on_error="skip", max_errors=1)
+        ... except fm.TooManyErrors as error:
+        ...     print(error.counts, error.records, error.record)
+        {'invalid': 2} 3 1
+    """
+
+    def __init__(self, message: str, first: FormatError, *, counts: dict[str, int], records: int) -> None:
+        super().__init__(
+            message, code=first.code, origin=first.origin, sequence=first.sequence, byte_offset=first.byte_offset,
+            record=first.record, column=first.column, expected=first.expected, found=first.found,
+        )  # fmt: skip
+        self.counts = counts
+        self.records = records
+
+
 class SchemaError(FormatterError, ValueError):
     """A schema, column or type that this package cannot use that way.
 

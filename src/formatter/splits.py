@@ -241,7 +241,7 @@ class SplitReader:
                 input_ends = ended or (finished and part.last)
                 ranges.begin(window[:filled], start, len(window), input_ends=input_ends, byte_offset=at)
                 while (result := ranges.next()) is not None:
-                    records, arrays, findings = result
+                    records, arrays, findings, _ = result
                     self._count(ranges.counters, records)
                     self._note(findings, native.column_names, origin, counted=part.begin == 0)
                     batches = [self.plan.batch(capsule) for capsule in arrays]

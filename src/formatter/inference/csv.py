@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from formatter.errors import FormatError, SchemaError, shorten
+from formatter.errors import FormatError, SchemaError, shown
 from formatter.formats import Csv
 from formatter.inference.columns import TEXT, Column, Found, find_types
 from formatter.inference.counting import Counted, count_table
@@ -140,10 +140,10 @@ def _decide_records(dialect: Dialect, table: Table, counted: Counted, sample: Sa
     skipped = sample.data[: table.first_line]
     if not _is_passed_over(skipped, counted):
         lines = skipped.count(counted.separators.record_end)
-        first = shorten(
+        first = shown(
             next((line for line in skipped.splitlines() if line.strip()), b"").decode(sample.charset, "replace"), 60
         )
-        why = f"{lines} lines stand before the {'header' if table.header_lines else 'table'}, like {first!r}"
+        why = f"{lines} lines stand before the {'header' if table.header_lines else 'table'}, like {first}"
         dialect.decide("skip_lines", lines, why)
         doubts.append(f"{why}: skip_lines={lines}")
     if counted.footer:

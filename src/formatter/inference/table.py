@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from formatter import _core
-from formatter.errors import shorten
+from formatter.errors import shorten, shown
 from formatter.inference.kinds import FAMILY
 from formatter.inference.readings import USUAL, Reading, Separators
 
@@ -393,13 +393,13 @@ class _Search:
                 names = self._split(line, delimiter, quote)
                 words = all(_family_of(name) == "text" for name in names)
                 if len(names) == self.width > 1 and words and len(set(names)) == len(names):
-                    shown = shorten(lines[-1].decode(self.encoding, "replace"), 60)
-                    return names, f"the columns are named by {shown}"
+                    line_shown = shorten(lines[-1].decode(self.encoding, "replace"), 60)
+                    return names, f"the columns are named by {line_shown}"
         if above is not None and above.width != self.width and above.width >= max(2, self.width // 2):
             texts = [cell.text.strip() for cell in above.cells]
             if all(cell.family in ("text", "void") for cell in above.cells):
-                shown = f"the header has {above.width} names for {self.width} columns: {_shown(above)}"
-                return self._fitted(texts, self.rows[first:]), shown
+                told = f"the header has {above.width} names for {self.width} columns: {_shown(above)}"
+                return self._fitted(texts, self.rows[first:]), told
         return [], ""
 
     def _split(self, line: bytes, delimiter: bytes, quote: bytes | None) -> list[str]:
@@ -439,7 +439,7 @@ def _joined(parts: list[str]) -> str:
 
 
 def _shown(row: Record) -> str:
-    return shorten(str([cell.text for cell in row.cells]), 80)
+    return shown([cell.text for cell in row.cells])
 
 
 def _is_shaped(name: str, values: list[str]) -> bool:

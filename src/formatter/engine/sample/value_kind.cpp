@@ -7,11 +7,11 @@
 namespace formatter {
 namespace {
 
-const char* const NULL_MARKERS[] = {"NA",      "N/A",     "n/a",    "na",      "N.A.",    "n.a.",    "NULL",   "Null",
-                                    "null",    "None",    "none",   "nil",     "NIL",     "\\N",     "-",      "--",
-                                    "---",     "?",       ".",      "..",      "...",     "*",       "#N/A",   "#NA",
-                                    "<NA>",    "(null)",  "<null>", "NaT",     "nd",      "ND",      "N/D",    "n/d",
-                                    "#VALUE!", "#DIV/0!", "#REF!",  "missing", "Missing", "unknown", "Unknown"};
+const char* const NULL_MARKERS[] = {
+    "NA",      "N/A",   "n/a",     "na",      "N.A.",    "n.a.",    "NULL", "Null", "null", "None", "none",
+    "nil",     "NIL",   "\\N",     "-",       "--",      "---",     "?",    ".",    "..",   "...",  "*",
+    "#N/A",    "#NA",   "<NA>",    "(null)",  "<null>",  "NaT",     "nd",   "ND",   "N/D",  "n/d",  "#VALUE!",
+    "#DIV/0!", "#REF!", "missing", "Missing", "unknown", "Unknown", "**",   "***",  "****", "*****"};
 
 constexpr unsigned MARKER_LENGTH_MOST = 7;
 constexpr int FLOAT64_DIGITS = 17;  // more than these are rounded
