@@ -14,6 +14,7 @@ from spark_udfs.options.migrate import migrate
 from spark_udfs.options.reading import Reading, format_from_options
 from spark_udfs.parsing import parse
 from spark_udfs.pushdown.enabling import disable_pushdown, enable_pushdown
+from spark_udfs.records.json_paths import get_json
 from spark_udfs.records.record_queries import parse_column
 from spark_udfs.settings import configure
 from spark_udfs.sources.data_sources import register, register_chunks
@@ -32,6 +33,7 @@ __all__ = [
     "enable_direct_rows",
     "enable_pushdown",
     "format_from_options",
+    "get_json",
     "measure",
     "metrics",
     "migrate",
