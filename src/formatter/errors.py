@@ -101,12 +101,11 @@ class TooManyErrors(FormatError):
         {'invalid': 2} 3 1
     """
 
-    def __init__(self, message: str, first: FormatError, *, counts: dict[str, int], records: int) -> None:
-        super().__init__(
-            message, code=first.code, origin=first.origin, sequence=first.sequence, byte_offset=first.byte_offset,
-            record=first.record, column=first.column, expected=first.expected, found=first.found,
-        )  # fmt: skip
-        self.counts = counts
+    def __init__(
+        self, message: str, *, counts: dict[str, int] | None = None, records: int = 0, **position: Any
+    ) -> None:
+        super().__init__(message, **position)
+        self.counts = counts or {}
         self.records = records
 
 

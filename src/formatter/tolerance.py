@@ -68,7 +68,7 @@ class Tolerance:
     def _too_many(self, allowed: str) -> TooManyErrors:
         bad = self.counts.total()
         message = f"max_errors: expected {allowed} to be bad, found {bad} of {self.records}, {self._shown()}"
-        return TooManyErrors(message, self.first[0], counts=dict(self.counts), records=self.records)
+        return TooManyErrors(message, counts=dict(self.counts), records=self.records, **vars(self.first[0]))
 
     def _shown(self) -> str:
         places = "; ".join(map(str, self.first))

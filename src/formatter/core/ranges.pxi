@@ -65,7 +65,7 @@ cdef class RangeReader:
         self.crew.get().begin(window)
 
     def next(self, told=None):
-        """(records, array capsules, findings, counts of findings by code) of the next range, None at the window's end.
+        """(records, array capsules, findings, counts of them by code) of the next range, None at the window's end.
         Findings count records from the first that this reader handed out. `told`: so many of a range, its first ones and
         those of the input as a whole, are enough; None: all."""
         cdef CrewRange result

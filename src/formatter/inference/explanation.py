@@ -27,7 +27,19 @@ VALUE_WIDTH = 30
 
 @dataclass(frozen=True)
 class ExplainedColumn:
-    """A column, why it has its type, and its first values."""
+    """A column of an `fm.Explanation`.
+
+    Attributes:
+        name: Its name.
+        type: Its type in the format.
+        why: Why it has that type, or what its values speak for.
+        values: Its first values, as text.
+
+    Example:
+        >>> import formatter as fm
+        >>> fm.explain(b"id;price\\n1;2,5\\n2;3,75\\n").columns[1].values
+        ('2.5', '3.75')
+    """
 
     name: str
     type: pa.DataType
@@ -46,7 +58,8 @@ class Explanation:
         doubts: What the sample leaves open, or says against the format.
         rows: The sample's first rows, as the format reads them.
         records: How many records of the sample were read.
-        rejects: What is wrong with those that cannot be read.
+        rejects: What is wrong with the first of those that cannot be read.
+        rejected: How many cannot be read.
 
     Example:
         >>> import formatter as fm
@@ -57,8 +70,8 @@ class Explanation:
           header     True  'id' is no number as '1' below it
           decimal    ','   numbers with a decimal comma, like '2,5'
         columns
-          id     int64   whole numbers                              1, 2
-          price  double  numbers with a decimal comma, like '2,5'   2.5, 3.75
+          id     int64   whole numbers                             1, 2
+          price  double  numbers with a decimal comma, like '2,5'  2.5, 3.75
     """
 
     format: Csv | Json
