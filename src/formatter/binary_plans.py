@@ -12,9 +12,6 @@ from formatter.formats import Framed, Native
 from formatter.formats.binary import LENGTHS, UNFRAMED, native_width
 from formatter.formats.checks import ON_ERROR
 
-# The order is that of BinaryReading in engine/binary/binary_format.hpp.
-COPY, DECIMAL, BOOLEAN, BYTES, REST = range(5)
-
 
 def storage_type(wanted: pa.DataType) -> pa.DataType:
     """The type that is decoded: what has the same bytes, where there is one."""
@@ -22,17 +19,6 @@ def storage_type(wanted: pa.DataType) -> pa.DataType:
     if t.is_date64(wanted) or t.is_time64(wanted) or t.is_duration(wanted):
         return pa.int64()
     return pa.int32() if t.is_time32(wanted) else types.storage_type(wanted)
-
-
-def _reading(kind: pa.DataType) -> int:
-    t = pa.types
-    if native_width(kind) is None:
-        return REST
-    if t.is_decimal(kind):
-        return DECIMAL
-    if t.is_boolean(kind):
-        return BOOLEAN
-    return BYTES if t.is_fixed_size_binary(kind) else COPY
 
 
 def columns_of(format: Native, decoded: list[pa.Field]) -> list[dict[str, Any]]:
@@ -44,11 +30,9 @@ def columns_of(format: Native, decoded: list[pa.Field]) -> list[dict[str, Any]]:
     columns = []
     for field in decoded:
         stored = pa.field(field.name, storage_type(field.type), field.nullable)
-        index = format.schema.get_field_index(field.name)
         columns.append(
             {
-                "spec": types.column_description(stored, schema_index=index, owner="Native"),
-                "reading": _reading(field.type),
+                "spec": types.column_description(stored, owner="Native"),
                 "offset": offsets[field.name],
                 "width": native_width(field.type) or 0,
             }

@@ -132,32 +132,31 @@ def _predicate(clause: Clause, column: int, code: int, field: pa.Field) -> dict[
         "column": column, "compare": 0, "integers": [], "naturals": [], "floats": [], "texts": [], "holds_null": False,
         "holds_nan": False,
     }  # fmt: skip
+    held = types.OPERANDS[code]
     values: list[Any] = []
     if operator not in NULL_TESTS:
         wanted = value if operator in LISTS else [value]
         predicate["holds_null"] = any(each is None for each in wanted)
         operands = [_operand(each, kind, name) for each in wanted if each is not None]
-        if code == types.DATE32 and kind != pa.date32():  # stored by the day
+        if code == types.CODES[pa.date32()] and kind != pa.date32():  # stored by the day
             operands = [Fraction(each) * _nanoseconds(kind) / _nanoseconds(pa.date32()) for each in operands]
         if pa.types.is_null(kind):
             operator = operator if operator in LISTS else NEVER
-        elif code in types.FLOATS:
+        elif held == "floats":
             predicate["holds_nan"] = operator in LISTS and any(each != each for each in operands)
             operator, values = _among_floats(operator, operands, kind)
         elif operands and isinstance(operands[0], bytes):
             values = operands
         else:
-            operator, values = _among_whole(operator, operands, _least_and_most(code))
+            operator, values = _among_whole(operator, operands, _least_and_most(held))
     predicate["compare"] = OPERATORS.index(operator)
     values = sorted(set(values))
-    if code in types.FLOATS:
-        predicate["floats"] = values
-    elif code == types.DECIMAL128:
+    if held == "wide":
         predicate["texts"] = [each.to_bytes(16, "little", signed=True) for each in values]
-    elif code in types.TEXTS:
+    elif held == "texts":
         predicate["texts"] = [each if isinstance(each, bytes) else sortable_bytes(each) for each in values]
     else:
-        predicate["naturals" if code in types.UNSIGNED else "integers"] = values
+        predicate[held] = values
     return predicate
 
 
@@ -166,11 +165,11 @@ def sortable_bytes(number: int) -> bytes:
     return (number + 2**255).to_bytes(32, "big")
 
 
-def _least_and_most(code: int) -> tuple[int, int]:
-    """Of the whole numbers that a predicate on a column of this code can hold."""
-    if code in types.UNSIGNED:
+def _least_and_most(held: str) -> tuple[int, int]:
+    """Of the whole numbers that a predicate of these operands can hold."""
+    if held == "naturals":
         return 0, 2**64 - 1
-    bits = 128 if code == types.DECIMAL128 else 256 if code in types.TEXTS else 64
+    bits = {"wide": 128, "texts": 256}.get(held, 64)
     return -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
 
 

@@ -117,7 +117,7 @@ def stored(kind: pa.DataType) -> pa.DataType:
 def node(field: pa.Field, full: pa.DataType, where: str) -> dict[str, Any]:
     """What json_plans.pxi makes a JsonNodeSpec of. `full`: the type in the schema, `field` holds what is wanted of it."""
     kind = field.type
-    described: dict[str, Any] = {"epoch": 0, "list_size": 0, "children": [], "ignored_keys": []}
+    described: dict[str, Any] = {"list_size": 0, "children": [], "ignored_keys": []}
     if pa.types.is_struct(kind):
         if len({member.name for member in full}) != len(list(full)):
             raise SchemaError(f"Json: column {where!r}: two members of one name")
@@ -141,17 +141,12 @@ def node(field: pa.Field, full: pa.DataType, where: str) -> dict[str, Any]:
             node(kind.item_field, full.item_type, f"{where}.value"),
         ]
     else:
-        scalar = types.column_description(field.with_name(where), schema_index=0, owner="Json")
-        return {
-            **described,
-            "kind": SCALAR,
-            "epoch": types.epoch_unit(field, "Json", repr(where)),
-            "scalar": {**scalar, "name": field.name},
-        }
+        scalar = types.column_description(field.with_name(where), owner="Json")
+        return {**described, "kind": SCALAR, "scalar": {**scalar, "name": field.name}}
     described["scalar"] = {
         "name": field.name, "type": 0, "epoch": 0, "unit": 0, "precision": 0, "scale": 0, "encoding": 0, "nullable": field.nullable,
         "raw": False, "any_value": False, "time_of_day": False, "byte_width": -1,
-        "schema_index": 0, "field": 0, "type_name": str(kind),
+        "field": 0, "type_name": str(kind),
     }  # fmt: skip
     return described
 

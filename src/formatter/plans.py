@@ -147,7 +147,7 @@ def _new_plan(
         places = {name: place for place, name in enumerate(schema.names)}
         specs = []
         for field in decoded:
-            spec = types.column_description(field, schema_index=places[field.name], owner="Csv")
+            spec = types.column_description(field, owner="Csv", place=places[field.name])
             spec["layout"] = types.text_layout(field)
             specs.append(spec)
         described = filters.described(clauses, specs, schema)

@@ -57,8 +57,8 @@ def mask_of(bits: bytes, count: int) -> pa.Array:
 
 # --------------------------------------------------------------------------- columns as the engine's predicates read them
 
-_WHOLE = {32: types.SIGNED[2], 64: types.SIGNED[3]}
-_LARGE_BINARY = types.TEXTS[3]
+_BOOLEAN, _LARGE_BINARY = types.CODES[pa.bool_()], types.CODES[pa.large_binary()]
+_WHOLE = {32: types.CODES[pa.int32()], 64: types.CODES[pa.int64()]}
 
 
 def _code(kind: pa.DataType) -> int:
@@ -75,7 +75,7 @@ def _code(kind: pa.DataType) -> int:
     if _is_laid_out_otherwise(kind):
         return _LARGE_BINARY
     code = types.type_code(kind)
-    return types.BOOLEAN if code is None else code
+    return _BOOLEAN if code is None else code
 
 
 def _is_laid_out_otherwise(kind: pa.DataType) -> bool:
@@ -95,7 +95,7 @@ def _readable(array: pa.Array) -> pa.Array:
         return _sortable(array)
     if _is_laid_out_otherwise(kind):
         return array.cast(pa.large_binary())
-    if _code(kind) == types.BOOLEAN and not t.is_boolean(kind):
+    if _code(kind) == _BOOLEAN and not t.is_boolean(kind):
         return pc.if_else(pc.is_valid(array), pa.scalar(True), pa.scalar(None, pa.bool_()))
     return array
 

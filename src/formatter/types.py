@@ -9,32 +9,24 @@ from typing import Any
 
 import pyarrow as pa
 
+from formatter import _core
 from formatter.errors import SchemaError
 
-# The order is that of ColumnType in engine/columns/columns.hpp.
-_PLAIN = (
-    pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64(),
-    pa.float16(), pa.float32(), pa.float64(), None, pa.bool_(), pa.date32(), None,
-    pa.string(), pa.large_string(), pa.binary(), pa.large_binary(),
-)  # fmt: skip
-_CODES = {t: code for code, t in enumerate(_PLAIN) if t is not None}
-DECIMAL128 = 11
-TIMESTAMP = 14
+# The engine's table (engine/types/column_types.hpp): a code is a place in it. Those with parameters are told by their kind.
+_NAMES, OPERANDS = zip(*_core.column_types(), strict=True)
+DECIMAL128 = _NAMES.index("decimal128")
+TIMESTAMP = _NAMES.index("timestamp")
+CODES = {getattr(pa, name)(): code for code, name in enumerate(_NAMES) if code not in (DECIMAL128, TIMESTAMP)}
 _UNITS = ("s", "ms", "us", "ns")
-# The order is that of EpochUnit in engine/json/json_format.hpp.
+# The order is that of EpochUnit in engine/columns/columns.hpp.
 EPOCHS = {b"d": 1, b"s": 2, b"ms": 3, b"us": 4, b"ns": 5}
 _ENCODINGS = {b"base64": 1, b"hex": 2}
-SIGNED = range(4)
-UNSIGNED = range(4, 8)
-FLOATS = range(8, 11)
-BOOLEAN = 12
-DATE32 = 13
-TEXTS = range(15, 19)
+TEXTS = {code for code, operands in enumerate(OPERANDS) if operands == "texts"}
 
 
 def storage_type(wanted: pa.DataType) -> pa.DataType:
     """The type that is decoded; equal to `wanted` for most."""
-    if wanted in _CODES:
+    if wanted in CODES:
         return wanted
     t = pa.types
     if t.is_dictionary(wanted):
@@ -64,7 +56,7 @@ VIEWS = {getattr(pa, name)() for name in ("string_view", "binary_view") if hasat
 def text_layout(field: pa.Field) -> int:
     """How the engine makes the text of a CSV column: views and dictionaries are built there, encoded ones are not."""
     kind = field.type
-    if kind in _CODES or (kind not in VIEWS and not pa.types.is_dictionary(kind)):
+    if kind in CODES or (kind not in VIEWS and not pa.types.is_dictionary(kind)):
         return OFFSETS
     metadata = field.metadata or {}
     if b"encoding" in metadata or b"raw" in metadata or b"text" in metadata:
@@ -76,7 +68,7 @@ def text_layout(field: pa.Field) -> int:
 
 def laid_out(field: pa.Field) -> pa.DataType:
     """The type the engine's batches have: the storage type, in the layout of the wanted one."""
-    if field.type in _CODES:
+    if field.type in CODES:
         return field.type
     layout = text_layout(field)
     if layout == DICTIONARY:
@@ -89,7 +81,7 @@ def type_code(storage: pa.DataType) -> int | None:
         return TIMESTAMP
     if pa.types.is_decimal128(storage):
         return DECIMAL128
-    return _CODES.get(storage)
+    return CODES.get(storage)
 
 
 # By type and nullability: wide schemas repeat a few, and a plan should not take as long as reading a megabyte.
@@ -97,8 +89,8 @@ _described: dict[tuple[pa.DataType, bool], dict[str, Any]] = {}
 DESCRIBED_MOST = 256
 
 
-def column_description(field: pa.Field, *, schema_index: int, owner: str) -> dict[str, Any]:
-    """What plans.pxi makes a ColumnSpec of."""
+def column_description(field: pa.Field, *, owner: str, place: int = 0) -> dict[str, Any]:
+    """What plans.pxi makes a ColumnSpec of. `place`: of the field in a record, where fields are counted."""
     if field.metadata is not None:
         description = _described_anew(field, owner)
     else:
@@ -111,7 +103,7 @@ def column_description(field: pa.Field, *, schema_index: int, owner: str) -> dic
             _described[key] = known
         description = known.copy()
     description["name"] = field.name
-    description["schema_index"] = description["field"] = schema_index
+    description["field"] = place
     return description
 
 
@@ -166,7 +158,7 @@ def _takes_any_value(field: pa.Field, kind: pa.DataType, code: int, owner: str) 
     return True
 
 
-def epoch_unit(field: pa.Field, owner: str, where: str | None = None) -> int:
+def epoch_unit(field: pa.Field, owner: str) -> int:
     """Of the numbers in a time column: 0 if its metadata names none."""
     unit = (field.metadata or {}).get(b"unit")
     if unit is None:
@@ -175,7 +167,7 @@ def epoch_unit(field: pa.Field, owner: str, where: str | None = None) -> int:
     is_date = pa.types.is_date(kind)
     if unit not in EPOCHS or not (is_date or pa.types.is_timestamp(kind)) or (unit == b"d" and not is_date):
         raise SchemaError(
-            f"{owner}: column {where or repr(field.name)}: unit: expected s, ms, us or ns on a timestamp or date (d on a date "
+            f"{owner}: column {field.name!r}: unit: expected s, ms, us or ns on a timestamp or date (d on a date "
             f"too), found {unit.decode('utf-8', 'replace')!r} on {field.type}"
         )
     return EPOCHS[unit]

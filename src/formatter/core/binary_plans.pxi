@@ -2,10 +2,7 @@
 # Out: a Plan, as plans.pxi makes them for other formats.
 
 cdef extern from "engine/binary/binary_format.hpp" namespace "formatter" nogil:
-    cdef enum class BinaryReading(uint8_t):
-        copy
     cdef cppclass BinaryField:
-        BinaryReading reading
         uint32_t offset, width
     cdef cppclass BinaryFormat(DecodeOptions):
         vector[ColumnSpec] columns
@@ -19,14 +16,13 @@ cdef extern from "engine/binary/binary_record_format.hpp" namespace "formatter" 
 
 
 def binary_plan(dict options, list columns, Py_ssize_t output_columns, list filters):
-    """`columns`: dicts of a spec, a reading, an offset and a width, those of the output first."""
+    """`columns`: dicts of a spec, an offset and a width (0: all that is left), those of the output first."""
     cdef Plan plan = Plan.__new__(Plan)
     cdef shared_ptr[BinaryFormat] shared = make_shared[BinaryFormat]()
     cdef BinaryFormat* binary = shared.get()
     cdef BinaryField field
     for column in columns:
         binary.columns.push_back(column_spec(column["spec"]))
-        field.reading = <BinaryReading><uint8_t>column["reading"]
         field.offset = column["offset"]
         field.width = column["width"]
         binary.fields.push_back(field)

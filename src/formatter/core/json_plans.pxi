@@ -4,8 +4,6 @@
 cdef extern from "engine/json/json_format.hpp" namespace "formatter" nogil:
     cdef enum class JsonKind(uint8_t):
         scalar
-    cdef enum class EpochUnit(uint8_t):
-        none
     cdef enum class JsonLayout(uint8_t):
         lines
     cdef enum class DuplicateKey(uint8_t):
@@ -15,7 +13,6 @@ cdef extern from "engine/json/json_format.hpp" namespace "formatter" nogil:
     cdef cppclass JsonNodeSpec:
         JsonKind kind
         ColumnSpec scalar
-        EpochUnit epoch
         uint32_t list_size
         Surrogate lone_surrogates
         vector[JsonNodeSpec] children
@@ -64,7 +61,6 @@ cdef JsonNodeSpec json_node(dict node, bint replace_surrogates) except *:
     cdef JsonNodeSpec spec
     spec.kind = <JsonKind><uint8_t>node["kind"]
     spec.scalar = column_spec(node["scalar"])
-    spec.epoch = <EpochUnit><uint8_t>node["epoch"]
     spec.list_size = node["list_size"]
     spec.lone_surrogates = <Surrogate>replace_surrogates
     spec.ignored_keys = node["ignored_keys"]

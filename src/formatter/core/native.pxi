@@ -20,25 +20,39 @@ cdef extern from "kernels/kernel.hpp" namespace "formatter" nogil:
     cdef enum class TimeUnit(uint8_t):
         second
 
+cdef extern from "engine/columns/column_type.hpp" namespace "formatter" nogil:
+    cdef enum class Operands(uint8_t):
+        integers
+    cdef cppclass ColumnType:
+        const char* name
+        uint32_t width
+        Operands operands
+    cdef cppclass Spelling:
+        uint8_t decimal_point
+        vector[string] trues, falses, timestamp_formats
+
+cdef extern from "engine/types/column_types.hpp" namespace "formatter" nogil:
+    const vector[const ColumnType*]& c_column_types "formatter::column_types"()
+
 cdef extern from "engine/columns/columns.hpp" namespace "formatter" nogil:
-    cdef enum class ColumnType(uint8_t):
-        int8
     cdef enum class BinaryEncoding(uint8_t):
         plain
+    cdef enum class EpochUnit(uint8_t):
+        none
     cdef enum class TextLayout(uint8_t):
         offsets
     uint64_t offsets_most
     cdef cppclass ColumnSpec:
-        ColumnType type
+        const ColumnType* type
         TimeUnit unit
         BinaryEncoding encoding
         TextLayout layout
         cbool nullable, raw, any_value, time_of_day
-        uint8_t epoch
+        EpochUnit epoch
         int32_t byte_width
         uint8_t precision
         int8_t scale
-        uint32_t schema_index, field
+        uint32_t field
         string name, type_name
 
 cdef extern from "engine/columns/row_filter.hpp" namespace "formatter" nogil:
@@ -71,9 +85,10 @@ cdef extern from "engine/csv/csv_format.hpp" namespace "formatter" nogil:
     cdef cppclass CsvFormat(DecodeOptions):
         string delimiter, record_end
         cbool quoting, escaping, commenting, trim, header
-        uint8_t quote, escape, comment, decimal_point
+        uint8_t quote, escape, comment
         Ragged ragged
-        vector[string] nulls, trues, falses, timestamp_formats
+        vector[string] nulls
+        Spelling spelling
         uint32_t fields
         vector[ColumnSpec] columns
 

@@ -21,12 +21,12 @@ cdef class Plan:
         csv.comment = dialect["comment"][0] if csv.commenting else 0
         csv.trim = dialect["trim"]
         csv.header = dialect["header"]
-        csv.decimal_point = dialect["decimal"][0]
+        csv.spelling.decimal_point = dialect["decimal"][0]
         csv.ragged = <Ragged><uint8_t>dialect["ragged"]
         csv.nulls = dialect["nulls"]
-        csv.trues = dialect["trues"]
-        csv.falses = dialect["falses"]
-        csv.timestamp_formats = dialect["timestamp_formats"]
+        csv.spelling.trues = dialect["trues"]
+        csv.spelling.falses = dialect["falses"]
+        csv.spelling.timestamp_formats = dialect["timestamp_formats"]
         csv.fields = fields
         for column in columns:
             csv.columns.push_back(column_spec(column))
@@ -75,9 +75,26 @@ cdef class Plan:
         return self.format.framing.checks_end()
 
 
-cdef ColumnSpec column_spec(dict column):
+def column_types():
+    """The types the engine knows, by code: (its name, which of a predicate's lists it is compared with)."""
+    lists = ("integers", "naturals", "floats", "wide", "texts")
+    cdef const ColumnType* kind
+    cdef list described = []
+    for code in range(c_column_types().size()):
+        kind = column_type(code)
+        described.append((kind.name.decode(), lists[<uint8_t>kind.operands]))
+    return described
+
+
+cdef const ColumnType* column_type(uint8_t code) except NULL:
+    if code >= c_column_types().size():
+        raise IndexError(code)
+    return c_column_types()[code]
+
+
+cdef ColumnSpec column_spec(dict column) except *:
     cdef ColumnSpec spec
-    spec.type = <ColumnType><uint8_t>column["type"]
+    spec.type = column_type(column["type"])
     spec.unit = <TimeUnit><uint8_t>column["unit"]
     spec.encoding = <BinaryEncoding><uint8_t>column["encoding"]
     spec.layout = <TextLayout><uint8_t>column.get("layout", 0)
@@ -85,11 +102,10 @@ cdef ColumnSpec column_spec(dict column):
     spec.raw = column["raw"]
     spec.any_value = column["any_value"]
     spec.time_of_day = column["time_of_day"]
-    spec.epoch = column["epoch"]
+    spec.epoch = <EpochUnit><uint8_t>column["epoch"]
     spec.byte_width = column["byte_width"]
     spec.precision = column["precision"]
     spec.scale = column["scale"]
-    spec.schema_index = column["schema_index"]
     spec.field = column["field"]
     spec.name = column["name"].encode()
     spec.type_name = column["type_name"].encode()

@@ -3,8 +3,8 @@
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 
 cdef extern from "engine/columns/row_filter.hpp" namespace "formatter" nogil:
-    void evaluate_batch "formatter::evaluate_filter"(const RowFilter&, const ArrowArray&, const vector[ColumnType]&,
-                                                     uint64_t*)
+    void evaluate_batch "formatter::evaluate_filter"(const RowFilter&, const ArrowArray&,
+                                                     const vector[const ColumnType*]&, uint64_t*)
 
 cdef extern from * nogil:
     """
@@ -16,12 +16,12 @@ cdef extern from * nogil:
 cdef class RowPredicate:
     """`types`: the codes of the batches' columns; only those the filter names are looked at."""
     cdef RowFilter filter
-    cdef vector[ColumnType] types
+    cdef vector[const ColumnType*] types
 
     def __cinit__(self, list filters, list types):
         fill_filter(&self.filter, filters)
         for code in types:
-            self.types.push_back(<ColumnType><uint8_t>code)
+            self.types.push_back(column_type(code))
 
     def passing(self, capsule):
         """(how many rows pass, a bit for each row). The batch stays with its capsule."""

@@ -9,82 +9,6 @@ namespace {
 constexpr size_t block_bytes = 128 << 10;  // rows and values stay in the second-level cache together
 constexpr size_t block_rows_most = 4096;
 
-template <typename T>
-T swapped(T value) {
-    if constexpr (sizeof(T) == 2) return T(__builtin_bswap16(uint16_t(value)));
-    if constexpr (sizeof(T) == 4) return T(__builtin_bswap32(uint32_t(value)));
-    if constexpr (sizeof(T) == 8) return T(__builtin_bswap64(uint64_t(value)));
-    return value;
-}
-
-template <typename T, bool swap>
-T load(const uint8_t* at) {
-    T value;
-    std::memcpy(&value, at, sizeof(T));
-    return swap ? swapped(value) : value;
-}
-
-// Where the rows' fields stand: at equal distances, or each by itself.
-struct Strided {
-    const uint8_t* first;
-    size_t stride;
-    const uint8_t* at(size_t row) const { return first + row * stride; }
-};
-
-template <typename Rows>
-struct Scattered {
-    const Rows* rows;
-    size_t offset;
-    const uint8_t* at(size_t row) const { return (*rows)[row].data + offset; }
-};
-
-template <typename T, bool swap, typename Places>
-void gather(const Places& places, size_t count, T* out) {
-    for (size_t i = 0; i < count; i++) out[i] = load<T, swap>(places.at(i));
-}
-
-template <bool swap, typename Places>
-void gather_wide(const Places& places, size_t count, uint64_t* out) {  // 16 bytes each, the low half first
-    for (size_t i = 0; i < count; i++) {
-        const uint8_t* at = places.at(i);
-        out[2 * i] = load<uint64_t, swap>(at + (swap ? 8 : 0));
-        out[2 * i + 1] = load<uint64_t, swap>(at + (swap ? 0 : 8));
-    }
-}
-
-template <typename T, bool swap, typename Places>
-void gather_widened(const Places& places, size_t count, uint64_t* out) {
-    for (size_t i = 0; i < count; i++) {
-        const int64_t value = load<T, swap>(places.at(i));
-        out[2 * i] = uint64_t(value);
-        out[2 * i + 1] = uint64_t(value >> 63);
-    }
-}
-
-template <bool swap, typename Places>
-void gather_column(const BinaryField& field, const Places& places, size_t count, uint64_t at, Column* c) {
-    if (field.reading == BinaryReading::decimal) {
-        uint64_t* out = c->values.as<uint64_t>() + 2 * at;
-        if (field.width == 16) return gather_wide<swap>(places, count, out);
-        if (field.width == 8) return gather_widened<int64_t, swap>(places, count, out);
-        return gather_widened<int32_t, swap>(places, count, out);
-    }
-    switch (field.width) {
-        case 1: return gather<uint8_t, false>(places, count, c->values.as<uint8_t>() + at);
-        case 2: return gather<uint16_t, swap>(places, count, c->values.as<uint16_t>() + at);
-        case 4: return gather<uint32_t, swap>(places, count, c->values.as<uint32_t>() + at);
-        default: return gather<uint64_t, swap>(places, count, c->values.as<uint64_t>() + at);
-    }
-}
-
-__int128 load_decimal(const uint8_t* at, uint32_t width, bool big_endian) {
-    if (width == 4) return big_endian ? load<int32_t, true>(at) : load<int32_t, false>(at);
-    if (width == 8) return big_endian ? load<int64_t, true>(at) : load<int64_t, false>(at);
-    const uint64_t low = big_endian ? load<uint64_t, true>(at + 8) : load<uint64_t, false>(at);
-    const uint64_t high = big_endian ? load<uint64_t, true>(at) : load<uint64_t, false>(at + 8);
-    return __int128((unsigned __int128)(high) << 64 | low);
-}
-
 }  // namespace
 
 BinaryDecoder::BinaryDecoder(std::shared_ptr<const BinaryFormat> format)
@@ -92,10 +16,8 @@ BinaryDecoder::BinaryDecoder(std::shared_ptr<const BinaryFormat> format)
     is_filter_column_.assign(format_->columns.size(), false);
     for (const auto& conjunction : format_->filter.any_of)
         for (const Predicate& p : conjunction) is_filter_column_[p.column] = true;
-    for (size_t i = 0; i < format_->columns.size(); i++) {
-        const BinaryReading reading = format_->fields[i].reading;
-        if (reading != BinaryReading::copy && reading != BinaryReading::bytes) checked_.push_back(i);
-    }
+    for (size_t i = 0; i < format_->columns.size(); i++)
+        if (is_checked(i)) checked_.push_back(i);
     std::sort(checked_.begin(), checked_.end(),
               [this](size_t a, size_t b) { return format_->fields[a].offset < format_->fields[b].offset; });
     values_decoded.assign(format_->columns.size(), 0);
@@ -225,9 +147,9 @@ void BinaryDecoder::check(bool filter_columns) {
             if (code == ErrorCode::none) continue;
             if (!dropped.empty() && has_bit(dropped.data(), r)) continue;  // a field further left spoke
             const BinaryField& field = format_->fields[i];
-            const size_t size = field.reading == BinaryReading::rest ? row.size - field.offset : field.width;
             if (!keeps || format_->note_nulled)
-                note(code, int32_t(i), row.data + field.offset, size, row.record, row.data, row.size, keeps);
+                note(code, int32_t(i), row.data + field.offset, field.size_in(row.size), row.record, row.data, row.size,
+                     keeps);
             if (keeps) continue;
             if (dropped.empty()) dropped.resize(rows_.size() / 64 + 1);
             set_bit(dropped.data(), r);
@@ -244,16 +166,9 @@ ErrorCode BinaryDecoder::wrong_with(size_t i, const Row& row) const {
     const BinaryField& field = format_->fields[i];
     const ColumnSpec& spec = format_->columns[i];
     const uint8_t* at = row.data + field.offset;
-    if (field.reading == BinaryReading::boolean) return *at <= 1 ? ErrorCode::none : ErrorCode::invalid;
-    if (field.reading == BinaryReading::decimal) {
-        const __int128 value = load_decimal(at, field.width, format_->big_endian);
-        __int128 limit = 1;
-        for (int k = 0; k < spec.precision; k++) limit *= 10;
-        return value < limit && value > -limit ? ErrorCode::none : ErrorCode::overflow;
-    }
-    if (field.reading != BinaryReading::rest) return ErrorCode::none;
+    if (!field.is_rest()) return spec.type->check ? spec.type->check(at, packed(i), spec) : ErrorCode::none;
     const size_t size = row.size - field.offset;
-    if (!has_large_offsets(spec.type) && size > size_t(INT32_MAX)) return ErrorCode::overflow;
+    if (!has_large_offsets(spec) && size > size_t(INT32_MAX)) return ErrorCode::overflow;
     return !must_be_utf8(spec) || format_->kernel->valid_utf8(at, size) ? ErrorCode::none : ErrorCode::bad_utf8;
 }
 
@@ -268,62 +183,41 @@ void BinaryDecoder::drop(const std::vector<uint64_t>& dropped) {
 void BinaryDecoder::decode_columns(bool filter_columns_only) {
     const size_t count = rows_.size();
     if (count == 0) return;
+    row_begins_.clear();
+    for (size_t r = 0; r < (stride_ ? 1 : count); r++) row_begins_.push_back(rows_[r].data);
     for (size_t i = 0; i < columns_.size(); i++) {
         if (filter_columns_only && !is_filter_column_[i]) continue;
         values_decoded[i] += count;
         valid_.assign(count / 64 + 1, ~uint64_t(0));
-        const BinaryReading reading = format_->fields[i].reading;
-        const bool checked = reading != BinaryReading::copy;
-        for (size_t r = 0; r < count && checked && may_null(i); r++) {
+        for (size_t r = 0; r < count && is_checked(i) && may_null(i); r++) {
             if (wrong_with(i, rows_[r]) == ErrorCode::none) continue;
             clear_bit(valid_.data(), r);
             counters.nulled++;
         }
-        if (reading == BinaryReading::boolean)
-            decode_boolean(i);
-        else if (reading == BinaryReading::bytes || reading == BinaryReading::rest)
-            decode_text(i);
+        if (const auto gather = format_->columns[i].type->gather)
+            gather(packed(i), columns_.column(i).values.data(), columns_.rows());
         else
-            decode_fixed(i);
+            decode_text(i);
         columns_.write_validity(i, columns_.rows(), valid_.data(), uint32_t(count));
     }
 }
 
-void BinaryDecoder::decode_fixed(size_t i) {
+PackedFields BinaryDecoder::packed(size_t i) const {
     const BinaryField& field = format_->fields[i];
-    Column& c = columns_.column(i);
-    const uint64_t at = columns_.rows();
-    const auto from = [&](const auto& places) {
-        if (format_->big_endian)
-            gather_column<true>(field, places, rows_.size(), at, &c);
-        else
-            gather_column<false>(field, places, rows_.size(), at, &c);
-    };
-    if (stride_)
-        from(Strided{rows_[0].data + field.offset, stride_});
-    else
-        from(Scattered<std::vector<Row>>{&rows_, field.offset});
-}
-
-void BinaryDecoder::decode_boolean(size_t i) {
-    const BinaryField& field = format_->fields[i];
-    bits_.assign(rows_.size() / 64 + 1, 0);
-    for (size_t r = 0; r < rows_.size(); r++) bits_[r / 64] |= uint64_t(rows_[r].data[field.offset] == 1) << (r % 64);
-    copy_bits(columns_.column(i).values.data(), columns_.rows(), bits_.data(), uint32_t(rows_.size()));
+    return {row_begins_.data(), rows_.size(), stride_, field.offset, field.width, format_->big_endian};
 }
 
 void BinaryDecoder::decode_text(size_t i) {
     const BinaryField& field = format_->fields[i];
-    const bool rest = field.reading == BinaryReading::rest;
     Column& c = columns_.column(i);
     const uint64_t at = columns_.rows();
     uint64_t bytes = 0;
-    for (const Row& row : rows_) bytes += rest ? row.size - field.offset : field.width;
+    for (const Row& row : rows_) bytes += field.size_in(row.size);
     c.text.reserve(c.text_bytes + bytes + 64, c.text_bytes);
-    const bool large = has_large_offsets(format_->columns[i].type);
+    const bool large = has_large_offsets(format_->columns[i]);
     for (size_t r = 0; r < rows_.size(); r++) {
         const bool valid = has_bit(valid_.data(), r);
-        const size_t size = !valid ? 0 : rest ? rows_[r].size - field.offset : field.width;
+        const size_t size = valid ? field.size_in(rows_[r].size) : 0;
         if (size) std::memcpy(c.text.data() + c.text_bytes, rows_[r].data + field.offset, size);
         c.text_bytes += size;
         c.write_offset(large, at + r);

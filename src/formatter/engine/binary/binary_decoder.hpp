@@ -42,11 +42,11 @@ class BinaryDecoder : public RecordDecoder {
     void check(bool filter_columns);
     ErrorCode wrong_with(size_t column, const Row&) const;
     bool may_null(size_t column) const;
+    bool is_checked(size_t i) const { return format_->columns[i].type->check || format_->fields[i].is_rest(); }
     void drop(const std::vector<uint64_t>& dropped);
     void decode_columns(bool filter_columns_only);
-    void decode_fixed(size_t column);
+    PackedFields packed(size_t column) const;
     void decode_text(size_t column);
-    void decode_boolean(size_t column);
     void note(ErrorCode, int32_t column, const uint8_t* at, size_t size, uint64_t record, const uint8_t* raw,
               size_t raw_size, bool row_kept);
 
@@ -55,6 +55,7 @@ class BinaryDecoder : public RecordDecoder {
     ColumnSet columns_;
     std::vector<size_t> checked_;  // columns with values that no column can hold, by their place in a row
     std::vector<Row> rows_;  // of the block, as far as they are not dropped
+    std::vector<const uint8_t*> row_begins_;  // where rows_ begin, as far as stride_ does not tell
     size_t stride_ = 0;  // from row to row, or 0: it differs
     const uint8_t* base_ = nullptr;  // of the block
     int64_t base_offset_ = 0;  // past place_

@@ -12,19 +12,12 @@
 
 namespace formatter {
 
-// How a field's bytes become a value of its column.
-enum class BinaryReading : uint8_t {
-    copy,  // the same width, in the row's byte order
-    decimal,  // a two's complement of 4, 8 or 16 bytes, widened to 16
-    boolean,  // a byte, 0 or 1
-    bytes,  // as they are
-    rest,  // all bytes behind the fixed columns: the last column of a framed row
-};
-
 struct BinaryField {
-    BinaryReading reading = BinaryReading::copy;
     uint32_t offset = 0;
-    uint32_t width = 0;
+    uint32_t width = 0;  // 0: all bytes behind the fixed columns, of the last column of a framed row
+
+    bool is_rest() const { return width == 0; }
+    size_t size_in(size_t row_size) const { return is_rest() ? row_size - offset : width; }
 };
 
 struct BinaryFormat : DecodeOptions {

@@ -8,24 +8,17 @@ namespace formatter {
 
 uint64_t offsets_most = uint64_t(1) << 31;
 
-uint32_t value_width(ColumnType type) {
-    switch (type) {
-        case ColumnType::int8:
-        case ColumnType::uint8: return 1;
-        case ColumnType::int16:
-        case ColumnType::uint16:
-        case ColumnType::float16: return 2;
-        case ColumnType::int32:
-        case ColumnType::uint32:
-        case ColumnType::float32:
-        case ColumnType::date32: return 4;
-        case ColumnType::int64:
-        case ColumnType::uint64:
-        case ColumnType::float64:
-        case ColumnType::timestamp: return 8;
-        case ColumnType::decimal128: return 16;
-        default: return 0;
+bool Bytes::equals(const std::string& text) const {
+    return size == text.size() && std::memcmp(data, text.data(), size) == 0;
+}
+
+void store_value(const ColumnType& type, const void* value, uint8_t* values, uint64_t at) {
+    if (type.layout != ValueLayout::bits) {
+        std::memcpy(values + at * type.width, value, type.width);
+        return;
     }
+    const unsigned bit = *static_cast<const uint8_t*>(value);
+    values[at / 8] = uint8_t((values[at / 8] & ~(1u << at % 8)) | bit << at % 8);
 }
 
 namespace {
@@ -35,11 +28,13 @@ constexpr uint32_t kept_entries_most = 4096;
 constexpr uint64_t kept_bytes_most = 256 << 10;
 
 size_t fixed_bytes(const ColumnSpec& spec, uint64_t rows) {
-    const ColumnType type = spec.type;
     if (is_coded(spec)) return rows * sizeof(int32_t);
-    if (type == ColumnType::boolean) return (rows + 7) / 8 + 16;  // copy_bits writes whole words
-    if (is_text(type)) return (rows + 1) * (has_large_offsets(type) ? 8 : 4);
-    return rows * value_width(type);
+    switch (spec.type->layout) {
+        case ValueLayout::bits: return (rows + 7) / 8 + 16;  // copy_bits writes whole words
+        case ValueLayout::text: return (rows + 1) * 4;
+        case ValueLayout::large_text: return (rows + 1) * 8;
+        default: return rows * spec.type->width;
+    }
 }
 
 }  // namespace
@@ -71,7 +66,7 @@ uint64_t ColumnSet::byte_count() const {
 uint64_t ColumnSet::text_room() const {
     uint64_t used = 0;
     for (size_t i = 0; i < columns_.size(); i++)
-        if (!has_large_offsets((*specs_)[i].type))
+        if (!has_large_offsets((*specs_)[i]))
             used = std::max({used, columns_[i].text_bytes, dictionaries_[i].text_bytes()});
     return offsets_most - std::min(used, offsets_most);
 }
@@ -101,7 +96,7 @@ void ColumnSet::reserve_rows(uint64_t more) {
         c.validity.reserve((rows_ + more + 7) / 8 + 16, (rows_ + 7) / 8);
         const bool first = c.values.capacity() == 0;
         c.values.reserve(fixed_bytes(spec, rows_ + more), rows_ || !first ? fixed_bytes(spec, rows_) : 0);
-        if (first && is_text(spec.type) && !is_coded(spec)) std::memset(c.values.data(), 0, 8);  // the first offset
+        if (first && is_text(spec) && !is_coded(spec)) std::memset(c.values.data(), 0, 8);  // the first offset
     }
 }
 
@@ -226,7 +221,6 @@ void ColumnSet::export_batch(ArrowArray* out, size_t exported_columns) {
     for (size_t i = 0; i < n; i++) {
         Column& c = batch->columns[i];
         const ColumnSpec& spec = (*specs_)[i];
-        const ColumnType type = spec.type;
         const void** buffers = &batch->buffers[4 * i];
         buffers[0] = c.null_count ? c.validity.data() : nullptr;
         buffers[1] = c.values.data();
@@ -236,16 +230,16 @@ void ColumnSet::export_batch(ArrowArray* out, size_t exported_columns) {
         child = ArrowArray{};
         child.length = int64_t(rows_);
         child.null_count = int64_t(c.null_count);
-        child.n_buffers = is_text(type) ? 3 : 2;
+        child.n_buffers = is_text(spec) ? 3 : 2;
         child.buffers = buffers;
         child.release = let_go;
         child.private_data = batch;
         if (is_coded(spec)) {
             child.n_buffers = 2;
-            export_dictionary(dictionaries_[i], has_large_offsets(type), coded++, batch, &child);
-        } else if (is_text(type) && spec.layout == TextLayout::view) {
+            export_dictionary(dictionaries_[i], has_large_offsets(spec), coded++, batch, &child);
+        } else if (is_text(spec) && spec.layout == TextLayout::view) {
             PoolBuffer views;
-            if (has_large_offsets(type))
+            if (has_large_offsets(spec))
                 write_views<int64_t>(c, rows_, &views);
             else
                 write_views<int32_t>(c, rows_, &views);

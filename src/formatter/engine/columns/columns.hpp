@@ -9,32 +9,11 @@
 #include "engine/columns/arrow_abi.hpp"
 #include "engine/columns/bits.hpp"
 #include "engine/columns/buffer_pool.hpp"
+#include "engine/columns/column_type.hpp"
 #include "engine/columns/text_dictionary.hpp"
 #include "kernels/kernel.hpp"
 
 namespace formatter {
-
-enum class ColumnType : uint8_t {
-    int8,
-    int16,
-    int32,
-    int64,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-    float16,
-    float32,
-    float64,
-    decimal128,
-    boolean,
-    date32,
-    timestamp,
-    string,
-    large_string,
-    binary,
-    large_binary,
-};
 
 enum class BinaryEncoding : uint8_t { plain, base64, hex };
 
@@ -42,8 +21,11 @@ enum class BinaryEncoding : uint8_t { plain, base64, hex };
 // dictionary, built while parsing.
 enum class TextLayout : uint8_t { offsets, view, dictionary };
 
+// What the numbers of a time column count, if it has any.
+enum class EpochUnit : uint8_t { none, day, second, milli, micro, nano };
+
 struct ColumnSpec {
-    ColumnType type = ColumnType::int64;
+    const ColumnType* type = nullptr;
     TimeUnit unit = TimeUnit::micro;
     BinaryEncoding encoding = BinaryEncoding::plain;
     TextLayout layout = TextLayout::offsets;
@@ -51,34 +33,26 @@ struct ColumnSpec {
     bool raw = false;        // keep the field's bytes as they are, quotes and all
     bool any_value = false;  // JSON text: what is no string is kept as it is written
     bool time_of_day = false;  // a timestamp column that counts from midnight
-    uint8_t epoch = 0;         // unit of numbers in a time column: 1 days, 2 s, 3 ms, 4 us, 5 ns; 0: there are none
+    EpochUnit epoch = EpochUnit::none;
     int32_t byte_width = -1;   // that a binary value must have; -1: any
     uint8_t precision = 0;
     int8_t scale = 0;
-    uint32_t schema_index = 0;  // position in the full schema
     uint32_t field = 0;         // ordinal of the field in a record of the input
     std::string name;
     std::string type_name;      // for messages
 };
 
-inline bool is_float(ColumnType type) { return type >= ColumnType::float16 && type <= ColumnType::float64; }
-inline bool is_text(ColumnType type) { return type >= ColumnType::string; }
-inline bool has_large_offsets(ColumnType type) {
-    return type == ColumnType::large_string || type == ColumnType::large_binary;
-}
+inline bool is_text(const ColumnSpec& spec) { return spec.type->is_text(); }
+inline bool has_large_offsets(const ColumnSpec& spec) { return spec.type->layout == ValueLayout::large_text; }
+inline bool must_be_utf8(const ColumnSpec& spec) { return spec.type->is_utf8; }
 inline bool has_width(const ColumnSpec& spec, size_t bytes) {
     return spec.byte_width < 0 || bytes == size_t(spec.byte_width);
 }
 // Text that is a value's content and nothing else: loops gather it.
 inline bool is_plain_text(const ColumnSpec& spec) {
-    return is_text(spec.type) && !spec.raw && spec.encoding == BinaryEncoding::plain && spec.byte_width < 0;
-}
-inline bool must_be_utf8(const ColumnSpec& spec) {
-    return spec.type == ColumnType::string || spec.type == ColumnType::large_string;
+    return is_text(spec) && !spec.raw && spec.encoding == BinaryEncoding::plain && spec.byte_width < 0;
 }
 inline bool is_coded(const ColumnSpec& spec) { return spec.layout == TextLayout::dictionary; }
-// Bytes of a fixed-width value; 0 for booleans (bits) and text (offsets).
-uint32_t value_width(ColumnType type);
 
 // Bytes of records that offsets of 32 bits can count the text of, and that stops of 32 bits can tell apart: a record has
 // one byte more than its text at least, its end. Tests lower it: what happens there would take gigabytes.

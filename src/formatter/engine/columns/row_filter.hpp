@@ -29,13 +29,24 @@ enum class Compare : uint8_t {
 struct Predicate {
     uint32_t column = 0;  // index into the format's columns
     Compare compare = Compare::equal;
-    // One value, or those of the list of in / not_in in ascending order; which is used follows from the column's type.
-    std::vector<int64_t> integers;  // signed integers, booleans, dates, times
-    std::vector<uint64_t> naturals;  // unsigned integers
+    // One value, or those of the list of in / not_in in ascending order; the column's type says which (Operands).
+    std::vector<int64_t> integers;
+    std::vector<uint64_t> naturals;
     std::vector<double> floats;  // none of a list is NaN
     std::vector<std::string> texts;
     bool holds_null = false;  // the list has None
     bool holds_nan = false;  // the list has NaN
+};
+
+// A column as predicates read it, whether it is still under construction or was exported.
+struct ColumnView {
+    const ColumnType* type;
+    const uint8_t* validity;  // null: every value is valid
+    const uint8_t* values;
+    const char* text;
+    uint64_t first;  // row of the first value asked for
+    const int32_t* codes = nullptr;  // of a dictionary column: `values` and `text` are the dictionary's
+    bool views = false;  // `values` holds sixteen bytes a text
 };
 
 struct RowFilter {
@@ -47,7 +58,8 @@ struct RowFilter {
 // Column i of the filter is column i of the set.
 void evaluate_filter(const RowFilter&, ColumnSet& columns, uint64_t first_row, uint64_t count, uint64_t* keep);
 // The same for a batch whose children are of these types: `keep` has a bit for each of its rows.
-void evaluate_filter(const RowFilter&, const ArrowArray& batch, const std::vector<ColumnType>& types, uint64_t* keep);
+void evaluate_filter(const RowFilter&, const ArrowArray& batch, const std::vector<const ColumnType*>& types,
+                     uint64_t* keep);
 // The same for one predicate on columns under construction.
 void evaluate_predicate(const Predicate&, ColumnSet& columns, uint64_t first_row, uint64_t count, uint64_t* keep);
 

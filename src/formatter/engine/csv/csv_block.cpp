@@ -60,7 +60,7 @@ void CsvDecoder::decode_column(size_t i) {
     ColumnRows rows{i, spec, columns_.column(i), columns_.rows(), view(i), marks_};
     values_decoded[i] += block_.rows();
     is_decoded_[i] = true;
-    if (!is_text(spec.type)) return decode_fixed(rows);
+    if (!is_text(spec)) return decode_fixed(rows);
     if (is_coded(spec)) return decode_codes(rows);
     if (plain_ && !format_->trim && is_plain_text(spec)) return decode_text(rows);
     decode_text_exactly(rows);

@@ -82,8 +82,9 @@ CsvDecoder::CsvDecoder(const std::shared_ptr<const CsvFormat>& format, std::vect
       nulls_(bare_nulls(*format_)),
       only_empty_is_null_(
           std::all_of(nulls_.begin(), nulls_.end(), [](const std::string& token) { return token.empty(); })),
-      spellings_hold_quotes_(holds_quote(*format_, format_->trues) || holds_quote(*format_, format_->falses) ||
-                             holds_quote(*format_, format_->timestamp_formats)),
+      spelling_(format_->spelling),
+      spellings_hold_quotes_(holds_quote(*format_, spelling_.trues) || holds_quote(*format_, spelling_.falses) ||
+                             holds_quote(*format_, spelling_.timestamp_formats)),
       stops_(std::move(stops)) {
     const auto ordinal = [this](uint32_t stop) {
         return int32_t(std::lower_bound(stops_.begin(), stops_.end(), stop) - stops_.begin());
@@ -98,12 +99,12 @@ CsvDecoder::CsvDecoder(const std::shared_ptr<const CsvFormat>& format, std::vect
         for (const std::string& token : nulls_) {
             if (token.empty()) continue;
             const bool numeric_look = std::strchr("+-.0123456789", token[0]) != nullptr;
-            scan |= is_text(column.type) || column.type == ColumnType::boolean || numeric_look;
+            scan |= column.type->layout != ValueLayout::fixed || numeric_look;
         }
         scan_tokens_.push_back(scan);
     }
-    true_tokens_ = tokens_for_kernel(*format_, format_->trues);
-    false_tokens_ = tokens_for_kernel(*format_, format_->falses);
+    spelling_.true_tokens = tokens_for_kernel(*format_, spelling_.trues);
+    spelling_.false_tokens = tokens_for_kernel(*format_, spelling_.falses);
     values_decoded.assign(format_->columns.size(), 0);
     in_quotes_.assign(format_->columns.size(), 0);
     number_shapes_.assign(format_->columns.size(), NumberShape());

@@ -102,9 +102,7 @@ class CsvDecoder : public BlockDecoder {
     void finish_empty(ColumnRows&);
     void resolve_odd(ColumnRows&);
     void resolve(ColumnRows&, uint32_t row, Bytes raw);
-    ErrorCode parse_value(const ColumnRows&, Bytes content, uint32_t row);
-    ErrorCode parse_date_value(const ColumnSpec&, Bytes content, int64_t* days) const;
-    ErrorCode parse_timestamp_value(const ColumnSpec&, Bytes content, int64_t* value) const;
+    ErrorCode parse_value(const ColumnRows&, Bytes content, uint32_t row) const;
     bool is_null_token(Bytes field) const;
     void null_or_error(ColumnRows&, uint32_t row, Bytes found);
     void value_error(ColumnRows&, uint32_t row, ErrorCode code, Bytes found);
@@ -115,6 +113,7 @@ class CsvDecoder : public BlockDecoder {
     bool plain_;
     std::vector<std::string> nulls_;  // the null tokens that a field may hold
     bool only_empty_is_null_;  // no other null token
+    Spelling spelling_;
     bool spellings_hold_quotes_;  // of a boolean, or of a time
     std::vector<uint32_t> stops_;  // wanted separator ordinals of a record
     std::vector<Access> access_;
@@ -129,7 +128,6 @@ class CsvDecoder : public BlockDecoder {
     uint64_t expected_bytes_ = 0;  // still to come into this batch
     std::vector<uint64_t> kept_, passes_;
     std::vector<int64_t> wide_;
-    std::vector<Token> true_tokens_, false_tokens_;
     std::string scratch_, decoded_;
 };
 

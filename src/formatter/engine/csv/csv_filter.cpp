@@ -15,13 +15,6 @@ namespace {
 constexpr double rows_remembered = 1 << 16;  // after so many, what was learned counts half
 constexpr double kept_worth_a_copy = 0.75;  // of the rows: with more, later columns are read for the dropped ones, too
 
-double cost_of(const ColumnSpec& spec, bool by_bytes) {
-    if (by_bytes) return 2;
-    if (is_text(spec.type)) return 5;
-    if (spec.type == ColumnType::decimal128) return 20;
-    return spec.type == ColumnType::timestamp || spec.type == ColumnType::float64 ? 2 : 1;
-}
-
 uint64_t load_eight(const uint8_t* at) {
     uint64_t word;
     std::memcpy(&word, at, 8);
@@ -65,7 +58,7 @@ void CsvDecoder::order_filter() {
             FilterStep fresh;
             fresh.column = p.column;
             fresh.by_bytes = is_plain_text(spec);
-            fresh.cost = cost_of(spec, fresh.by_bytes);
+            fresh.cost = fresh.by_bytes ? 2 : spec.type->cost;
             steps_.push_back(std::move(fresh));
             step = steps_.end() - 1;
         }

@@ -2,7 +2,6 @@
 // them, and marks for the others. Refuses to know what becomes of those.
 #include <cstring>
 
-#include "engine/columns/narrowing.hpp"
 #include "engine/csv/csv_decoder.hpp"
 
 namespace formatter {
@@ -11,7 +10,7 @@ void CsvDecoder::decode_fixed(ColumnRows& c) {
     const bool has_loop = decode_by_loop(c, in_quotes_[c.index] ? without_quotes(c.fields) : c.fields);
     if (has_loop && learn_quotes(c)) decode_by_loop(c, without_quotes(c.fields));
     if (!has_loop) {  // each value exactly: digits decide, there is no approximation to start from
-        const uint32_t width = value_width(c.spec.type);
+        const uint32_t width = c.spec.type->width;
         c.marks.none_marked(c.fields.rows);
         std::memset(c.column.values.data() + width * c.at, 0, size_t(width) * c.fields.rows);
         for (uint32_t row = 0; row < c.fields.rows; row++)
@@ -23,47 +22,12 @@ void CsvDecoder::decode_fixed(ColumnRows& c) {
 
 // False if no loop serves the column.
 bool CsvDecoder::decode_by_loop(ColumnRows& c, const FieldView& v) {
-    const ColumnSpec& spec = c.spec;
-    const uint8_t point = format_->decimal_point;
-    uint8_t* const out = c.column.values.data() + value_width(spec.type) * c.at;
     ValueMarks marks = c.marks.for_loop(&number_shapes_[c.index]);
-    const auto to = [out](auto type) { return reinterpret_cast<decltype(type)*>(out); };
-    switch (spec.type) {
-        case ColumnType::int64: kernel_->decode_int64(v, to(int64_t()), marks); break;
-        case ColumnType::uint64: kernel_->decode_uint64(v, to(uint64_t()), marks); break;
-        case ColumnType::float64: kernel_->decode_float64(v, point, to(double()), marks); break;
-        case ColumnType::timestamp:
-            if (spec.time_of_day || spec.epoch) return false;
-            kernel_->decode_timestamp(v, spec.unit, to(int64_t()), marks);
-            break;
-        case ColumnType::date32:
-            if (spec.epoch) return false;
-            kernel_->decode_date32(v, to(int32_t()), marks);
-            break;
-        case ColumnType::boolean: {
-            uint64_t* bits = reinterpret_cast<uint64_t*>(wide_.data());
-            kernel_->decode_bool(v, true_tokens_.data(), true_tokens_.size(), false_tokens_.data(),
-                                 false_tokens_.size(), bits, marks);
-            copy_bits(c.column.values.data(), c.at, bits, v.rows);
-            break;
-        }
-        case ColumnType::float16:
-        case ColumnType::float32: {
-            double* wide = reinterpret_cast<double*>(wide_.data());
-            kernel_->decode_float64(v, point, wide, marks);
-            narrow_floats(spec.type, wide, out, v.rows, &marks);
-            break;
-        }
-        case ColumnType::decimal128:
-            if (spec.scale < 0 || spec.scale > 38) return false;
-            kernel_->decode_decimal128(v, point, spec.precision, uint32_t(spec.scale), out, marks);
-            break;
-        default:
-            kernel_->decode_int64(v, wide_.data(), marks);
-            narrow_integers(spec.type, wide_.data(), out, v.rows, &marks);
-    }
+    const ColumnType& type = *c.spec.type;
+    const bool decoded =
+        type.decode && type.decode({kernel_, c.spec, spelling_, v, c.column.values.data(), c.at, wide_.data(), &marks});
     c.marks.take(marks);
-    return true;
+    return decoded;
 }
 
 // The fields of a view without the quotes around them, for columns that were found to have them.

@@ -24,12 +24,9 @@ struct CsvFormat : DecodeOptions {
     bool trim = false;
     bool header = false;
     bool unreadable = false;  // the header lacks a wanted column: records can only be passed over
-    uint8_t decimal_point = '.';
     Ragged ragged = Ragged::error;
     std::vector<std::string> nulls;
-    std::vector<std::string> trues;
-    std::vector<std::string> falses;
-    std::vector<std::string> timestamp_formats;  // strptime-like; tried in order after ISO 8601
+    Spelling spelling;
     uint32_t fields = 0;  // fields a record must have
     std::vector<ColumnSpec> columns;  // decoded, in output order; then those only the filter needs
 

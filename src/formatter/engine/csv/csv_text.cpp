@@ -24,7 +24,7 @@ void CsvDecoder::decode_text(ColumnRows& rows) {
         c.text.reserve(before + sums.bytes + alike + alike / 16 + 64, before);
     }
     ValueMarks marks = rows.marks.for_loop();
-    const bool large = has_large_offsets(rows.spec.type);
+    const bool large = has_large_offsets(rows.spec);
     int32_t* const ends = large ? reinterpret_cast<int32_t*>(wide_.data()) : c.values.as<int32_t>() + rows.at + 1;
     kernel_->gather_strings(v, format_->quoting, format_->quote, large ? 0 : int32_t(before), ends,
                             c.text.data() + before, sums, marks);
@@ -40,7 +40,7 @@ void CsvDecoder::decode_text(ColumnRows& rows) {
 void CsvDecoder::decode_text_exactly(ColumnRows& rows) {
     Column& c = rows.column;
     const uint64_t before = c.text_bytes;
-    const bool large = has_large_offsets(rows.spec.type);
+    const bool large = has_large_offsets(rows.spec);
     rows.marks.all_valid(rows.fields.rows);
     rows.marks.none_marked(rows.fields.rows);
     bool non_ascii = false;
@@ -84,7 +84,7 @@ bool CsvDecoder::take_text(ColumnRows& rows, uint32_t row, Bytes raw, Bytes* con
 
 void CsvDecoder::check_utf8(ColumnRows& rows, uint64_t before) {
     const Column& c = rows.column;
-    const bool large = has_large_offsets(rows.spec.type);
+    const bool large = has_large_offsets(rows.spec);
     const uint8_t* const text = c.text.data();
     // The whole text is valid and no value begins inside a character: then every value is valid.
     bool suspicious = !kernel_->valid_utf8(text + before, c.text_bytes - before);

@@ -1,9 +1,5 @@
 // What loops over columns left undecided, field by field. In: a column's rows with marks. Out: their validity, values read
 // exactly, findings. The last step of every column; knows no other one.
-#include <algorithm>
-#include <cstring>
-
-#include "engine/columns/narrowing.hpp"
 #include "engine/csv/csv_decoder.hpp"
 
 namespace formatter {
@@ -51,7 +47,7 @@ void CsvDecoder::finish_empty(ColumnRows& c) {
         for (uint32_t w = 0; w * 64 < rows; w++) c.marks.valid[w] &= ~empty[w];
     else if (format_->empty_is_null())
         each([&](uint32_t row, Bytes raw) { null_or_error(c, row, raw); });
-    else if (!is_text(c.spec.type))  // a boolean may be written as nothing
+    else if (!is_text(c.spec))  // a boolean may be written as nothing
         each([&](uint32_t row, Bytes raw) { resolve(c, row, raw); });
     else if (!has_width(c.spec, 0))
         each([&](uint32_t row, Bytes raw) { value_error(c, row, ErrorCode::invalid, raw); });
@@ -59,8 +55,7 @@ void CsvDecoder::finish_empty(ColumnRows& c) {
 
 // Most often that is a number of many digits, or one in quotes, which reads at once; everything else goes the long way.
 void CsvDecoder::resolve_odd(ColumnRows& c) {
-    const bool direct =
-        plain_ && !format_->trim && only_empty_is_null_ && !spellings_hold_quotes_ && !is_text(c.spec.type);
+    const bool direct = plain_ && !format_->trim && only_empty_is_null_ && !spellings_hold_quotes_ && !is_text(c.spec);
     each_row(c.fields, [&](uint32_t row, const Segment& segment, const uint32_t* stops) {
         if (!has_bit(c.marks.odd.data(), row)) return;
         const Bytes raw = field_at(c.fields, segment, stops);
@@ -79,71 +74,14 @@ void CsvDecoder::resolve(ColumnRows& c, uint32_t row, Bytes raw) {
     if (quoting == Quoting::none ? is_null_token(trimmed(*format_, raw))
                                  : content.size == 0 && format_->empty_is_null())
         return null_or_error(c, row, raw);
-    const ErrorCode code = is_text(c.spec.type) ? ErrorCode::stray_quote : parse_value(c, content, row);
+    const ErrorCode code = is_text(c.spec) ? ErrorCode::stray_quote : parse_value(c, content, row);
     if (code != ErrorCode::none) value_error(c, row, code, raw);
 }
 
-ErrorCode CsvDecoder::parse_value(const ColumnRows& c, Bytes content, uint32_t row) {
-    const ColumnType type = c.spec.type;
-    uint8_t* const values = c.column.values.data();
-    const uint64_t at = c.at + row;
-    int64_t value = 0;
-    ErrorCode code = ErrorCode::none;
-    switch (type) {
-        case ColumnType::float16:
-        case ColumnType::float32:
-        case ColumnType::float64: {
-            double real = 0;
-            code = parse_float(content, type, format_->decimal_point, &real);
-            store_float(type, real, values, at);
-            return code;
-        }
-        case ColumnType::decimal128: {
-            __int128 exact = 0;
-            code = parse_decimal(content, c.spec.precision, c.spec.scale, format_->decimal_point, &exact);
-            std::memcpy(values + 16 * at, &exact, 16);
-            return code;
-        }
-        case ColumnType::boolean: {
-            const auto is = [content](const std::string& token) { return content.equals(token); };
-            const bool yes = std::any_of(format_->trues.begin(), format_->trues.end(), is);
-            const bool known = yes || std::any_of(format_->falses.begin(), format_->falses.end(), is);
-            values[at / 8] = uint8_t((values[at / 8] & ~(1u << at % 8)) | unsigned(yes) << at % 8);
-            return known ? ErrorCode::none : ErrorCode::invalid;
-        }
-        case ColumnType::date32: code = parse_date_value(c.spec, content, &value); break;
-        case ColumnType::timestamp: code = parse_timestamp_value(c.spec, content, &value); break;
-        default: code = parse_integer(content, type, &value);
-    }
-    std::memcpy(values + at * value_width(type), &value, value_width(type));  // little endian
-    return code;
-}
-
-ErrorCode CsvDecoder::parse_date_value(const ColumnSpec& spec, Bytes content, int64_t* days) const {
-    ErrorCode code = ErrorCode::invalid;
-    if (spec.epoch) code = parse_epoch(content, spec, format_->decimal_point, days);
-    if (code == ErrorCode::invalid) {
-        int32_t found = 0;
-        code = parse_date(content, &found);
-        *days = found;
-    }
-    for (size_t k = 0; k < format_->timestamp_formats.size() && code != ErrorCode::none; k++) {
-        int64_t seconds = 0;
-        code = parse_timestamp_as(content, format_->timestamp_formats[k], TimeUnit::second, &seconds);
-        if (code == ErrorCode::none && seconds % 86400) code = ErrorCode::precision;
-        *days = seconds / 86400;
-    }
-    return code;
-}
-
-ErrorCode CsvDecoder::parse_timestamp_value(const ColumnSpec& spec, Bytes content, int64_t* value) const {
-    ErrorCode code = ErrorCode::invalid;
-    if (spec.epoch) code = parse_epoch(content, spec, format_->decimal_point, value);
-    if (code == ErrorCode::invalid)
-        code = spec.time_of_day ? parse_time_of_day(content, spec.unit, value)
-                                : parse_timestamp(content, spec.unit, value);
-    for (size_t k = 0; k < format_->timestamp_formats.size() && code == ErrorCode::invalid; k++)
-        code = parse_timestamp_as(content, format_->timestamp_formats[k], spec.unit, value);
+ErrorCode CsvDecoder::parse_value(const ColumnRows& c, Bytes content, uint32_t row) const {
+    alignas(widest_value) uint8_t value[widest_value] = {};
+    const ErrorCode code = c.spec.type->parse_text(content, c.spec, spelling_, value);
+    store_value(*c.spec.type, value, c.column.values.data(), c.at + row);
     return code;
 }
 

@@ -45,7 +45,7 @@ JsonBuilder::JsonBuilder(const JsonNodeSpec* spec) : spec_(spec) {
 
 bool JsonBuilder::has_offsets() const {
     switch (spec_->kind) {
-        case JsonKind::scalar: return is_text(spec_->scalar.type);
+        case JsonKind::scalar: return is_text(spec_->scalar);
         case JsonKind::list:
         case JsonKind::large_list:
         case JsonKind::map: return true;
@@ -54,8 +54,7 @@ bool JsonBuilder::has_offsets() const {
 }
 
 bool JsonBuilder::wide_offsets() const {
-    return spec_->kind == JsonKind::scalar ? has_large_offsets(spec_->scalar.type)
-                                           : spec_->kind == JsonKind::large_list;
+    return spec_->kind == JsonKind::scalar ? has_large_offsets(spec_->scalar) : spec_->kind == JsonKind::large_list;
 }
 
 uint64_t JsonBuilder::offset_at(uint64_t i) const {
@@ -78,7 +77,7 @@ uint64_t JsonBuilder::byte_count() const {
     if (has_offsets())
         bytes += length_ * (wide_offsets() ? 8 : 4);
     else if (spec_->kind == JsonKind::scalar)
-        bytes += length_ * value_width(spec_->scalar.type);
+        bytes += length_ * spec_->scalar.type->width;
     for (const JsonBuilder& child : children_) bytes += child.byte_count();
     return bytes;
 }
@@ -87,15 +86,14 @@ void JsonBuilder::reserve(uint64_t rows) {
     if (rows <= capacity_) return;
     const uint64_t wanted = std::max({rows, 2 * capacity_, first_rows, capacity_ ? 0 : usual_length_});
     validity_.reserve(wanted / 8 + 24, capacity_ / 8 + (capacity_ != 0));
-    const ColumnType type = spec_->scalar.type;
     if (has_offsets()) {
         const uint64_t width = wide_offsets() ? 8 : 4;
         values_.reserve((wanted + 1) * width, capacity_ ? (length_ + 1) * width : 0);
         if (capacity_ == 0) std::memset(values_.data(), 0, width);
     } else if (spec_->kind == JsonKind::scalar) {
-        const bool bits = type == ColumnType::boolean;
-        values_.reserve(bits ? wanted / 8 + 24 : wanted * value_width(type),
-                        bits ? (length_ + 7) / 8 : length_ * value_width(type));
+        const ColumnType& type = *spec_->scalar.type;
+        const bool bits = type.layout == ValueLayout::bits;
+        values_.reserve(bits ? wanted / 8 + 24 : wanted * type.width, bits ? (length_ + 7) / 8 : length_ * type.width);
     }
     capacity_ = wanted;
 }
@@ -121,13 +119,13 @@ void JsonBuilder::append_written(uint64_t rows, const uint64_t* valid_words) {
 
 void JsonBuilder::append_scalar(const JsonScalar& value) {
     reserve(length_ + 1);
-    if (is_text(spec_->scalar.type)) {
+    if (is_text(spec_->scalar)) {
         text_.reserve(text_bytes_ + value.text.size + 64, text_bytes_);
         if (value.text.size) std::memcpy(text_.data() + text_bytes_, value.text.data, value.text.size);
         text_bytes_ += value.text.size;
         append_offset(text_bytes_);
     } else {
-        store_json_scalar(spec_->scalar, value, values_.data(), length_);
+        store_value(*spec_->scalar.type, value.value, values_.data(), length_);
     }
     append_validity(true);
 }
@@ -149,7 +147,7 @@ void JsonBuilder::append_null() {
             break;
         case JsonKind::scalar:
             if (!has_offsets()) {
-                store_json_scalar(spec_->scalar, JsonScalar{}, values_.data(), length_);
+                store_value(*spec_->scalar.type, JsonScalar{}.value, values_.data(), length_);
                 break;
             }
             [[fallthrough]];
@@ -203,7 +201,7 @@ void JsonBuilder::export_array(ArrowArray* out) {
     owned->validity = std::move(validity_);
     owned->values = std::move(values_);
     owned->text = std::move(text_);
-    const bool text = spec_->kind == JsonKind::scalar && is_text(spec_->scalar.type);
+    const bool text = spec_->kind == JsonKind::scalar && is_text(spec_->scalar);
     out->n_buffers = text ? 3 : spec_->kind == JsonKind::structure || spec_->kind == JsonKind::fixed_list ? 1 : 2;
     owned->buffers[1] = owned->values.data();
     owned->buffers[2] = owned->text.data() ? owned->text.data() : owned->values.data();

@@ -33,7 +33,7 @@ bool JsonFiller::fill(JsonBuilder& builder, uint32_t at) {
         case Node::leaf: break;
         default: return false;
     }
-    return is_text(builder.spec().scalar.type) ? fill_text(builder, at) : fill_fixed_width(builder, at);
+    return is_text(builder.spec().scalar) ? fill_text(builder, at) : fill_fixed_width(builder, at);
 }
 
 void JsonFiller::begin_rows(size_t rows) {
@@ -84,7 +84,7 @@ bool JsonFiller::fill_fixed_width(JsonBuilder& builder, uint32_t at) {
     begin_rows(view.rows);
     loops_.make_room(view.rows);
     ValueMarks marks = marks_.for_loop();
-    loops_.decode(spec, view, node.leading_zeros, builder.values(), builder.length(), &marks);
+    loops_.decode(spec.scalar, view, node.leading_zeros, builder.values(), builder.length(), &marks);
     static const JsonScalar zero;
     // What has no bytes and no quotes around them is absent, below a null or not: that nothing due is absent was seen on
     // the walk.
@@ -103,7 +103,7 @@ bool JsonFiller::fill_fixed_width(JsonBuilder& builder, uint32_t at) {
                 fine = read_exactly(spec, segment, stops, node.quoted) && (nullable || !scalar_.null);
                 null = scalar_.null;
             }
-            store_json_scalar(spec.scalar, null ? zero : scalar_, builder.values(), builder.length() + row);
+            store_value(*spec.scalar.type, null ? zero.value : scalar_.value, builder.values(), builder.length() + row);
             if (null && nullable) clear_valid(row);
         });
     }

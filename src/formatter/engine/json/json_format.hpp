@@ -13,7 +13,6 @@
 namespace formatter {
 
 enum class JsonKind : uint8_t { scalar, structure, list, large_list, fixed_list, map };
-enum class EpochUnit : uint8_t { none, day, second, milli, micro, nano };  // of numbers in time columns
 enum class JsonLayout : uint8_t { lines, array, concatenated, prefixed };  // where documents stand
 enum class DuplicateKey : uint8_t { last, first, error };
 
@@ -21,7 +20,6 @@ enum class DuplicateKey : uint8_t { last, first, error };
 struct JsonNodeSpec {
     JsonKind kind = JsonKind::scalar;
     ColumnSpec scalar;  // its name and nullability count for every kind
-    EpochUnit epoch = EpochUnit::none;
     uint32_t list_size = 0;
     Surrogate lone_surrogates = Surrogate::error;
     std::vector<JsonNodeSpec> children;

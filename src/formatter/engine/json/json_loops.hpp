@@ -21,7 +21,7 @@ class JsonLoops {
     }
     // Values of a fixed-width type to row `at` of `values` and those behind. `leading_zeros`: some may begin with a zero
     // that a digit follows.
-    void decode(const JsonNodeSpec&, const FieldView&, bool leading_zeros, uint8_t* values, uint64_t at, ValueMarks*);
+    void decode(const ColumnSpec&, const FieldView&, bool leading_zeros, uint8_t* values, uint64_t at, ValueMarks*);
 
     struct TextTarget {
         PoolBuffer* text;

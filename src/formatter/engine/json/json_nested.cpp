@@ -227,7 +227,7 @@ Skipped JsonNestedReader::read_map_again(JsonBuilder& builder, const uint8_t* at
             entries.push_back({scalar_, code, at, value.at});
             // Text may lie where the next key is unescaped to.
             Member& entry = entries.back();
-            if (!is_text(key_spec.scalar.type) || code != ErrorCode::none) return;
+            if (!is_text(key_spec.scalar) || code != ErrorCode::none) return;
             entry.key.scratch.assign(reinterpret_cast<const char*>(scalar_.text.data), scalar_.text.size);
         };
         if (code != ErrorCode::none) {

@@ -9,12 +9,13 @@ namespace formatter {
 
 struct JsonScalar {
     bool null = false;
-    int64_t integer = 0;  // integers, booleans, dates, timestamps
-    double real = 0;
-    __int128 wide = 0;
+    alignas(widest_value) uint8_t value[widest_value] = {};  // as its type stores it
     Bytes text{};         // of string and binary columns; may lie in `scratch`
     std::string scratch;
 };
+
+// Values as JSON writes them all.
+const Spelling& json_spelling();
 
 // Reads the value at `at` and stops behind it; on an error, where the value (or the offending byte of it) stands.
 // Strings hold valid UTF-8 as far as the record does.
@@ -26,8 +27,5 @@ ErrorCode parse_json_key(const JsonNodeSpec&, Bytes key, JsonScalar* out);
 std::string identity_of_key(const ColumnSpec&, const JsonScalar&);
 // The same for equal keys, and seldom for others.
 uint64_t digest_of_key(const ColumnSpec&, const JsonScalar&);
-
-// Puts a value of a fixed-width type at position `at` of `values`.
-void store_json_scalar(const ColumnSpec&, const JsonScalar&, uint8_t* values, uint64_t at);
 
 }  // namespace formatter

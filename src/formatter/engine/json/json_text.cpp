@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "engine/values/json_numbers.hpp"
+
 namespace formatter {
 namespace {
 
@@ -101,27 +103,6 @@ const uint8_t* literal_end(const uint8_t* at, const uint8_t* end, const char* wo
     return size_t(end - at) >= size && std::memcmp(at, word, size) == 0 ? at + size : nullptr;
 }
 
-// Behind the longest number at `at`, or null if none is well formed there.
-const uint8_t* number_end(const uint8_t* at, const uint8_t* end) {
-    if (at < end && *at == '-') at++;
-    if (at == end || !is_digit(*at)) return nullptr;
-    if (*at == '0')
-        at++;
-    else
-        while (at < end && is_digit(*at)) at++;
-    if (at < end && *at == '.') {
-        if (++at == end || !is_digit(*at)) return nullptr;
-        while (at < end && is_digit(*at)) at++;
-    }
-    if (at < end && (*at | 0x20) == 'e') {
-        at++;
-        if (at < end && (*at == '+' || *at == '-')) at++;
-        if (at == end || !is_digit(*at)) return nullptr;
-        while (at < end && is_digit(*at)) at++;
-    }
-    return at;
-}
-
 // A value that opens no bracket: behind it, or what is wrong.
 Skipped check_scalar(const uint8_t* at, const uint8_t* end) {
     const uint8_t* behind = nullptr;
@@ -133,7 +114,7 @@ Skipped check_scalar(const uint8_t* at, const uint8_t* end) {
         case 't': behind = literal_end(at, end, "true", 4); break;
         case 'f': behind = literal_end(at, end, "false", 5); break;
         case 'n': behind = literal_end(at, end, "null", 4); break;
-        default: behind = number_end(at, end);
+        default: behind = json_number_end(at, end);
     }
     return behind ? Skipped{behind, ErrorCode::none} : Skipped{at, ErrorCode::malformed};
 }
@@ -264,11 +245,6 @@ Skipped check_value(const uint8_t* at, const uint8_t* end) {
         if (at == end || *at != ':') return {at, ErrorCode::malformed};
         at++;
     }
-}
-
-bool is_json_number(Bytes number) {
-    const uint8_t* end = number.data + number.size;
-    return number.size > 0 && number_end(number.data, end) == end;
 }
 
 bool is_plain_string(Bytes content) {

@@ -9,8 +9,7 @@
 #include <cstdint>
 #include <string>
 
-#include "engine/values/exact_values.hpp"
-#include "engine/columns/error_codes.hpp"
+#include "engine/columns/column_type.hpp"
 
 namespace formatter {
 
@@ -43,8 +42,6 @@ inline Skipped check_string(const uint8_t* at, const uint8_t* end) {
     bool escapes;
     return check_string(at, end, &escapes);
 }
-// -?(0|[1-9][0-9]*)(.[0-9]+)?([eE][+-]?[0-9]+)?  over exactly these bytes.
-bool is_json_number(Bytes);
 
 // What stands between the quotes of a string, unescaped into `out`. A surrogate without its partner is bad_utf8: it has
 // no UTF-8; as a `Surrogate::replacement` it is U+FFFD. Bytes that are not escapes are copied as they are.

@@ -64,12 +64,12 @@ void JsonDecoder::decode_flat(size_t i) {
                block_.view(int32_t(2 * i), int32_t(2 * i + 1), 0, false),
                marks_};
     c.marks.all_valid(c.fields.rows);
-    if (is_text(c.node.scalar.type)) {
+    if (is_text(c.node.scalar)) {
         decode_text(c);
     } else {
         ValueMarks marks = c.marks.for_loop();
-        loops_.decode(c.node, c.fields, leading_zeros_[i] || walk_.leading_zeros(i), c.column.values.data(), c.at,
-                      &marks);
+        loops_.decode(c.node.scalar, c.fields, leading_zeros_[i] || walk_.leading_zeros(i), c.column.values.data(),
+                      c.at, &marks);
         if (marks.empty_count + marks.odd_count != 0) decode_rest(c);
     }
     columns_.write_validity(position, c.at, c.marks.valid.data(), c.fields.rows);
@@ -84,7 +84,7 @@ void JsonDecoder::decode_rest(FlatRows& c) {
         const uint8_t* const value = segment.base + begin;
         const bool null = end - begin == 4 && value[-1] != '"' && std::memcmp(value, "null", 4) == 0;
         if (c.node.scalar.nullable && (null || *value == '\n')) {
-            store_json_scalar(c.node.scalar, zero, c.column.values.data(), c.at + row);
+            store_value(*c.node.scalar.type, zero.value, c.column.values.data(), c.at + row);
             clear_bit(c.marks.valid.data(), row);
         } else {
             read_exactly(c, row);
@@ -94,7 +94,7 @@ void JsonDecoder::decode_rest(FlatRows& c) {
 
 void JsonDecoder::decode_text(FlatRows& c) {
     const ColumnSpec& spec = c.node.scalar;
-    const bool large = has_large_offsets(spec.type);
+    const bool large = has_large_offsets(spec);
     if (!is_plain_text(spec)) return decode_text_exactly(c);
     static const uint8_t none[1] = {};
     const auto exactly = [&](uint32_t row, const Segment&, const uint32_t*) {
@@ -122,7 +122,7 @@ void JsonDecoder::decode_text_exactly(FlatRows& c) {
         if (scalar_.text.size)
             std::memcpy(column.text.data() + column.text_bytes, scalar_.text.data, scalar_.text.size);
         column.text_bytes += scalar_.text.size;
-        column.write_offset(has_large_offsets(c.node.scalar.type), c.at + row);
+        column.write_offset(has_large_offsets(c.node.scalar), c.at + row);
     }
 }
 
@@ -145,9 +145,9 @@ void JsonDecoder::read_exactly(FlatRows& c, uint32_t row) {
     if (code == ErrorCode::none && scalar_.null && !c.node.scalar.nullable)
         code = ErrorCode::missing_required, found = begin;
     const bool usable = code == ErrorCode::none && !scalar_.null;
-    if (!is_text(c.node.scalar.type)) {
+    if (!is_text(c.node.scalar)) {
         static const JsonScalar zero;
-        store_json_scalar(c.node.scalar, usable ? scalar_ : zero, c.column.values.data(), c.at + row);
+        store_value(*c.node.scalar.type, usable ? scalar_.value : zero.value, c.column.values.data(), c.at + row);
     } else if (!usable) {
         scalar_.text = Bytes{nullptr, 0};
     }

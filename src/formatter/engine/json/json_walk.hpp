@@ -25,8 +25,7 @@ struct JsonParts {  // the structure of lines, as index_json and level_json give
 // Values whose spelling matters to those who read them.
 inline bool expects_string(const JsonNodeSpec& node) {
     if (node.kind != JsonKind::scalar || node.scalar.raw) return false;
-    const bool time = node.scalar.type == ColumnType::timestamp || node.scalar.type == ColumnType::date32;
-    return is_text(node.scalar.type) || (time && node.epoch == EpochUnit::none);
+    return node.scalar.type->json == JsonWriting::string && node.scalar.epoch == EpochUnit::none;
 }
 
 class JsonWalk {

@@ -33,8 +33,8 @@ ValueLook integer_look(Bytes content, size_t sign, size_t digits) {
     if (sign && content.data[0] == '+' && digits >= PHONE_DIGITS) return look(ValueKind::plus_led);
     if (digits < 19) return look(ValueKind::integer);
     int64_t value;
-    if (parse_integer(content, ColumnType::int64, &value) == ErrorCode::none) return look(ValueKind::integer);
-    if (parse_integer(content, ColumnType::uint64, &value) == ErrorCode::none) return look(ValueKind::natural);
+    if (parse_integer(content, range_of<int64_t>(), &value) == ErrorCode::none) return look(ValueKind::integer);
+    if (parse_integer(content, range_of<uint64_t>(), &value) == ErrorCode::none) return look(ValueKind::natural);
     return look(digits <= DECIMAL_DIGITS ? ValueKind::wide_integer : ValueKind::long_digits);
 }
 
@@ -227,7 +227,7 @@ ValueLook look_at(Bytes content, bool quoted) {
     }
     double value;
     if (content.size <= 10 && (first == '+' || first == '-' || is_letter(first)) &&
-        parse_float(content, ColumnType::float64, '.', &value) == ErrorCode::none)
+        parse_float(content, double_bits, '.', &value) == ErrorCode::none)
         return look(ValueKind::real);  // inf, infinity
     found = look(ValueKind::text);
     found.grade = text_grade(content, quoted);

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "engine/columns/half_floats.hpp"
+#include "engine/values/half_floats.hpp"
 #include "engine/values/decimal_floats.hpp"
 
 namespace formatter {
@@ -57,37 +57,14 @@ const uint8_t* take_digits(const uint8_t* first, const uint8_t* at, const uint8_
     return at;
 }
 
-struct IntegerRange {
-    uint64_t largest;   // positive
-    uint64_t smallest;  // magnitude of the most negative
-};
-
-IntegerRange range_of(ColumnType type) {
-    switch (type) {
-        case ColumnType::int8: return {127, 128};
-        case ColumnType::int16: return {32767, 32768};
-        case ColumnType::int32: return {2147483647, 2147483648ull};
-        case ColumnType::uint8: return {255, 0};
-        case ColumnType::uint16: return {65535, 0};
-        case ColumnType::uint32: return {4294967295ull, 0};
-        case ColumnType::uint64: return {~uint64_t(0), 0};
-        default: return {uint64_t(INT64_MAX), uint64_t(INT64_MAX) + 1};
-    }
-}
-
 }  // namespace
 
-bool Bytes::equals(const std::string& text) const {
-    return size == text.size() && std::memcmp(data, text.data(), size) == 0;
-}
-
-ErrorCode parse_integer(Bytes field, ColumnType type, int64_t* out) {
+ErrorCode parse_integer(Bytes field, const IntegerRange& range, int64_t* out) {
     const uint8_t* at = field.data;
     const uint8_t* end = at + field.size;
     bool negative = false;
     if (at < end && (*at == '-' || *at == '+')) negative = *at++ == '-';
     if (at == end) return ErrorCode::invalid;
-    const IntegerRange range = range_of(type);
     const uint64_t limit = negative ? range.smallest : range.largest;
     uint64_t value = 0;
     int count = 0;
@@ -182,7 +159,7 @@ int compare_to_tie(Bytes field, uint8_t decimal_point, double tie) {
 // By the nearest double, and where that lies between two halves by the digits.
 ErrorCode parse_half(Bytes field, uint8_t decimal_point, double* out) {
     double value = 0;
-    const ErrorCode code = parse_float(field, ColumnType::float64, decimal_point, &value);
+    const ErrorCode code = parse_float(field, double_bits, decimal_point, &value);
     if (code != ErrorCode::none) return code;
     NearestHalf half = nearest_half(value);
     if (half.tie) {
@@ -195,14 +172,14 @@ ErrorCode parse_half(Bytes field, uint8_t decimal_point, double* out) {
 
 }  // namespace
 
-ErrorCode parse_float(Bytes field, ColumnType type, uint8_t decimal_point, double* out) {
-    if (type == ColumnType::float16) return parse_half(field, decimal_point, out);
+ErrorCode parse_float(Bytes field, int bits, uint8_t decimal_point, double* out) {
+    if (bits == half_bits) return parse_half(field, decimal_point, out);
     const uint8_t* at = field.data;
     const uint8_t* end = at + field.size;
     bool negative = false;
     if (at < end && (*at == '-' || *at == '+')) negative = *at++ == '-';
     if (at == end) return ErrorCode::invalid;
-    if (parse_usual_float(at, end, decimal_point, type == ColumnType::float32 ? 24 : 53, out)) {
+    if (parse_usual_float(at, end, decimal_point, bits, out)) {
         if (negative) *out = -*out;
         return ErrorCode::none;
     }
@@ -266,7 +243,7 @@ ErrorCode parse_float(Bytes field, ColumnType type, uint8_t decimal_point, doubl
     double value = 0;
     if (nonzero) {
         std::from_chars_result result;
-        if (type == ColumnType::float32) {
+        if (bits == single_bits) {
             float narrow = 0;
             result = std::from_chars(text, text + size, narrow);
             value = narrow;
@@ -399,25 +376,6 @@ ErrorCode parse_decimal(Bytes field, uint8_t precision, int scale, uint8_t decim
     }
     if (over) return ErrorCode::overflow;
     *out = negative ? -__int128(value) : __int128(value);
-    return ErrorCode::none;
-}
-
-ErrorCode parse_epoch(Bytes field, const ColumnSpec& spec, uint8_t decimal_point, int64_t* out) {
-    constexpr uint8_t days = 1, seconds = 2;
-    const bool date = spec.type == ColumnType::date32;
-    // Counted in the column's unit: digits finer than it must be zeros.
-    const int decimals = date ? 0 : 3 * int(spec.unit);
-    const int unit_decimals = spec.epoch == days ? decimals : 3 * (spec.epoch - seconds);
-    __int128 value = 0;
-    const ErrorCode code = parse_decimal(field, 38, decimals - unit_decimals, decimal_point, &value);
-    if (code != ErrorCode::none) return code;
-    if (date && spec.epoch != days) {
-        if (value % 86400) return ErrorCode::precision;
-        value /= 86400;
-    }
-    const __int128 most = date ? INT32_MAX : INT64_MAX;
-    if (value > most || value < -most - 1) return ErrorCode::overflow;
-    *out = int64_t(value);
     return ErrorCode::none;
 }
 

@@ -4,31 +4,34 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "engine/columns/columns.hpp"
-#include "engine/columns/error_codes.hpp"
 
 namespace formatter {
 
-struct Bytes {
-    const uint8_t* data;
-    size_t size;
-    bool equals(const std::string& text) const;
+struct IntegerRange {
+    uint64_t largest;  // positive
+    uint64_t smallest;  // magnitude of the most negative
 };
-
-// [+-]?digits within the column's integer type. Unsigned results come back as their two's complement.
-ErrorCode parse_integer(Bytes, ColumnType, int64_t* out);
-// Decimal or exponent notation, inf, nan; correctly rounded for the type. float16 and float32 results are exact in a double.
-ErrorCode parse_float(Bytes, ColumnType, uint8_t decimal_point, double* out);
+template <typename T>
+constexpr IntegerRange range_of() {
+    constexpr uint64_t largest = uint64_t(std::numeric_limits<T>::max());
+    return {largest, std::numeric_limits<T>::is_signed ? largest + 1 : 0};
+}
+// [+-]?digits within the range. Beyond INT64_MAX they come back as their two's complement.
+ErrorCode parse_integer(Bytes, const IntegerRange&, int64_t* out);
+// Decimal or exponent notation, inf, nan; correctly rounded to floats with so many bits of mantissa. All of those are exact
+// in a double.
+constexpr int half_bits = 11, single_bits = 24, double_bits = 53;
+ErrorCode parse_float(Bytes, int bits, uint8_t decimal_point, double* out);
 ErrorCode parse_decimal(Bytes, uint8_t precision, int scale, uint8_t decimal_point, __int128* out);
 ErrorCode parse_date(Bytes, int32_t* out);
 // ISO 8601; a zone offset is applied, no zone means UTC.
 ErrorCode parse_timestamp(Bytes, TimeUnit, int64_t* out);
 // HH:MM[:SS[.f+]], from midnight.
 ErrorCode parse_time_of_day(Bytes, TimeUnit, int64_t* out);
-// A number of days, seconds... (ColumnSpec::epoch) since 1970 as a timestamp in the column's unit, or a date.
-ErrorCode parse_epoch(Bytes, const ColumnSpec&, uint8_t decimal_point, int64_t* out);
 // By a strptime-like format: %Y %m %d %H %M %S %f %y %b %B %p %I %z %j %% and literal text.
 ErrorCode parse_timestamp_as(Bytes, const std::string& format, TimeUnit, int64_t* out);
 ErrorCode decode_base64(Bytes, std::string* out);

@@ -1,0 +1,144 @@
+// Dates, timestamps and times of day. In: fields, one value's text or number, binary rows. Out: values in the column's unit,
+// since 1970 or since midnight. Refuses to know formats: which spellings there are beside ISO 8601 is theirs to tell.
+#include "engine/types/column_types.hpp"
+#include "engine/types/fixed_width.hpp"
+#include "engine/types/narrowing.hpp"
+#include "engine/values/exact_values.hpp"
+#include "engine/values/json_numbers.hpp"
+
+namespace formatter {
+namespace {
+
+constexpr int64_t seconds_of_day = 86400;
+
+// ------------------------------------------------------------------------------------------ numbers since 1970
+
+bool is_date(const ColumnSpec& spec) { return spec.type == &date32_type; }
+
+// How many decimals a number in the column's epoch unit has less than one in the column's own; of dates, which are counted
+// in seconds first, unless they are counted in days.
+int epoch_scale(const ColumnSpec& spec) {
+    if (spec.epoch == EpochUnit::day) return 0;
+    const int decimals = is_date(spec) ? 0 : 3 * int(spec.unit);
+    return decimals - 3 * (int(spec.epoch) - int(EpochUnit::second));
+}
+
+template <typename T>
+ErrorCode store_epoch(ErrorCode code, __int128 value, const ColumnSpec& spec, void* out) {
+    if (code != ErrorCode::none) return code;
+    if (is_date(spec) && spec.epoch != EpochUnit::day) {
+        if (value % seconds_of_day) return ErrorCode::precision;
+        value /= seconds_of_day;
+    }
+    const bool fits = value <= std::numeric_limits<T>::max() && value >= std::numeric_limits<T>::min();
+    return stored(fits ? code : ErrorCode::overflow, T(value), out);
+}
+
+template <typename T>
+ErrorCode parse_number(Bytes number, const ColumnSpec& spec, void* out) {
+    if (spec.epoch == EpochUnit::none) return ErrorCode::wrong_type;
+    __int128 value = 0;
+    const ErrorCode code = parse_scaled(number, epoch_scale(spec), &value);
+    return store_epoch<T>(code, value, spec, out);
+}
+
+// Where text may be such a number: invalid if it is none.
+template <typename T>
+ErrorCode parse_epoch(Bytes text, const ColumnSpec& spec, const Spelling& spelling, void* out) {
+    if (spec.epoch == EpochUnit::none || spelling.typed) return ErrorCode::invalid;
+    __int128 value = 0;
+    const ErrorCode code = parse_decimal(text, 38, epoch_scale(spec), spelling.decimal_point, &value);
+    return store_epoch<T>(code, value, spec, out);
+}
+
+// Numbers of a unit that is no finer than the column's.
+bool decode_epoch(const FieldLoop& c) {
+    static const int64_t factors[] = {1, 1000, 1000000, 1000000000};
+    const int scale = epoch_scale(c.spec);
+    if (scale < 0) return false;
+    c.kernel->decode_int64(c.fields, c.wide, *c.marks);
+    int64_t* const out = c.out<int64_t>();
+    for (uint32_t row = 0; row < c.fields.rows; row++)
+        mark_odd(c.marks, row, __builtin_mul_overflow(c.wide[row], factors[scale / 3], &out[row]));
+    return true;
+}
+
+// ------------------------------------------------------------------------------------------ dates
+
+bool decode_date(const FieldLoop& c) {
+    if (c.spec.epoch != EpochUnit::none) return false;
+    c.kernel->decode_date32(c.fields, c.out<int32_t>(), *c.marks);
+    return true;
+}
+
+ErrorCode parse_date_text(Bytes text, const ColumnSpec& spec, const Spelling& spelling, void* out) {
+    ErrorCode code = parse_epoch<int32_t>(text, spec, spelling, out);
+    if (code == ErrorCode::invalid) {
+        int32_t days = 0;
+        code = parse_date(text, &days);
+        stored(code, days, out);
+    }
+    for (size_t k = 0; k < spelling.timestamp_formats.size() && code != ErrorCode::none; k++) {
+        int64_t seconds = 0;
+        code = parse_timestamp_as(text, spelling.timestamp_formats[k], TimeUnit::second, &seconds);
+        if (code == ErrorCode::none && seconds % seconds_of_day) code = ErrorCode::precision;
+        stored(code, int32_t(seconds / seconds_of_day), out);
+    }
+    return code;
+}
+
+// ------------------------------------------------------------------------------------------ timestamps, times of day
+
+bool decode_timestamp(const FieldLoop& c) {
+    if (c.spec.time_of_day) return false;
+    if (c.spec.epoch != EpochUnit::none) return decode_epoch(c);
+    c.kernel->decode_timestamp(c.fields, c.spec.unit, c.out<int64_t>(), *c.marks);
+    return true;
+}
+
+ErrorCode parse_timestamp_text(Bytes text, const ColumnSpec& spec, const Spelling& spelling, void* out) {
+    ErrorCode code = parse_epoch<int64_t>(text, spec, spelling, out);
+    if (code != ErrorCode::invalid) return code;
+    int64_t value = 0;
+    code = spec.time_of_day ? parse_time_of_day(text, spec.unit, &value) : parse_timestamp(text, spec.unit, &value);
+    for (size_t k = 0; k < spelling.timestamp_formats.size() && code == ErrorCode::invalid; k++)
+        code = parse_timestamp_as(text, spelling.timestamp_formats[k], spec.unit, &value);
+    return stored(code, value, out);
+}
+
+// ------------------------------------------------------------------------------------------ the entries
+
+template <typename T>
+constexpr ColumnType time_type(const char* name) {
+    ColumnType type;
+    type.name = name;
+    type.width = sizeof(T);
+    type.operands = Operands::integers;
+    type.json = JsonWriting::string;
+    type.parse_number = parse_number<T>;
+    type.test = test_fixed<T, int64_t, &Predicate::integers>;
+    type.gather = gather_fixed<T>;
+    return type;
+}
+
+constexpr ColumnType date() {
+    ColumnType type = time_type<int32_t>("date32");
+    type.decode = decode_date;
+    type.parse_text = parse_date_text;
+    return type;
+}
+
+constexpr ColumnType timestamp() {
+    ColumnType type = time_type<int64_t>("timestamp");
+    type.cost = 2;
+    type.decode = decode_timestamp;
+    type.parse_text = parse_timestamp_text;
+    return type;
+}
+
+}  // namespace
+
+constexpr ColumnType date32_type = date();
+constexpr ColumnType timestamp_type = timestamp();
+
+}  // namespace formatter
