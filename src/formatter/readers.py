@@ -60,7 +60,7 @@ def read(
             "collect" drops it and keeps it for `rejects`. What is passed over is told by one `fm.RejectsWarning`, unless
             `rejects` or `max_errors` is given.
         codec: How the bytes are compressed ("gzip", "zstd", ...). None: by the suffix of the path.
-        rejects: A list that receives one table of bad records an input, also of those that "null" and "skip" pass over.
+        rejects: A list that receives one table of rejected records an input (on_error="collect").
         max_errors: How many records may be bad, of all inputs together, or which share of them (a float): more are an
             error. A number ends the reading where it is passed, a share is judged at the end.
 
@@ -81,7 +81,7 @@ def read(
         >>> fm.read(data, fm.Csv(schema), columns=["city"], filters=[("price", ">", 10)]).to_pylist()
         [{'city': 'Rome'}]
     """
-    tolerance = Tolerance(on_error, max_errors, told=rejects is not None)
+    tolerance = Tolerance(on_error, max_errors, told=rejects is not None and on_error == "collect")
     plan = _plan(format, columns, filters, on_error)
     batches = list(_batches(source, plan, _thread_count(threads), codec, rejects, tolerance, WHOLE_RANGE_BYTES))
     table = pa.Table.from_batches(batches, schema=plan.schema)
@@ -136,7 +136,7 @@ def open(
         >>> sum(batch.num_rows for batch in reader)
         2
     """
-    tolerance = Tolerance(on_error, max_errors, told=rejects is not None)
+    tolerance = Tolerance(on_error, max_errors, told=rejects is not None and on_error == "collect")
     plan = _plan(format, columns, filters, on_error)
     batches = _batches(source, plan, _thread_count(threads), codec, rejects, tolerance, RANGE_BYTES)
     return pa.RecordBatchReader.from_batches(plan.schema, batches)
@@ -168,7 +168,7 @@ def _batches(
     for item in inputs(source, codec):
         reading = _Reading(plan, threads, item, tolerance, range_bytes)
         yield from reading.batches()
-        if rejects is not None and tolerance.on_error != "raise":
+        if rejects is not None and tolerance.told:
             rejects.append(diagnostics.rejects_table(reading.found))
     tolerance.end()
 

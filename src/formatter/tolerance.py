@@ -19,7 +19,8 @@ _MEANT = {
 
 class RejectsWarning(UserWarning):
     """Records were passed over, or values made null, and nobody asked to see them: one warning a reading, with the
-    counts by code and the first places. `rejects=[]` and `max_errors=` keep it quiet: who gives one of them has taken care.
+    counts by code and the first places. It is quiet where `max_errors=` is given, or `rejects=` to receive what "collect"
+    rejects: there somebody takes care.
 
     Example:
         >>> import warnings, formatter as fm, pyarrow as pa
@@ -46,7 +47,7 @@ class Tolerance:
     @property
     def wanted(self) -> int | None:
         """How many findings of a range have to be told in full; None: all."""
-        return None if self.told or self.on_error in ("raise", "collect") else PLACES_SHOWN
+        return None if self.told or self.on_error == "raise" else PLACES_SHOWN
 
     def add(self, records: int, counts: dict[str, int], errors: list[FormatError]) -> None:
         """Those of one range, in order."""

@@ -65,9 +65,9 @@ cdef class RangeReader:
         self.crew.get().begin(window)
 
     def next(self, told=None):
-        """(records, array capsules, findings, counts of them by code) of the next range, None at the window's end.
-        Findings count records from the first that this reader handed out. `told`: so many of a range, its first ones and
-        those of the input as a whole, are enough; None: all."""
+        """(records, array capsules, findings, counts of them by code) of a range, None at the window's end.
+        Findings count records from the first that this reader handed out. `told`: so many of a range are enough, its
+        first ones, and those of the input as a whole; None: all."""
         cdef CrewRange result
         cdef bint more
         cdef size_t i
