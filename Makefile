@@ -14,7 +14,7 @@ NATIVE_FILES := $(shell find src tests bench -name '*.cpp' -o -name '*.hpp' | gr
 CYTHON_FILES := $(shell find src -name '*.pyx' -o -name '*.pxi' -o -name '*.pxd')
 OTHER_KERNELS := import formatter; print(*formatter.kernels()[1:])
 
-.PHONY: help env build test test-fast test-kernels lint format docs bench demo soak crash wheel clean clean-env bench-growth instructions
+.PHONY: help env build test test-fast test-kernels lint format docs bench demo soak crash test-spark-matrix wheel clean clean-env instructions
 
 help:  ## this text
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -59,12 +59,11 @@ docs: build .venv/.docs  ## the guides and a reference of every public name as a
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements/docs.txt
 	@touch $@
 
-bench: build  ## verified benchmarks; writes bench/results and the README's table
+bench: build .venv/.contestants  ## every question, checked answers first; ARGS="--list" shows them, ARGS="FILE..." races on yours
 	@$(BIN)/python -m bench $(ARGS)
-	@$(BIN)/python tools/readme_numbers.py
 
-bench-growth: build  ## cost per byte and peak memory from 8 MB to 8 GB, made on the fly
-	@$(BIN)/python -m bench --parts growth --size-mb 12 --growth-gb 10 --clock cpu --no-record $(ARGS)
+.venv/.contestants: .venv/.ready requirements/bench.txt
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps -r requirements/bench.txt && touch $@
 
 instructions: build  ## instructions of every question of bench/instructions, by valgrind; fails if one grew by 2%
 	@$(BIN)/python -m bench.instructions $(ARGS)
@@ -76,6 +75,11 @@ soak: build  ## random stream schedules for SECONDS (default 600), then the long
 	@$(BIN)/python tests/stream/soak.py $(or $(SECONDS),600)
 	@FORMATTER_SOAK=1 FORMATTER_SOAK_SECONDS=$(or $(SECONDS),600) $(PYTEST) tests/flow/test_backpressure.py \
 	  tests/flow/test_barriers_against_model.py tests/stream/test_memory.py tests/stream/test_sanitizers.py $(ARGS)
+
+SPARKS := 4.0.5 4.1.4 4.2.1 4.3.0
+
+test-spark-matrix: build  ## what has to work everywhere under the newest patch of every Spark 4 (or SPARKS="4.0.5 ...")
+	@tools/spark_matrix.sh $(SPARKS)
 
 crash: build  ## kills a streaming query's driver, executors, workers KILLS times (default 20) at random, on two masters; checks its sink
 	@$(BIN)/python tests/spark/crash_harness.py $(or $(KILLS),20) 1 "local[2,4]"

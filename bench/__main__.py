@@ -1,154 +1,167 @@
-"""`python -m bench`: all contestants on all inputs, a table on the screen, a record on disk.
+"""`python -m bench`: the one door. Questions are asked, contestants checked and raced, results recorded, the report written.
 
-In: options. Out: one line a result, ratios against the fastest peer of the same run.
-Refuses to know: how a contestant works; each runs in a process of its own (bench.contest).
+In: which questions, how much time; or a user's files. Out: a line a result, a record, a report; 1 if an answer of ours is wrong.
+Refuses to know: how a contestant works, what a question asks.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import datetime
+import fnmatch
 import os
-import subprocess
+import platform
+import shlex
 import sys
 import tempfile
-from collections.abc import Iterator
-from dataclasses import asdict, replace
+import time
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
-from bench import report
-from bench.answers import oracle_difference
-from bench.contest import Contest
 from bench.facts import machine_facts
-from bench.peers import READERS, SINGLE_THREADED, Input, read_pyarrow
-from bench.workloads import WORKLOADS
+from bench.progress import Progress, TimeLeft
+from bench.question import Question, Race, Scale
+from bench.questions import FILES, QUESTIONS
+from bench.record import Record, Result, agreement, best_peer, ratio
+from bench.stable import ROOT, Stable
+from bench.turns import run_race
 
-MIB = 1 << 20
-CHUNK_SLICES = {4 << 10: 4 * MIB, 64 << 10: 16 * MIB, 1 << 20: 64 * MIB}  # small chunks cost the stitchers most
-ORACLE_RECORDS = 1_000
-PARTS = ("read", "kernels", "chunks", "filter")
-GROWTH_BLOCK = 8 * MIB
+KEPT = ROOT / "build" / "bench"  # inputs and unfinished runs
+RESULTS = ROOT / "bench" / "results" / platform.machine()
+DESIGN_MINUTES = 28.0  # what the questions' own estimates add up to, at most
+TURN_SHARE = 0.5  # of the time is spent in turns that count; the rest starts processes and checks answers
 
 
 def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("--size-mb", type=int, default=64, help="bytes of each input, in MiB")
-    parser.add_argument("--workloads", default=",".join(WORKLOADS))
-    parser.add_argument("--contestants", default=",".join(READERS))
-    parser.add_argument("--threads", default="1,2")
-    parser.add_argument("--parts", default=",".join(PARTS), help="also: growth (10 MB, 100 MB, ... on the fly)")
-    parser.add_argument("--growth-gb", type=float, default=1.0, help="largest input of the part growth")
-    parser.add_argument("--repeats", type=int, default=3, help="timed runs of each cell, at least")
-    parser.add_argument("--budget-s", type=float, default=0.3, help="go on repeating up to this many seconds a cell")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="race on these files of yours instead")
+    parser.add_argument("--list", action="store_true", help="print the questions")
+    parser.add_argument("--only", action="append", metavar="QUESTION", help="'spark *' works, too; repeatable")
+    parser.add_argument("--workload", action="append", metavar="NAME", help="only these inputs; repeatable")
+    parser.add_argument(
+        "--budget", type=float, default=DESIGN_MINUTES, metavar="MINUTES", help="for the whole run; sizes follow"
+    )
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--clock", choices=("wall", "cpu"), default="wall", help="cpu: for a machine that is busy")
-    parser.add_argument("--no-record", action="store_true", help="print only")
+    parser.add_argument("--record", type=Path, help="where to keep the results; otherwise by date under bench/results")
+    parser.add_argument("--fresh", action="store_true", help="begin anew, even if a run was interrupted")
+    parser.add_argument("--compare", nargs=2, type=Path, metavar="RECORD", help="only say how far two records agree")
     return parser.parse_args()
-
-
-def memory_directory() -> str | None:
-    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
 def main() -> int:
     chosen = options()
-    facts = machine_facts()
-    print(f"{facts['cpu']}, {facts['cpus']} CPUs, kernel {facts['active_kernel']}", flush=True)
-    print(report.HEADING, flush=True)
-    rows: list[report.Row] = []
-    with tempfile.TemporaryDirectory(dir=memory_directory()) as folder:
-        for name in chosen.workloads.split(","):
-            data = WORKLOADS[name].make(chosen.size_mb * MIB, chosen.seed)
-            for contest, kernel in contests(name, data, Path(folder), chosen):
-                fresh = run_alone(contest, kernel)
-                rows += fresh
-                report.add_ratios(rows)
-                print("\n".join(map(report.line, fresh)), flush=True)
-    print("\nours, against the fastest peer of this run:")
-    print("\n".join(report.line(row) for row in rows if row["contestant"].startswith("formatter")))
-    if not chosen.no_record:
-        print("record:", report.save(rows, facts, vars(chosen)))
-    return 1 if any(row["wrong"] and row["contestant"].startswith("formatter") for row in rows) else 0
+    if chosen.list:
+        print("\n".join(f"{question.name:16} {question.asks}" for question in QUESTIONS.values()))
+        return 0
+    if chosen.compare:
+        return compare(*(Record.load(path) for path in chosen.compare))
+    asked = questions(chosen)
+    record, wrong = run(asked, chosen)
+    path = chosen.record or RESULTS / f"{record.taken[:10]}{'-files' if chosen.files else ''}.jsonl"
+    if path.exists():
+        record = Record.load(path).updated_by(record)
+    record.save(path)
+    print(f"record: {path}", flush=True)
+    return 1 if wrong else 0
 
 
-def contests(name: str, data: bytes, folder: Path, chosen: argparse.Namespace) -> Iterator[tuple[Contest, str | None]]:
-    """Every race of one input. Peers come before ours, so that ours is printed with its ratios."""
-    parts = chosen.parts.split(",")
-    threads = [int(count) for count in chosen.threads.split(",")]
-    paths = write_input(name, data, folder)
-
-    def contest(part: str, contestant: str, thread_count: int, paths: tuple[str, str], chunk: int = 0) -> Contest:
-        repeats, budget = chosen.repeats, chosen.budget_s
-        return Contest(part, name, contestant, thread_count, *paths, chunk, repeats, budget, chosen.seed, chosen.clock)
-
-    if "read" in parts:
-        for thread_count in threads:
-            for contestant in sorted(chosen.contestants.split(","), key=lambda c: c == "formatter"):
-                if thread_count == 1 or contestant not in SINGLE_THREADED:
-                    yield contest("read", contestant, thread_count, paths), None
-    if "kernels" in parts:
-        import formatter as fm
-
-        for kernel in fm.kernels():
-            yield contest("read", "formatter", 1, paths), kernel
-    if "filter" in parts:
-        yield contest("filter", "formatter", 1, paths), None
-    if "growth" in parts:
-        growth_paths = write_input(name, whole_records(data, GROWTH_BLOCK), folder)
-        times = 1
-        while times * GROWTH_BLOCK <= chosen.growth_gb * 1e9:
-            yield replace(contest("growth", "formatter", 1, growth_paths), times=times), None
-            times *= 10
-    if "chunks" in parts:
-        for chunk, limit in CHUNK_SLICES.items():
-            slice_paths = write_input(name, whole_records(data, limit), folder)
-            for contestant in ("stitched pyarrow", "formatter"):
-                yield contest("chunks", contestant, 1, slice_paths, chunk), None
+def questions(chosen: argparse.Namespace) -> list[Question]:
+    if chosen.files:
+        return [FILES]
+    patterns = chosen.only or ["*"]
+    found = [question for name, question in QUESTIONS.items() if any(fnmatch.fnmatch(name, p) for p in patterns)]
+    if not found:
+        sys.exit(f"bench: no question is called {' or '.join(patterns)}; python -m bench --list shows them")
+    return found
 
 
-def whole_records(data: bytes, limit: int) -> bytes:
-    """At most `limit` bytes, cut behind a record end: one with an even number of quotes before it."""
-    cut = data.rfind(b"\n", 0, limit) + 1
-    while data.count(b'"', 0, cut) % 2:
-        cut = data.rfind(b"\n", 0, cut - 1) + 1
-    return data[:cut]
+def run(asked: list[Question], chosen: argparse.Namespace) -> tuple[Record, bool]:
+    part = min(1.0, chosen.budget * 60 / sum(question.seconds for question in asked))
+    facts = {**machine_facts(), "part": round(part, 4), "seed": chosen.seed}
+    taken = datetime.datetime.now(datetime.UTC)
+    key = {"questions": [q.name for q in asked], "part": part, "seed": chosen.seed, "commit": facts["commit"]}
+    key |= {"workloads": chosen.workload, "files": chosen.files}
+    unfinished = KEPT / "unfinished.jsonl"
+    if chosen.fresh:
+        unfinished.unlink(missing_ok=True)
+    progress = Progress(unfinished, key)
+    record = Record(f"{taken:%Y-%m-%d %H:%M} UTC", command_line(), facts)
+    began = time.perf_counter()
+    with tempfile.TemporaryDirectory(dir=memory_folder()) as memory:
+        workloads = frozenset(chosen.workload or ())
+        scale = Scale(part, chosen.seed, Path(memory), KEPT / "inputs", workloads, tuple(chosen.files))
+        left = TimeLeft(sum(question.seconds * part for question in asked))
+        for question in asked:
+            record.results += ask(question, scale, progress, left)
+    record.took_s = round(time.perf_counter() - began, 1)
+    progress.finished()
+    return record, any(result.wrong and result.role == "ours" for result in record.results)
 
 
-def write_input(name: str, data: bytes, folder: Path) -> tuple[str, str]:
-    """The input and the right answer as files in memory: pyarrow's, itself checked against Python's csv module."""
-    workload = WORKLOADS[name]
-    data_path, reference_path = str(folder / f"{name}.csv"), str(folder / f"{name}.arrow")
-    Path(data_path).write_bytes(data)
-    reference = read_pyarrow(workload, 1)(Input(data, data_path), workload.schema.names)
-    if wrong := oracle_difference(data, reference, ORACLE_RECORDS):
-        raise SystemExit(f"bench: the reference answer for {name} is wrong: {wrong}")
-    with pa.ipc.new_file(reference_path, reference.schema) as writer:
-        writer.write_table(reference)
-    return data_path, reference_path
+def ask(question: Question, scale: Scale, progress: Progress, left: TimeLeft) -> list[Result]:
+    print(f"\n{question.name}: {question.asks} ({left})", flush=True)
+    found: list[Result] = []
+    with Stable() as stable:
+        races = list(question.races(scale))
+        planned = question.seconds * scale.part / max(1, len(races))
+        for race in races:
+            key = f"{question.name}: {race.key}"
+            if key in progress.done:
+                left.skip(planned)
+            else:
+                progress.keep(key, run_race(race, question.name, stable, race_seconds(race, planned, scale)))
+                left.after(planned)
+            found += progress.done[key]
+            print("\n".join(lines(race, progress.done[key])), f"({left})", flush=True)
+    return found
 
 
-def run_alone(contest: Contest, kernel: str | None) -> list[report.Row]:
-    environment = {**os.environ, "POLARS_MAX_THREADS": str(contest.threads)}
-    if kernel:
-        environment["FORMATTER_KERNEL"] = kernel
-    ran = subprocess.run(
-        [sys.executable, "-m", "bench.contest"],
-        input=json.dumps(asdict(contest)),
-        capture_output=True,
-        text=True,
-        env=environment,
-        check=False,
-    )
-    if ran.returncode:
-        raise SystemExit(f"bench: {contest.contestant} on {contest.workload} died:\n{ran.stderr[-2000:]}")
-    rows: list[dict[str, Any]] = json.loads(ran.stdout)
-    if kernel:
-        for row in rows:
-            row.update(part="kernels", contestant=f"formatter {kernel}")
-    return rows
+def race_seconds(race: Race, planned: float, scale: Scale) -> float:
+    return min(race.seconds, race.seconds * scale.part, planned * TURN_SHARE)
+
+
+def lines(race: Race, results: list[Result]) -> list[str]:
+    peer = best_peer(results)
+    shown = [f"  {race.key}"]
+    for result in sorted(results, key=lambda r: r.best() if r.valid else 9e9):
+        if result.declined:
+            continue
+        if result.wrong:
+            shown.append(f"    {result.contestant:24} WRONG: {result.wrong[:150]}")
+            continue
+        stage = f" {result.point['stage']}" if "stage" in result.point else ""
+        words = f"    {result.contestant + stage:24} {amount(result)}"
+        if peer and result.role == "ours" and result is not peer:
+            found = ratio(result, peer)
+            words += f"  {found.value:.2f} x {peer.contestant}{' (noise)' if found.is_noise else ''}"
+        shown.append(words)
+    return shown
+
+
+def amount(result: Result) -> str:
+    rate = result.rate()
+    if result.unit == "B":
+        return f"{rate / 1e9:9.3f} GB/s {result.best() * 1e3:10.2f} ms"
+    return f"{1e9 / rate:9.1f} ns a {result.unit}"
+
+
+def compare(one: Record, other: Record) -> int:
+    same, of, apart = agreement(one, other)
+    print("\n".join(apart))
+    print(f"{same} of {of} ratios that are not marked as noise differ by less than a tenth")
+    return 0 if same >= 0.9 * of else 1
+
+
+def command_line() -> str:
+    return shlex.join(["python", "-m", "bench", *sys.argv[1:]])
+
+
+def memory_folder() -> str | None:
+    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+
+
+def facts_line(facts: dict[str, Any]) -> str:
+    return f"{facts['cpu']}, {facts['cpus']} CPUs, kernel {facts['active_kernel']}, load {facts['load_before']:.1f}"
 
 
 if __name__ == "__main__":

@@ -1,88 +1,180 @@
-"""Is the answer right? Tables are compared before anything is timed.
+"""Is the answer right? A table becomes an Answer: hashes small enough to travel between processes.
 
-In: a table and the reference. Out: None, or a sentence that says where they differ.
-Refuses to know: who made the table.
+In: tables. Out: Answers, and what is different about two. Where contestants differ, the truth decides if there is one, else most
+of them.
+Refuses to know: who made a table, how long it took.
+
+Hashes of columns and of whole rows do not depend on the order of rows; one does, for contestants that promise an order.
+Strings, views and dictionaries of one text are alike, and so are an object that is null and one whose members all are,
+which not every library can tell apart.
 """
 
 from __future__ import annotations
 
-import csv
-import datetime
-import io
+import hashlib
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+NULL = np.uint64(0x9E3779B97F4A7C15)
+ODD = np.uint64(0xBF58476D1CE4E5B9)
+Hashes = np.ndarray[Any, np.dtype[np.uint64]]
 
-def difference(table: pa.Table, reference: pa.Table) -> str | None:
-    """Same columns, same order of rows, same values; string and timestamp flavours are brought to the reference's."""
-    if table.column_names != reference.column_names:
-        return f"columns {table.column_names} instead of {reference.column_names}"
-    if table.num_rows != reference.num_rows:
-        return f"{table.num_rows} rows instead of {reference.num_rows}"
-    for name in reference.column_names:
-        mine, theirs = table[name], reference[name]
-        if mine.type != theirs.type:
-            mine = mine.cast(theirs.type)
-        if not mine.equals(theirs):
-            return f"column {name}: {_first_difference(mine, theirs)}"
+
+@dataclass(frozen=True)
+class Answer:
+    rows: int
+    columns: dict[str, int] = field(default_factory=dict)
+    whole_rows: int | None = None
+    in_order: int | None = None
+    hashed_by: str = "arrow"  # answers hashed elsewhere (by Spark) compare among themselves, and by their rows
+
+    @staticmethod
+    def from_json(found: Mapping[str, Any]) -> Answer:
+        return Answer(**found)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def without_order(self) -> Answer:
+        return Answer(self.rows, self.columns, self.whole_rows, None, self.hashed_by)
+
+
+def difference(found: Answer, right: Answer) -> str | None:
+    """None, or a sentence that says where they differ."""
+    if found.rows != right.rows:
+        return f"{found.rows} rows instead of {right.rows}"
+    if found.hashed_by != right.hashed_by or not found.columns or not right.columns:
+        return None
+    if list(found.columns) != list(right.columns):
+        return f"columns {list(found.columns)} instead of {list(right.columns)}"
+    if other := [name for name, value in found.columns.items() if value != right.columns[name]]:
+        return f"other values in {', '.join(other[:4])}{' and more' if len(other) > 4 else ''}"
+    if found.whole_rows != right.whole_rows:
+        return "the values of a column are right, but stand in other rows"
+    if None not in (found.in_order, right.in_order) and found.in_order != right.in_order:
+        return "the rows are right, but in another order"
     return None
 
 
-def _first_difference(mine: pa.ChunkedArray, theirs: pa.ChunkedArray) -> str:
-    for row, (left, right) in enumerate(zip(mine, theirs, strict=True)):
-        if not left.equals(right):
-            return f"row {row} is {left} instead of {right}"
-    return "equal value by value, but not as arrays"
+def verdicts(answers: Mapping[str, Answer], truth: Answer | None = None) -> dict[str, str | None]:
+    """What is wrong with each. Without a truth the answer that most give is held to be right; where no two agree, none is."""
+    if truth is None and answers:
+        agreeing = {
+            name: sum(difference(other, one) is None for other in answers.values()) for name, one in answers.items()
+        }
+        best, count = Counter(agreeing).most_common(1)[0]
+        if count == 1 and len(answers) > 1:
+            return dict.fromkeys(answers, "no two contestants agree")
+        if list(agreeing.values()).count(count) > count:
+            return dict.fromkeys(answers, "as many contestants give one answer as another")
+        truth = answers[best]
+    return {name: difference(answer, truth) if truth else None for name, answer in answers.items()}
 
 
-def unordered_difference(table: pa.Table, reference: pa.Table) -> str | None:
-    """Same rows, any order."""
-    if table.num_rows != reference.num_rows:
-        return f"{table.num_rows} rows instead of {reference.num_rows}"
-    mine = np.sort(row_fingerprints(table.select(reference.column_names).cast(reference.schema)))
-    theirs = np.sort(row_fingerprints(reference))
-    return None if np.array_equal(mine, theirs) else "the rows differ"
+# --------------------------------------------------------------------------------------------------- from tables
 
 
-def row_fingerprints(table: pa.Table) -> np.ndarray:
-    """One 64-bit mix of all values a row; null is a value of its own."""
-    mixed = np.zeros(table.num_rows, np.uint64)
-    for column in table.itercolumns():
-        mixed = (mixed ^ _value_bits(column)) * np.uint64(0x9E3779B97F4A7C15)
-        mixed ^= mixed >> np.uint64(29)
-    return mixed
+def answer_of(table: pa.Table, ordered: bool = True) -> Answer:
+    flat = flattened(table)
+    columns: dict[str, int] = {}
+    mixed = np.zeros(flat.num_rows, np.uint64)
+    for name, column in zip(flat.column_names, flat.itercolumns(), strict=True):
+        hashes = np.concatenate([row_hashes(chunk) for chunk in column.chunks] or [mixed[:0]])
+        columns[name] = int(hashes.sum(dtype=np.uint64))
+        mixed = _mix(mixed ^ hashes)
+    places = np.arange(len(mixed), dtype=np.uint64) * ODD
+    in_order = int(_mix(mixed ^ places).sum(dtype=np.uint64)) if ordered else None
+    return Answer(flat.num_rows, columns, int(mixed.sum(dtype=np.uint64)), in_order)
 
 
-def _value_bits(column: pa.ChunkedArray) -> np.ndarray:
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        encoded = column.combine_chunks().dictionary_encode()
-        hashes = np.array([hash(text) & (2**63 - 1) for text in encoded.dictionary.to_pylist()] + [0], np.int64)
-        codes = pc.fill_null(encoded.indices, len(hashes) - 1).to_numpy(zero_copy_only=False)
-        bits = hashes[codes]
-    elif pa.types.is_floating(column.type):
-        bits = pc.fill_null(column, 0.5).to_numpy().view(np.int64)
+def flattened(table: pa.Table) -> pa.Table:
+    """Members of objects as columns, "user.name"."""
+    while any(pa.types.is_struct(kind) for kind in table.schema.types):
+        table = table.flatten()
+    return table
+
+
+def projected(table: pa.Table, task: Any) -> pa.Table:
+    """The columns a task asks for; "user.name" is a member."""
+    flat = flattened(table)
+    wanted = [
+        name
+        for column in (task.columns or table.column_names)
+        for name in flat.column_names
+        if name == column or name.startswith(f"{column}.")
+    ]
+    return flat.select(wanted)
+
+
+def _mix(values: Hashes) -> Hashes:
+    values = values * ODD
+    return values ^ (values >> np.uint64(29))
+
+
+def row_hashes(array: pa.Array) -> Hashes:
+    """64 bits for each value; null has a hash of its own."""
+    kind = array.type
+    if pa.types.is_dictionary(kind) or isinstance(array, pa.ExtensionArray):
+        return row_hashes(array.dictionary_decode() if pa.types.is_dictionary(kind) else array.storage)
+    hashes = _value_hashes(array, kind)
+    if array.null_count:
+        hashes[np.asarray(pc.is_null(array))] = NULL
+    return hashes
+
+
+def _value_hashes(array: pa.Array, kind: pa.DataType) -> Hashes:
+    types = pa.types
+    if types.is_null(kind):
+        return np.full(len(array), NULL)
+    if types.is_struct(kind):
+        mixed = np.zeros(len(array), np.uint64)
+        for number in range(kind.num_fields):
+            mixed = _mix(mixed ^ row_hashes(pc.struct_field(array, [number])))
+        return mixed
+    if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+        return _list_hashes(array)
+    if types.is_decimal(kind):
+        array, kind = array.cast(pa.string()), pa.string()
+    if _is_text(kind):
+        return _text_hashes(array)
+    if types.is_floating(kind):
+        values = pc.fill_null(array.cast(pa.float64()), 0.0).to_numpy(zero_copy_only=False)
+        return _mix((values + 0.0).view(np.uint64))  # -0.0 is 0.0
+    if types.is_timestamp(kind):
+        array = array.cast(pa.timestamp("us", kind.tz)).cast(pa.int64())
+    elif types.is_date(kind):
+        array = array.cast(pa.date32()).cast(pa.int32()).cast(pa.int64())
+    elif types.is_duration(kind) or types.is_time(kind):
+        array = array.cast(pa.int64())
     else:
-        bits = pc.fill_null(column.cast(pa.int64()), -77).to_numpy()
-    valid = pc.is_valid(column).to_numpy()
-    return bits.view(np.uint64) ^ (valid.astype(np.uint64) << np.uint64(63))
+        array = array.cast(pa.int64())
+    return _mix(pc.fill_null(array, 0).to_numpy(zero_copy_only=False).view(np.uint64))
 
 
-def oracle_difference(data: bytes, reference: pa.Table, record_count: int) -> str | None:
-    """The reference itself against Python's csv module, int(), float() and datetime on the first records."""
-    text = io.StringIO(data[: 20_000 + record_count * 3_000].decode("utf-8", "ignore"), newline="")
-    rows = zip(csv.reader(text), reference.slice(0, record_count).to_pylist(), strict=False)
-    for number, (fields, row) in enumerate(rows):
-        for found, field, value in zip(fields, reference.schema, row.values(), strict=True):
-            expected = None if found == "" else _python_value(found, field.type)
-            if value != expected:
-                return f"record {number}, column {field.name}: {value!r} instead of {expected!r}"
-    return None
+def _is_text(kind: pa.DataType) -> bool:
+    types = pa.types
+    asked = (types.is_string, types.is_large_string, types.is_string_view, types.is_binary, types.is_large_binary)
+    return any(ask(kind) for ask in (*asked, types.is_binary_view, types.is_fixed_size_binary))
 
 
-def _python_value(text: str, kind: pa.DataType) -> Any:
-    if pa.types.is_timestamp(kind):
-        return datetime.datetime.fromisoformat(text)
-    return int(text) if pa.types.is_integer(kind) else float(text) if pa.types.is_floating(kind) else text
+def _text_hashes(array: pa.Array) -> Hashes:
+    coded = array.cast(pa.large_binary()).dictionary_encode()
+    texts = [hashlib.blake2b(text, digest_size=8).digest() for text in coded.dictionary.to_pylist()]
+    known = np.frombuffer(b"".join([*texts, bytes(8)]), np.uint64)
+    return np.array(known[pc.fill_null(coded.indices, len(texts)).to_numpy(zero_copy_only=False)])
+
+
+def _list_hashes(array: pa.Array) -> Hashes:
+    """A list is its items with their places."""
+    counts = pc.fill_null(pc.list_value_length(array), 0).to_numpy(zero_copy_only=False).astype(np.int64)
+    items = row_hashes(pc.list_flatten(array))
+    begins = np.concatenate([[0], np.cumsum(counts)])
+    places = (np.arange(len(items)) - np.repeat(begins[:-1], counts)).astype(np.uint64)
+    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(_mix(items ^ (places * ODD)), dtype=np.uint64)])
+    return _mix((sums[begins[1:]] - sums[begins[:-1]]) ^ counts.view(np.uint64))

@@ -1,12 +1,11 @@
-"""The data set as it would land in a message log: raw chunks of uneven sizes, one Parquet file an origin.
+"""The data set as it would land in a message log: raw chunks of uneven sizes, those of all origins mixed.
 
-In: CSV files, a seed. Out: rows (origin, sequence, payload), an origin's chunks in random order. Cuts without looking:
-records and quoted fields span chunks.
+In: CSV files, a seed. Out: Parquet files of rows (origin, sequence, payload) in random order. Cuts without looking: records
+and quoted fields span chunks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -25,20 +24,18 @@ def cut(size: int, rng: np.random.Generator) -> list[tuple[int, int]]:
     return list(zip([0, *inner], [*inner, size], strict=True))
 
 
-def write_chunks(source: Path, target: Path, *, seed: int, progress: Callable[[str], None]) -> int:
-    """One file in `target` for each in `source`; the number of chunks in all."""
-    target.mkdir(parents=True, exist_ok=True)
+def write_chunks(source: Path, target: Path, *, seed: int) -> None:
+    """As many files in `target` as in `source`, each with chunks of all origins."""
     rng = np.random.default_rng(seed)
-    chunk_count = 0
-    for path in sorted(source.iterdir()):
-        content = memoryview(path.read_bytes())
-        chunks = list(enumerate(cut(len(content), rng), 1))
-        order = rng.permutation(len(chunks))
-        with parquet.ParquetWriter(target / f"{path.stem}.parquet", SCHEMA, compression="none") as writer:
-            for start in range(0, len(chunks), CHUNKS_PER_GROUP):
-                rows = [chunks[index] for index in order[start : start + CHUNKS_PER_GROUP]]
-                sequences, payloads = zip(*((number, content[begin:end]) for number, (begin, end) in rows), strict=True)
-                writer.write_table(pa.table([[path.name] * len(rows), sequences, payloads], schema=SCHEMA))
-        chunk_count += len(chunks)
-        progress(f"{path.name}: {len(chunks)} chunks")
-    return chunk_count
+    contents = [(path.name, memoryview(path.read_bytes())) for path in sorted(source.iterdir())]
+    chunks = [
+        (name, number, content[begin:end])
+        for name, content in contents
+        for number, (begin, end) in enumerate(cut(len(content), rng), 1)
+    ]
+    order = rng.permutation(len(chunks))
+    for number, mine in enumerate(np.array_split(order, len(contents))):
+        with parquet.ParquetWriter(target / f"part-{number}.parquet", SCHEMA, compression="none") as writer:
+            for start in range(0, len(mine), CHUNKS_PER_GROUP):
+                rows = [chunks[index] for index in mine[start : start + CHUNKS_PER_GROUP]]
+                writer.write_table(pa.table(list(zip(*rows, strict=True)), schema=SCHEMA))

@@ -1,17 +1,20 @@
-"""A seeded data set for the demo: taxi-like trips as CSV files, with quoted text that holds commas and quotes.
+"""A seeded data set for the demo: taxi-like trips as a CSV file, as chunks of CSV files and as records of JSON.
 
-In: a folder, a size, a seed. Out: the same bytes every time for the same arguments. Vectorised: columns are made by
-numpy and joined by pyarrow, so a few hundred MB take seconds.
+In: a folder, a size, a seed. Out: the same bytes every time for the same arguments, made unless they are there. Vectorised:
+columns are made by numpy and joined by pyarrow, so a few hundred MB take seconds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import compute
+from chunk_store import write_chunks
+from pyarrow import compute, parquet
 
 SCHEMA = pa.schema(
     [
@@ -33,15 +36,17 @@ SCHEMA = pa.schema(
 )
 
 ROWS_PER_STEP = 200_000
-BYTES_PER_ROW = 107  # measured; decides how many rows a size means
+CSV_BYTES_PER_ROW, JSON_BYTES_PER_ROW = 107, 312  # measured; decide how many rows a size means
+ORIGINS = 8
 VENDORS = np.array(["CMT", "VTS", "DDS", "JUNO"])
 PAYMENTS = np.array(["card", "cash", "no charge", "dispute"])
 NOTES = np.array(["", "", "", "window seat", "left, then right", 'said "keep the change"', "zürich, gate 4"])
+LONG_NOTES = np.array([*NOTES, 'first line\nsecond line, with "quotes"'])
 FIRST_PICKUP = np.datetime64("2024-01-01T00:00:00", "s")
 SECONDS_A_YEAR = 366 * 86_400
 
 
-def trips(rng: np.random.Generator, first_id: int, row_count: int) -> pa.RecordBatch:
+def trips(rng: np.random.Generator, first_id: int, row_count: int, notes: np.ndarray = NOTES) -> pa.RecordBatch:
     """`row_count` trips numbered from first_id."""
     pickup = FIRST_PICKUP + rng.integers(0, SECONDS_A_YEAR, row_count).astype("timedelta64[s]")
     dropoff = pickup + rng.integers(60, 5_400, row_count).astype("timedelta64[s]")
@@ -60,7 +65,7 @@ def trips(rng: np.random.Generator, first_id: int, row_count: int) -> pa.RecordB
         tip,
         tolls,
         np.round(fare + tip + tolls, 2),
-        NOTES[rng.integers(0, len(NOTES), row_count)],
+        notes[rng.integers(0, len(notes), row_count)],
     ]
     return pa.RecordBatch.from_arrays([pa.array(column) for column in columns], names=SCHEMA.names)
 
@@ -80,15 +85,54 @@ def as_csv(batch: pa.RecordBatch) -> memoryview:
     return memoryview(lines.buffers()[2])
 
 
-def write_csv(folder: Path, *, megabytes: int, file_count: int, seed: int, progress: Callable[[str], None]) -> int:
-    """Files part-0.csv, part-1.csv, ... of about the same size; the number of rows in all."""
-    folder.mkdir(parents=True, exist_ok=True)
-    rng = np.random.default_rng(seed)
-    rows_per_file = megabytes * 1_000_000 // BYTES_PER_ROW // file_count
-    for number in range(file_count):
-        with open(folder / f"part-{number}.csv", "wb") as file:
-            for start in range(0, rows_per_file, ROWS_PER_STEP):
-                row_count = min(ROWS_PER_STEP, rows_per_file - start)
-                file.write(as_csv(trips(rng, number * rows_per_file + start, row_count)))
-        progress(f"file {number + 1} of {file_count}")
-    return rows_per_file * file_count
+def as_json(batch: pa.RecordBatch) -> pa.Array:
+    """An object a row."""
+    columns = []
+    for position, (name, column) in enumerate(zip(batch.schema.names, batch.columns, strict=True)):
+        text = column.cast(pa.string())
+        if column.type == pa.string() or pa.types.is_timestamp(column.type):
+            escaped = compute.replace_substring(compute.replace_substring(text, '"', '\\"'), "\n", "\\n")
+            text = compute.binary_join_element_wise('"', escaped, '"', "")
+        columns.append(compute.binary_join_element_wise(f'{"," if position else ""}"{name}":', text, ""))
+    return compute.binary_join_element_wise("{", *columns, "}", "")
+
+
+@dataclass(frozen=True)
+class Made:
+    file: Path
+    chunks: Path
+    records: Path
+
+    def megabytes_of(self, path: Path) -> float:
+        return sum(one.stat().st_size for one in ([path] if path.is_file() else path.iterdir())) / 1e6
+
+
+def make(folder: Path, megabytes: int, seed: int, progress: Callable[[str], None]) -> Made:
+    made = folder / f"{megabytes}MB-seed{seed}"
+    found = Made(made / "trips.csv", made / "chunks", made / "records")
+    if not (made / "done").exists():
+        progress(f"making 3 times {megabytes} MB of data (seed {seed})")
+        shutil.rmtree(folder, ignore_errors=True)
+        for path in (made / "csv", found.chunks, found.records):
+            path.mkdir(parents=True)
+        rng, rows = np.random.default_rng(seed), megabytes * 1_000_000 // CSV_BYTES_PER_ROW
+        with open(found.file, "wb") as file:
+            for batch in batches(rng, rows, LONG_NOTES):
+                file.write(as_csv(batch))
+        for number in range(ORIGINS):
+            with open(made / "csv" / f"part-{number}.csv", "wb") as file:
+                for batch in batches(rng, rows // ORIGINS, NOTES):
+                    file.write(as_csv(batch))
+        write_chunks(made / "csv", found.chunks, seed=seed)
+        shutil.rmtree(made / "csv")
+        values = (as_json(batch) for batch in batches(rng, megabytes * 1_000_000 // JSON_BYTES_PER_ROW, LONG_NOTES))
+        for number, records in enumerate(values):
+            target = found.records / f"part-{number:03}.parquet"
+            parquet.write_table(pa.table({"value": records}), target, compression="none", use_dictionary=False)
+        (made / "done").touch()
+    return found
+
+
+def batches(rng: np.random.Generator, row_count: int, notes: np.ndarray) -> Iterator[pa.RecordBatch]:
+    for start in range(0, row_count, ROWS_PER_STEP):
+        yield trips(rng, start, min(ROWS_PER_STEP, row_count - start), notes)

@@ -1,161 +1,163 @@
-"""A Spark job from raw chunks in random order to an aggregate, checked against Spark's own CSV reader and timed.
+"""Three things raw data does to Spark, each done twice: by formatter, and by what Spark itself has for it.
 
-In: nothing but options; the data is made from a seed and kept in .demo/. Out: a report on standard output; exit code 1
-if the two answers differ. Timings are of one warm run each, in one session, on the same bytes.
+In: nothing but options; the data is made from a seed and kept in .demo/. Out: bars in the terminal, .demo/report.html, and
+exit code 1 if any two answers differ. Answers are checked before anything is said of time. Every contestant runs twice, in
+turns, in one session: the first run of each is cold (code is generated and workers are warmed), the second is warm.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import sys
 import time
-import warnings
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
 import dataset  # noqa: E402
-from chunk_store import write_chunks  # noqa: E402
 from java_home import JavaMissing, use_java  # noqa: E402  (tools/ is not a package)
+from report import bars, html  # noqa: E402
 
-COLUMNS = ["payment", "pickup_at", "passengers", "total"]
-FILE_COUNT = 8
+FOLDER = ROOT / ".demo"
 
 
-def say(text: str) -> None:
+@dataclass
+class Contestant:
+    name: str
+    frame: Callable[[], Any]
+    seconds: list[float] = field(default_factory=list)  # cold, then warm
+    answer: Any = None
+
+
+@dataclass
+class Act:
+    title: str
+    what: str
+    megabytes: float
+    contestants: list[Contestant]
+
+    @property
+    def agrees(self) -> bool:
+        return all(one.answer == self.contestants[0].answer for one in self.contestants)
+
+
+def say(text: str = "") -> None:
     print(text, flush=True)
 
 
-def step(title: str) -> None:
-    say(f"\n== {title}")
-
-
-def timed(work: Callable[[], object]) -> tuple[object, float]:
-    start = time.perf_counter()
-    result = work()
-    return result, time.perf_counter() - start
-
-
-def make_data(folder: Path, megabytes: int, seed: int) -> tuple[Path, Path, int]:
-    """CSV files and their chunks, made anew unless this size and seed are there already; and the number of rows."""
-    made = folder / f"{megabytes}MB-seed{seed}"
-    done = made / "rows"
-    if not done.exists():
-        shutil.rmtree(folder, ignore_errors=True)
-        step(f"making {megabytes} MB of CSV (seed {seed})")
-        rows = dataset.write_csv(made / "csv", megabytes=megabytes, file_count=FILE_COUNT, seed=seed, progress=say)
-        step("cutting each file into chunks, in random order")
-        chunk_count = write_chunks(made / "csv", made / "chunks", seed=seed, progress=say)
-        say(f"{chunk_count} chunks")
-        done.write_text(str(rows))
-    return made / "csv", made / "chunks", int(done.read_text())
-
-
-def start_spark(cores: int):
-    warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
-    step("starting Spark")
-    say(f"Java: {use_java()}")
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+def start_spark(cores: int) -> Any:
+    java = use_java()
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     from pyspark.sql import SparkSession
 
     import spark_udfs as su
 
-    builder = SparkSession.builder.master(f"local[{cores}]").appName("formatter demo")
-    builder = builder.config("spark.ui.enabled", "false").config(
-        "spark.ui.showConsoleProgress", str(sys.stderr.isatty()).lower()
+    builder = (
+        SparkSession.builder.master(f"local[{cores}]").appName("formatter demo").config("spark.log.level", "ERROR")
     )
-    builder = builder.config("spark.driver.memory", "3g").config("spark.log.level", "ERROR")
-    builder = builder.config("spark.sql.shuffle.partitions", 2 * cores)
-    # A Parquet file of chunks is one task's, never split: it holds one origin whole.
-    builder = builder.config("spark.sql.files.minPartitionNum", FILE_COUNT)
-    builder = builder.config("spark.sql.files.maxPartitionBytes", "4g")
+    builder = builder.config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
+    builder = builder.config("spark.driver.memory", "4g").config("spark.sql.shuffle.partitions", 2 * cores)
     spark = su.configure(builder).getOrCreate()
-    say(f"Spark {spark.version}, local[{cores}]")
+    su.enable_pushdown(spark)
+    say(f"Spark {spark.version} on {java}, local[{cores}]")
     return spark
 
 
-def summary(df):
-    """The aggregate both sides compute; money in whole cents, so that it must agree to the last digit."""
+def summary(df: Any) -> Any:
+    """What all contestants compute: few columns of many; money in whole cents, so that it must agree to the last digit."""
     from pyspark.sql import functions as f
 
-    cents = f.sum(f.round(f.col("total") * 100).cast("long"))
     by_payment = df.groupBy("payment").agg(
         f.count("*").alias("trips"),
         f.sum("passengers").alias("passengers"),
-        cents.alias("cents"),
+        f.sum(f.round(f.col("total") * 100).cast("long")).alias("cents"),
         f.max("pickup_at").alias("last_pickup"),
     )
     return by_payment.orderBy("payment")
 
 
-def run(megabytes: int, seed: int, cores: int) -> bool:
-    import formatter as fm
+def acts(spark: Any, made: dataset.Made) -> list[Act]:
+    from pyspark.sql import functions as f
 
-    csv_folder, chunk_folder, row_count = make_data(ROOT / ".demo", megabytes, seed)
-    size = sum(path.stat().st_size for path in csv_folder.iterdir())
-    spark = start_spark(cores)
+    import formatter as fm
     import spark_udfs as su
 
-    format = fm.Csv(dataset.SCHEMA)
-    udf = su.parse_udf(format, columns=COLUMNS)
+    schema = su.parse_udf(fm.Csv(dataset.SCHEMA)).schema
+    csv, json = fm.Csv(dataset.SCHEMA), fm.Json(dataset.SCHEMA)
+    quoted = {"multiLine": True, "escape": '"'}
 
-    # Frames are built anew for every run: a frame that ran once would find its shuffles still there.
-    def in_place():
-        return summary(spark.read.parquet(str(chunk_folder)).mapInArrow(udf, udf.schema))
+    def stitched_by_hand() -> Any:
+        """Every origin's chunks collected in one row, sorted, put together, cut into lines, parsed line by line."""
+        chunks = f.sort_array(f.collect_list(f.struct("sequence", "payload")))
+        whole = spark.read.parquet(str(made.chunks)).groupBy("origin").agg(chunks.alias("chunks"))
+        text = f.array_join(f.transform("chunks", lambda chunk: chunk["payload"].cast("string")), "")
+        lines = whole.select(f.explode(f.split(text, "\n")).alias("line")).where("line <> ''")
+        return lines.select(f.from_csv("line", schema.simpleString(), {"escape": '"'}).alias("v")).select("v.*")
 
-    def brought_together():
-        chunks = spark.read.parquet(str(chunk_folder)).repartition("origin")
-        return summary(chunks.mapInArrow(udf, udf.schema))
+    def records() -> Any:
+        return spark.read.parquet(str(made.records))
 
-    def whole_files():
-        reader = spark.read.schema(su.parse_udf(format).schema).option("escape", '"')
-        return summary(reader.csv(str(csv_folder)).select(*COLUMNS))
+    return [
+        Act("One CSV file with line breaks in quotes", "Spark reads it in one task; formatter splits it where records begin",
+            made.megabytes_of(made.file), [
+            Contestant("formatter  su.read", lambda: summary(su.read(spark, made.file, csv))),
+            Contestant("Spark      spark.read.csv(multiLine)",
+                       lambda: summary(spark.read.schema(schema).options(**quoted).csv(str(made.file)))),
+        ]),
+        Act("Chunks in random order, records across their edges", "Spark has to collect, sort and stitch each origin first",
+            made.megabytes_of(made.chunks), [
+            Contestant("formatter  su.parse(stitch='global')",
+                       lambda: summary(su.parse(spark.read.parquet(str(made.chunks)), csv, stitch="global"))),
+            Contestant("Spark      collect_list, sort, from_csv", lambda: summary(stitched_by_hand())),
+        ]),
+        Act("JSON records in a column", "what from_json does", made.megabytes_of(made.records), [
+            Contestant("formatter  su.parse_column",
+                       lambda: summary(su.parse_column(records(), "value", json).select("v.*"))),
+            Contestant("Spark      from_json",
+                       lambda: summary(records().select(f.from_json("value", schema).alias("v")).select("v.*"))),
+        ]),
+    ]  # fmt: skip
 
-    contestants = {
-        "formatter, chunks shuffled inside a task": in_place,
-        "formatter, chunks of all tasks, by a shuffle": brought_together,
-        "spark.read.csv, whole files in order": whole_files,
-    }
-    step("warming up (each once, untimed)")
-    for name, frame in contestants.items():
-        _, seconds = timed(frame().collect)
-        say(f"{name}: {seconds:.1f} s")
 
-    step(f"timing: {row_count:,} rows, {size / 1e6:.0f} MB, {len(COLUMNS)} of {len(dataset.SCHEMA)} columns")
-    answers, timings = [], []
-    for name, frame in contestants.items():
-        rows, seconds = timed(frame().collect)
-        answers.append(rows)
-        timings.append(seconds)
-        say(f"{name:46} {seconds:6.2f} s {size / 1e6 / seconds:6.0f} MB/s {row_count / 1e6 / seconds:6.2f} M rows/s")
-    say(f"spark.read.csv takes {timings[2] / timings[0]:.2f} and {timings[2] / timings[1]:.2f} times as long")
-    say(f"kernel {fm.active_kernel()}")
+def run(act: Act) -> None:
+    for _ in ("cold", "warm"):
+        for contestant in act.contestants:
+            start = time.perf_counter()
+            contestant.answer = contestant.frame().collect()
+            contestant.seconds.append(time.perf_counter() - start)
 
-    step("the plan")
-    in_place().explain()
-    spark.stop()  # before the verdict: what the workers have to say while they end is not the last thing to be read
-    step("the answer")
-    for row in answers[0]:
-        say("  ".join(f"{name}={value}" for name, value in row.asDict().items()))
-    same = all(answer == answers[0] for answer in answers) and sum(row.trips for row in answers[0]) == row_count
-    say(f"all three agree on {row_count:,} rows" if same else f"DIFFERENT answers: {answers}")
-    return same
+
+def show(megabytes: int, seed: int, cores: int) -> bool:
+    made = dataset.make(FOLDER, megabytes, seed, say)
+    spark = start_spark(cores)
+    found = acts(spark, made)
+    for number, act in enumerate(found, 1):
+        run(act)
+        say(f"\n{number}. {act.title} ({act.megabytes:.0f} MB): {act.what}")
+        say("   " + ("the answers are the same" if act.agrees else "THE ANSWERS DIFFER"))
+        for line in bars(act):
+            say("   " + line)
+    facts = f"Spark {spark.version}, local[{cores}], {megabytes} MB an act, seed {seed}"
+    (FOLDER / "report.html").write_text(html(found, facts))
+    spark.stop()
+    say(f"\n{FOLDER / 'report.html'} has the same as a page")
+    return all(act.agrees for act in found)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--megabytes", type=int, default=250)
+    parser.add_argument("--megabytes", type=int, default=100, help="of each act")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--cores", type=int, default=2)
     options = parser.parse_args()
     started = time.perf_counter()
     try:
-        same = run(options.megabytes, options.seed, options.cores)
+        same = show(options.megabytes, options.seed, options.cores)
     except JavaMissing as error:
         sys.exit(f"demo: {error}")
     say(f"demo: {time.perf_counter() - started:.0f} s in all")

@@ -22,8 +22,11 @@ from spark_udfs.streams.parse_stream import parse_stream
 from spark_udfs.tasks.metrics import metrics
 from spark_udfs.tasks.siblings import measure, rejects
 from spark_udfs.types.arrow_schema import arrow_schema
+from spark_udfs.types.spark_schemas import Csv, Json
 
 __all__ = [
+    "Csv",
+    "Json",
     "Reading",
     "archive",
     "arrow_schema",

@@ -7,16 +7,19 @@ chunks of an origin come together in one task; parsing is parse_task.py's, types
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
 
 import formatter as fm
 from spark_udfs.chunks.chunk_rows import ChunkColumns
 from spark_udfs.chunks.parse_task import OnError, ParseTask
 from spark_udfs.jvm.direct_rows import attach_if_configured
 from spark_udfs.jvm.session_jvm import has_jvm
+from spark_udfs.options.reading import of_values, zone_of
 from spark_udfs.records.record_queries import require_payload, with_records
 from spark_udfs.records.record_task import RecordOnError, RecordTask
 from spark_udfs.stitch.stitch_global import stitch_globally
@@ -41,6 +44,8 @@ def parse(
     unit: Literal["chunk", "record"] = "chunk",
     keep: Sequence[str] = (),
     error: str | None = "error",
+    schema: pa.Schema | StructType | str | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> DataFrame:
     """Records of the chunks in df, or (unit="record") one record per payload.
 
@@ -51,8 +56,10 @@ def parse(
     has those of the chunk it ends in, origin and sequence included.
     on_error: "raise" unless said otherwise, or "collect" (then su.rejects(df) has the rejected records); for records
     "null", where the column `error` says what was wrong.
+    schema, options: with format "csv" or "json", as for su.read.
     """
     attach_if_configured(df.sparkSession)
+    format, on_error = of_values(format, schema, options, on_error, zone_of(df.sparkSession))
     if unit == "record":
         if stitch != "auto":
             raise fm.OptionError(

@@ -6,10 +6,13 @@ The numbers are in docs/spark.md.
 from __future__ import annotations
 
 import os
+import sys
+import warnings
 
 from pyspark.sql import SparkSession
 
 from spark_udfs.archive import archive_settings
+from spark_udfs.tasks.sent_functions import PANDAS_NOTICE
 
 RECOMMENDED = {
     # JVM and Python worker talk through a socket file instead of TCP: less than half the cost of a task.
@@ -28,13 +31,26 @@ RECOMMENDED = {
     "spark.sql.python.filterPushdown.enabled": "true",
 }
 
+# Set for programs that spark-submit runs, which knows the master and which Python, and for those whose session is elsewhere.
+LAUNCHED = ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE")
+
 
 def configure(builder: SparkSession.Builder, *, archive: str | os.PathLike[str] | None = None) -> SparkSession.Builder:
     """`su.configure(SparkSession.builder)...getOrCreate()`: the recommended settings. What is set after it wins.
 
     archive: one that su.archive() wrote; executors unpack it and import formatter from there.
+
+    Where tasks run on this machine, this process's own Python runs them, unless PYSPARK_PYTHON or spark.pyspark.python names
+    another: PySpark would take whatever `python3` is.
     """
+    given: dict[str, str] = builder._options  # nothing public tells a builder's settings
+    master = given.get("spark.master") or os.environ.get("MASTER", "local")
+    elsewhere = "spark.remote" in given or any(name in os.environ for name in LAUNCHED)
+    if master.startswith("local") and not elsewhere:
+        os.environ.setdefault("PYSPARK_PYTHON", given.get("spark.pyspark.python", sys.executable))
     settings = RECOMMENDED | ({} if archive is None else archive_settings(archive))
+    # PySpark imports its own tests' helpers when it makes a session, and they warn of a pandas that it does not know.
+    warnings.filterwarnings("ignore", PANDAS_NOTICE, FutureWarning, module=r"pyspark\.testing\.")
     for key, value in settings.items():
         builder = builder.config(key, value)
     return builder

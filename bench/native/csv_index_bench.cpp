@@ -3,8 +3,8 @@
 // Load: 8 MiB of generated records (in the last cache level, not the first), indexed 4096 rows a call as a reader of
 // batches does, or 32 as small buffers have them; best of the repeats. Every kernel's stops are compared with the
 // scalar kernel's before anything is timed.
-// Built as tests/kernels/test_csv_index.py builds its check: this file, and csv_index_part.cpp once for each CPU.
-// Arguments: repeats, a part of a load's name, a part of a kernel's name; all optional.
+// Built and run by bench/compiled.py and bench/contestants/native_loops.py.
+// Arguments: repeats, the name of a load, the name of a kernel; all optional.
 //   taxi    19 fields, about 110 bytes a record: all stops, and 3 fields of 19
 //   wide    200 fields, about 1,500 bytes a record: all stops, and 3 fields of 200
 //   quoted  8 fields of text, about 240 bytes, half of them quoted with delimiters and line breaks inside
@@ -109,9 +109,11 @@ int main(int argc, char** argv) {
     const int repeats = argc > 1 ? std::atoi(argv[1]) : 15;
     const char* only = argc > 2 ? argv[2] : "";
     const char* only_kernel = argc > 3 ? argv[3] : "";
+    const auto asked = [only](const char* name) { return *only == 0 || std::strcmp(only, name) == 0; };
     std::vector<const CsvIndexPart*> parts;
     for (const CsvIndexPart* part : csv_index_parts)
-        if (part->supported() && std::strstr(part->name, only_kernel) != nullptr) parts.push_back(part);
+        if (part->supported() && (*only_kernel == 0 || std::strcmp(part->name, only_kernel) == 0))
+            parts.push_back(part);
     const Load loads[] = {
         {"taxi 19 of 19", taxi_record, 19, false, {}},
         {"taxi 3 of 19", taxi_record, 19, false, {0, 1, 3, 4, 9, 10, 18}},
@@ -130,7 +132,7 @@ int main(int argc, char** argv) {
     for (const CsvIndexPart* part : parts) std::printf("%9s", part->name);
     std::printf("\n");
     for (const Load& load : loads) {
-        if (std::strstr(load.name, only) == nullptr) continue;
+        if (!asked(load.name)) continue;
         std::string data;
         while (data.size() < size_t(8) << 20) data += load.record();
         const CsvBytes bytes = {',', '\n', '"', load.quoting};
@@ -151,6 +153,7 @@ int main(int argc, char** argv) {
         }
         std::printf("\n");
     }
+    if (!asked("quote summary") && !asked("count byte")) return 0;
     std::string data;
     while (data.size() < size_t(8) << 20) data += quoted_record();
     const uint8_t* at = reinterpret_cast<const uint8_t*>(data.data());

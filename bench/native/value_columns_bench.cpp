@@ -1,8 +1,8 @@
 // Nanoseconds a value, for every kernel this machine can run: the 19 columns of a taxi-like record, then harder ones.
 //
-// In: nothing, or the name of one kernel. Out: a table. Timings are the best of several rounds over data in cache;
+// In: nothing, or the names of one kernel and of one row. Out: a table. Timings are the best of several rounds over data in cache;
 // single columns go through eight blocks in turn, so that the branch predictor cannot learn the rows by heart.
-// Build: g++ -std=c++17 -O3 -Isrc/formatter, each kernels/kernel_<isa>.cpp with setup.py's flags, kernels/dispatch.cpp.
+// Built and run by bench/compiled.py and bench/contestants/native_loops.py.
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -185,6 +185,8 @@ int main(int argc, char** argv) {
     const uint32_t rows = 2000;
     Room room(rows);
     std::vector<std::function<std::string()>> makers;
+    const char* only = argc > 2 ? argv[2] : "";
+    const auto asked = [only](const char* name) { return *only == 0 || std::strcmp(only, name) == 0; };
     for (const Case& column : taxi) makers.push_back(column.make);
     Block records(rows, makers);
     std::vector<Block> columns;
@@ -204,7 +206,7 @@ int main(int argc, char** argv) {
     for (const Kernel* kernel : chosen) std::printf("%10s", kernel->name);
     std::vector<double> sums(chosen.size());
     std::printf("\n");
-    for (uint32_t c = 0; c < records.columns; c++) {
+    for (uint32_t c = 0; c < records.columns && *only == 0; c++) {
         std::printf("%-26s", taxi[c].name);
         for (size_t k = 0; k < chosen.size(); k++) {
             const auto decode = [&](const FieldView& view) { taxi[c].decode(*chosen[k], view, room); };
@@ -214,12 +216,15 @@ int main(int argc, char** argv) {
         }
         std::printf("\n");
     }
-    std::printf("%-26s", "all 19, ns a record");
-    for (double sum : sums) std::printf("%10.2f", sum / rows * 1e9);
-    std::printf("\n%-26s", "all 19, GB/s");
-    for (double sum : sums) std::printf("%10.2f", double(records.text_size) / sum / 1e9);
-    std::printf("\n");
+    if (*only == 0) {
+        std::printf("%-26s", "all 19, ns a record");
+        for (double sum : sums) std::printf("%10.2f", sum / rows * 1e9);
+        std::printf("\n%-26s", "all 19, GB/s");
+        for (double sum : sums) std::printf("%10.2f", double(records.text_size) / sum / 1e9);
+        std::printf("\n");
+    }
     for (size_t c = 0; c < columns.size(); c++) {
+        if (!asked(single[c].name)) continue;
         std::printf("%-26s", single[c].name);
         for (const Kernel* kernel : chosen) {
             const auto decode = [&](const FieldView& view) { single[c].decode(*kernel, view, room); };
@@ -229,6 +234,7 @@ int main(int argc, char** argv) {
         std::printf("\n");
     }
     for (const std::string* text : {&ascii, &mixed}) {
+        if (*only != 0) break;
         std::printf("%-26s", text == &ascii ? "utf8 ascii, GB/s" : "utf8 mixed, GB/s");
         for (const Kernel* kernel : chosen) {
             volatile bool valid;

@@ -17,6 +17,8 @@ import formatter as fm
 from formatter.codecs import codec_of
 from spark_udfs.files.file_listing import FoundFile, Paths, list_files
 from spark_udfs.files.open_files import payloads_of
+from spark_udfs.files.task_rows import task_rows
+from spark_udfs.tasks.sent_functions import mapped
 from spark_udfs.types.spark_types import struct_of
 
 DEFAULT_CHUNK_BYTES = 1 << 20
@@ -35,8 +37,8 @@ def read_chunks(spark: SparkSession, path: Paths, *, chunk_bytes: int = DEFAULT_
     if not 1 <= chunk_bytes <= LARGEST_CHUNK_BYTES:
         raise fm.OptionError(f"spark: chunk_bytes is 1 to {LARGEST_CHUNK_BYTES}, found {chunk_bytes}")
     stretches = tuple(stretches_of(list_files(path), chunk_bytes))
-    tasks = spark.range(0, len(stretches), 1, max(1, len(stretches)))
-    return tasks.mapInArrow(ReadStretches(stretches), struct_of(CHUNK_SCHEMA))
+    tasks = task_rows(spark, len(stretches), sum(stretch.end - stretch.begin for stretch in stretches))
+    return mapped(tasks, ReadStretches(stretches), struct_of(CHUNK_SCHEMA))
 
 
 class ReadStretches:

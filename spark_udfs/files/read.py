@@ -24,11 +24,13 @@ from formatter.filters import Clause, columns_of, normalized
 from formatter.formats import Csv
 from formatter.splits import Part, SplitReader, begins_anywhere, can_be_split
 from spark_udfs.files.file_listing import FoundFile, Paths, Storage, list_files
+from spark_udfs.files.inferred import inferred
 from spark_udfs.files.partitions import FolderFilter, Partitioning, partitioning_of
-from spark_udfs.files.read_task import FilePart, ReadTask
+from spark_udfs.files.read_task import FilePart, Groups, ReadTask
 from spark_udfs.files.split_starts import GRID_BYTES, split_starts
+from spark_udfs.files.task_rows import task_rows
 from spark_udfs.jvm.direct_rows import attach_if_configured
-from spark_udfs.options.reading import Reading, reading_of, require_utc
+from spark_udfs.options.reading import Reading, reading_of, require_utc, zone_of
 from spark_udfs.tasks.metrics import Reports, reports_of
 from spark_udfs.tasks.siblings import with_siblings
 from spark_udfs.types.arrow_schema import arrow_schema
@@ -58,27 +60,35 @@ def read(
     filesystem: Any = None,
     storage_options: Mapping[str, Any] | None = None,
     split_bytes: int | None = None,
+    file_column: str | None = None,
 ) -> DataFrame:
     """Rows of files, directories or globs (or a list of these), parsed in as many tasks as are worth it.
 
-    format: fm.Csv or fm.Json; or "csv" or "json" with `schema` and Spark's reader `options`.
+    format: fm.Csv or fm.Json; or "csv" or "json" with `schema` and Spark's reader `options`. Without both a format is inferred
+    from the first file and printed.
     columns, filters: what to decode and which rows to keep; partition columns may be named too, and prune files.
     on_error: "raise", "null", "skip", or "collect" (then su.rejects(df) has the rejected records).
     partitions: "infer" appends a column for each k=v folder, with the type its values have; a schema gives types; None
     appends none. base_path: where k=v folders begin, else at each path.
     filesystem: one of pyarrow.fs or fsspec for all paths; storage_options: arguments for fsspec's.
     split_bytes: about how much of a file one task reads.
+    file_column: the name of one more column, of what Spark's own readers have in `_metadata`: path, name, size, part and time
+    of the file a row is from.
     """
     attach_if_configured(spark)
-    reading = reading_of(format, schema=schema, options=options, on_error=on_error)
-    require_utc(reading, spark.conf.get("spark.sql.session.timeZone") or "UTC")
     storage = Storage.of(filesystem, storage_options)
+    files = None
+    if isinstance(format, str) and schema is None and not options:
+        files = list_files(path, storage=storage, base_path=base_path, may_be_empty=True)
+        format = inferred(format, files, storage)
+    reading = reading_of(format, schema=schema, options=options, on_error=on_error)
+    require_utc(reading, zone_of(spark))
     reports = reports_of(spark, f"read {reading.format.kind} {_shown(path)}")
     task = read_task(
         spark, path, reading, storage, columns=columns, filters=filters, partitions=partitions, base_path=base_path,
-        split_bytes=split_bytes, reports=reports,
+        split_bytes=split_bytes, reports=reports, files=files, file_column=file_column,
     )  # fmt: skip
-    return with_siblings(spark.range(0, len(task.groups), 1, max(1, len(task.groups))), task)
+    return with_siblings(task_rows(spark, len(task.groups), task.size_bytes), task)
 
 
 def read_task(
@@ -94,11 +104,14 @@ def read_task(
     split_bytes: int | None = None,
     reports: Reports | None = None,
     files: Sequence[FoundFile] | None = None,
+    file_column: str | None = None,
 ) -> ReadTask:
     """The files behind `path`, or those given, as groups of parts, one a task. Without a session this process looks for where
     parts begin by itself."""
     if files is None:
-        files = list_files(path, storage=storage, base_path=base_path, may_be_empty=True)
+        files = list_files(
+            path, storage=storage, base_path=reading.base_path if base_path is None else base_path, may_be_empty=True
+        )
     if reading.name_glob is not None:
         files = [file for file in files if fnmatch.fnmatchcase(posixpath.basename(file.path), reading.name_glob)]
     has_folders = any(file.partition for file in files)
@@ -112,19 +125,25 @@ def read_task(
     else:
         partitioning = _partitioning(files, partitions)
     names, clauses = _asked(reading, columns, filters, partitioning.schema.names)
+    if file_column is not None:
+        if file_column in (*reading.names, *partitioning.schema.names):
+            raise fm.SchemaError(f"spark: there is a column {file_column!r} already; give another name in file_column=")
+        names.append(file_column)
+    if not names:
+        raise fm.SchemaError("spark: no columns are asked for; name at least one in `columns`")
     of_folders = FolderFilter(clauses, partitioning.schema)
     kept = [
         (file, values, left)
         for file, values in zip(files, partitioning.values, strict=True)
         if (left := of_folders.left(values)) is not None
     ]
-    size = _split_bytes(spark, sum(file.size for file, _, _ in kept), split_bytes)
+    size = _split_bytes(spark, sum(file.size + FILE_COST_BYTES for file, _, _ in kept), split_bytes)
     distinct: list[Clauses] = []
     for _, _, left in kept:
         if left not in distinct:
             distinct.append(left)
-    groups = _grouped(_parts(spark, kept, distinct, reading.format, storage, size), size)
-    return ReadTask(reading, names, partitioning.schema, distinct, storage, groups, reports)
+    groups = Groups(_grouped(_parts(spark, kept, distinct, reading.format, storage, size), size))
+    return ReadTask(reading, names, partitioning.schema, distinct, storage, groups, reports, file_column)
 
 
 def _shown(path: Paths) -> str:
@@ -198,7 +217,9 @@ def _parts(
     for file, values, left in files:
         number = filters.index(left)
         if file.path not in headers:
-            yield FilePart(file.path, Part(), file.size, codec_of(file.path), b"", values, number)
+            yield FilePart(
+                file.path, Part(), file.size, codec_of(file.path), b"", values, number, file.size, file.modified_ns
+            )
             continue
         header, proven = headers[file.path], starts.get(file.path)
         lines = [line for line in range(split_bytes, file.size, split_bytes) if line > len(header)]
@@ -206,7 +227,7 @@ def _parts(
         for begin, end in pairwise([0, *cuts, file.size]):
             if begin < end:
                 part = Part(begin, end, proven is not None, end == file.size)
-                yield FilePart(file.path, part, end - begin, None, header, values, number)
+                yield FilePart(file.path, part, end - begin, None, header, values, number, file.size, file.modified_ns)
 
 
 def _header_of(file: FoundFile, format: Any, storage: Storage) -> bytes:

@@ -22,6 +22,7 @@ from formatter.formats import Native
 from formatter.splits import SplitScan, SplitSummary, fixed_starts, record_starts
 from spark_udfs.files.file_listing import FoundFile, Storage
 from spark_udfs.files.open_files import opened
+from spark_udfs.tasks.sent_functions import mapped
 from spark_udfs.types.spark_types import struct_of
 
 GRID_BYTES = 4 << 20  # splits begin at the first record behind a multiple of this
@@ -104,7 +105,7 @@ class BlockScan:
 
     def by_tasks(self, spark: SparkSession) -> list[SplitSummary]:
         tasks = spark.range(0, len(self.blocks), 1, max(1, len(self.blocks) // BLOCKS_A_TASK))
-        rows = tasks.mapInArrow(self, struct_of(SUMMARY_SCHEMA)).collect()
+        rows = mapped(tasks, self, struct_of(SUMMARY_SCHEMA)).collect()
         if len(rows) != len(self.blocks):
             raise RuntimeError(f"spark: expected {len(self.blocks)} summaries of blocks, found {len(rows)}")
         return [SplitSummary(row.odd, (row.outside, row.inside)) for row in sorted(rows)]

@@ -2,7 +2,9 @@
 // the plan above them reads, and are offered the filter that stands above them. Compiled in the running JVM (pushdown.py).
 //
 // The filter itself stays where it is: what the function drops is only what the filter would drop anyway, so nothing
-// depends on the function taking the offer. What is not understood here is left alone.
+// depends on the function taking the offer. But counts, and smallest, largest and sums of whole numbers, of all rows or of
+// those of a filter that is decided alike here and there, are taken in the tasks: only their partial results leave.
+// What is not understood here is left alone.
 package formatter.spark;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -16,16 +18,27 @@ import java.util.List;
 import java.util.TreeSet;
 import org.apache.spark.api.python.SimplePythonFunction;
 import org.apache.spark.sql.catalyst.expressions.*;
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression;
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction;
+import org.apache.spark.sql.catalyst.expressions.aggregate.Complete$;
+import org.apache.spark.sql.catalyst.expressions.aggregate.Count;
+import org.apache.spark.sql.catalyst.expressions.aggregate.Max;
+import org.apache.spark.sql.catalyst.expressions.aggregate.Min;
+import org.apache.spark.sql.catalyst.expressions.aggregate.Sum;
+import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.MapInArrow;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
+import org.apache.spark.sql.catalyst.plans.logical.Statistics;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.types.*;
 import org.apache.spark.unsafe.types.UTF8String;
+import scala.Option;
 import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
+import scala.math.BigInt;
 import scala.runtime.AbstractFunction1;
 
 public class FormatterPushdown extends Rule {
@@ -42,29 +55,66 @@ public class FormatterPushdown extends Rule {
     public String toString() { return "FormatterPushdown"; }
 
     LogicalPlan rewrite(LogicalPlan plan) {
-        LogicalPlan narrowed = narrow(plan);
+        LogicalPlan narrowed = plan instanceof Aggregate ? aggregated((Aggregate) plan) : null;
+        if (narrowed == null) narrowed = narrow(plan);
         return (LogicalPlan) (narrowed == null ? plan : narrowed).mapChildren(new AbstractFunction1() {
             public Object apply(Object child) { return rewrite((LogicalPlan) child); }
         });
     }
 
+    // What lies below filters, whose conditions it puts aside, outermost first.
+    private static LogicalPlan belowFilters(LogicalPlan plan, List conditions) {
+        while (plan instanceof Filter) {
+            conditions.add(((Filter) plan).condition());
+            plan = ((Filter) plan).child();
+        }
+        return plan;
+    }
+
+    // Of one of our functions that nobody has narrowed yet; null for anything else.
+    private static Narrowing narrowingOf(LogicalPlan plan) {
+        if (!(plan instanceof MapInArrow) || !(((MapInArrow) plan).functionExpr() instanceof PythonUDF)) return null;
+        PythonUDF udf = (PythonUDF) ((MapInArrow) plan).functionExpr();
+        if (!udf.name().startsWith(OURS) || udf.name().indexOf('[') >= 0) return null;
+        if (!(udf.func() instanceof SimplePythonFunction) || !(udf.dataType() instanceof StructType)) return null;
+        return new Narrowing((MapInArrow) plan, udf);
+    }
+
+    // An aggregate without groups above one of our functions, projections of plain columns and filters between them.
+    private LogicalPlan aggregated(Aggregate aggregate) {
+        // What a stream has kept of an aggregate is of the one it was started with.
+        if (!aggregate.groupingExpressions().isEmpty() || aggregate.isStreaming()) return null;
+        LogicalPlan below = aggregate.child();
+        ArrayList filters = new ArrayList();
+        while (below instanceof Project || below instanceof Filter) {
+            if (below instanceof Filter) {
+                below = belowFilters(below, filters);
+                continue;
+            }
+            List projected = CollectionConverters.asJava((scala.collection.Seq) ((Project) below).projectList());
+            for (int i = 0; i < projected.size(); i++)
+                if (!(projected.get(i) instanceof AttributeReference)) return null;
+            below = ((Project) below).child();
+        }
+        Narrowing narrowing = narrowingOf(below);
+        if (narrowing == null) return null;
+        for (int i = filters.size() - 1; i >= 0; i--)
+            if (!narrowing.offerWhole((Expression) filters.get(i))) return null;
+        Partials partials = new Partials(narrowing);
+        LogicalPlan above = (LogicalPlan) aggregate.mapExpressions(partials);
+        if (!partials.understood || partials.requests.isEmpty()) return null;
+        for (int i = 0; i < filters.size(); i++) narrowing.want((Expression) filters.get(i));
+        return (LogicalPlan) above.withNewChildren(seq(Arrays.asList(new Object[] {narrowing.apply(partials)})));
+    }
+
     // A projection, filters, or both, right above one of our functions; null for anything else.
     private LogicalPlan narrow(LogicalPlan plan) {
         Project project = plan instanceof Project ? (Project) plan : null;
-        LogicalPlan below = project == null ? plan : project.child();
         ArrayList filters = new ArrayList();
-        while (below instanceof Filter) {
-            filters.add(((Filter) below).condition());
-            below = ((Filter) below).child();
-        }
-        if (!(below instanceof MapInArrow) || below == plan) return null;
-        MapInArrow map = (MapInArrow) below;
-        if (!(map.functionExpr() instanceof PythonUDF)) return null;
-        PythonUDF udf = (PythonUDF) map.functionExpr();
-        if (!udf.name().startsWith(OURS) || udf.name().indexOf('[') >= 0) return null;
-        if (!(udf.func() instanceof SimplePythonFunction) || !(udf.dataType() instanceof StructType)) return null;
-
-        Narrowing narrowing = new Narrowing(map, udf);
+        LogicalPlan below = belowFilters(project == null ? plan : project.child(), filters);
+        Narrowing narrowing = below == plan ? null : narrowingOf(below);
+        if (narrowing == null) return null;
+        MapInArrow map = narrowing.map;
         List named = CollectionConverters.asJava(
             (scala.collection.Seq) (project == null ? map.output() : project.projectList()));
         for (int i = 0; i < named.size(); i++) narrowing.want((Expression) named.get(i));
@@ -72,7 +122,7 @@ public class FormatterPushdown extends Rule {
         for (int i = filters.size() - 1; i >= 0; i--) narrowing.offer((Expression) filters.get(i));
         if (!narrowing.gains()) return null;
 
-        LogicalPlan result = narrowing.apply();
+        LogicalPlan result = narrowing.apply((Partials) null);
         for (int i = filters.size() - 1; i >= 0; i--)
             result = new Filter(narrowing.adapt((Expression) filters.get(i)), result);
         if (project == null) return result;
@@ -83,7 +133,103 @@ public class FormatterPushdown extends Rule {
 
     static Seq seq(List values) { return CollectionConverters.asScala(values).toSeq(); }
 
+    // As Spark guesses it where it knows no values.
+    static long rowBytes(List attributes) {
+        long bytes = 8;
+        for (int i = 0; i < attributes.size(); i++) bytes += ((Attribute) attributes.get(i)).dataType().defaultSize();
+        return bytes;
+    }
+
+    // A function that yields less of its input than it was written to is planned with as so much smaller. Spark's own takes
+    // any function's output to be as large as its input, and a projection above it to be smaller.
+    public static class Narrowed extends MapInArrow {
+        final Long narrow, wide;
+
+        public Narrowed(Expression function, Seq output, LogicalPlan child, boolean isBarrier, Option profile, Long narrow,
+            Long wide) {
+            super(function, output, child, isBarrier, profile);
+            this.narrow = narrow;
+            this.wide = wide;
+        }
+
+        public Statistics stats() {
+            Statistics whole = super.stats();
+            BigInt bytes = whole.sizeInBytes().$times(BigInt.apply(narrow.longValue())).$div(BigInt.apply(wide.longValue()));
+            return whole.copy(bytes.max(BigInt.apply(1)), whole.rowCount(), whole.attributeStats(), whole.isRuntime());
+        }
+
+        public Seq otherCopyArgs() { return seq(Arrays.asList(new Object[] {narrow, wide})); }
+
+        public MapInArrow withNewChildInternal(LogicalPlan child) {
+            return new Narrowed(functionExpr(), output(), child, isBarrier(), profile(), narrow, wide);
+        }
+    }
+
+    // Makes of each aggregate the same of what the tasks have made of their rows, and notes what they shall make.
+    static class Partials extends AbstractFunction1 {
+        final Narrowing narrowing;
+        final ArrayList requests = new ArrayList(), attributes = new ArrayList(), notes = new ArrayList();
+        boolean understood = true;
+
+        Partials(Narrowing narrowing) { this.narrowing = narrowing; }
+
+        public Object apply(Object node) {
+            Expression expression = (Expression) node;
+            if (expression instanceof AggregateExpression) return merged((AggregateExpression) expression);
+            if (expression instanceof Attribute || expression instanceof AggregateFunction) understood = false;
+            return expression.mapChildren(this);
+        }
+
+        Expression merged(AggregateExpression e) {
+            AggregateFunction function = e.aggregateFunction();
+            List inputs = CollectionConverters.asJava((scala.collection.Seq) function.children());
+            if (e.isDistinct() || e.filter().isDefined() || e.mode() != Complete$.MODULE$) understood = false;
+            if (!understood) return e;
+            if (function instanceof Count) {
+                Object[] request = {"count"};
+                for (int i = 0; i < inputs.size(); i++) {
+                    Expression input = (Expression) inputs.get(i);
+                    if (input instanceof Literal && ((Literal) input).value() != null) continue;
+                    int at = inputs.size() == 1 ? narrowing.position(input) : -1;
+                    if (at < 0) understood = false;
+                    else request = new Object[] {"count", Integer.valueOf(at)};
+                }
+                Expression rows = partial(request, function, LongType$.MODULE$);
+                // Of no partial results the sum is null, and the count is 0.
+                return new Coalesce(seq(Arrays.asList(new Object[] {
+                    with(e, new Sum(rows)), Literal$.MODULE$.apply(Long.valueOf(0L))})));
+            }
+            String name = function instanceof Min ? "min" : function instanceof Max ? "max" : "sum";
+            int at = inputs.size() == 1 ? narrowing.position(inputs.get(0)) : -1;
+            understood = at >= 0 && (function instanceof Min || function instanceof Max || function instanceof Sum)
+                && isWhole(((Expression) inputs.get(0)).dataType());
+            if (!understood) return e;
+            Expression input = partial(new Object[] {name, Integer.valueOf(at)}, function, function.dataType());
+            return with(e, (Expression) function.withNewChildren(seq(Arrays.asList(new Object[] {input}))));
+        }
+
+        static boolean isWhole(DataType type) {
+            return type instanceof ByteType || type instanceof ShortType || type instanceof IntegerType
+                || type instanceof LongType;
+        }
+
+        static Expression with(AggregateExpression e, Expression function) {
+            return (Expression) e.withNewChildren(seq(Arrays.asList(new Object[] {function})));
+        }
+
+        Attribute partial(Object[] request, AggregateFunction function, DataType type) {
+            if (request.length > 1) narrowing.want((Expression) narrowing.output.get(((Integer) request[1]).intValue()));
+            Attribute attribute = new AttributeReference("partial" + requests.size(), type, true, Metadata.empty(),
+                NamedExpression$.MODULE$.newExprId(), seq(new ArrayList()));
+            requests.add(Arrays.asList(request));
+            attributes.add(attribute);
+            notes.add(function.sql());
+            return attribute;
+        }
+    }
+
     static class Narrowing extends AbstractFunction1 {
+        static final int MOST_ALTERNATIVES = 16;  // of an OR of ANDs; predicates.py takes no more
         final MapInArrow map;
         final PythonUDF udf;
         final List output;
@@ -126,6 +272,34 @@ public class FormatterPushdown extends Rule {
             else if (!nullness) whole[at] = true;
         }
 
+        // A condition that is decided there as it is here, whatever the rows: nobody asks it again.
+        boolean offerWhole(Expression condition) {
+            alternatives *= alternativesOf(condition);
+            if (alternatives == 0 || alternatives > MOST_ALTERNATIVES) return false;
+            offer(condition);
+            return true;
+        }
+
+        int alternatives = 1;
+
+        // In how many ways it may hold; 0 if part of it is not decided alike.
+        int alternativesOf(Expression e) {
+            if (e instanceof And || e instanceof Or) {
+                int left = alternativesOf((Expression) ((BinaryOperator) e).left());
+                int right = alternativesOf((Expression) ((BinaryOperator) e).right());
+                if (left == 0 || right == 0) return 0;
+                int both = e instanceof And ? left * right : left + right;
+                return both > MOST_ALTERNATIVES ? 0 : both;
+            }
+            int before = notes.size();
+            List test = predicate(e);
+            while (notes.size() > before) notes.remove(notes.size() - 1);
+            if (test == null) return 0;
+            DataType type = ((Attribute) output.get(((Integer) test.get(1)).intValue())).dataType();
+            return Partials.isWhole(type) || type instanceof BooleanType || type instanceof DateType
+                || type.equals(StringType$.MODULE$) ? 1 : 0;
+        }
+
         void offer(Expression condition) {
             List tree = predicate(condition);
             if (tree != null) predicates.add(tree);
@@ -145,7 +319,8 @@ public class FormatterPushdown extends Rule {
             return gain;
         }
 
-        LogicalPlan apply() {
+        // `partials`: what the tasks are to make of the rows; null: they yield them.
+        LogicalPlan apply(Partials partials) {
             StructField[] types = ((StructType) udf.dataType()).fields();
             ArrayList attributes = new ArrayList(), kept = new ArrayList(), names = new ArrayList();
             ArrayList columns = new ArrayList();
@@ -173,7 +348,14 @@ public class FormatterPushdown extends Rule {
                 kept.add(type);
                 names.add(name);
             }
-            if (attributes.isEmpty()) {  // only how many rows there are: older versions of Spark lose it without a column
+            if (partials != null) {
+                attributes = partials.attributes;
+                kept = new ArrayList();
+                for (int i = 0; i < attributes.size(); i++) {
+                    Attribute one = (Attribute) attributes.get(i);
+                    kept.add(new StructField(one.name(), one.dataType(), true, Metadata.empty()));
+                }
+            } else if (attributes.isEmpty()) {  // only how many rows there are: older versions of Spark lose it without a column
                 StructField rows = new StructField("rows", BooleanType$.MODULE$, true, Metadata.empty());
                 kept.add(rows);
                 attributes.add(new AttributeReference(rows.name(), rows.dataType(), true, rows.metadata(),
@@ -183,8 +365,10 @@ public class FormatterPushdown extends Rule {
             request.put("columns", columns);
             request.put("nested", nested);
             request.put("filters", predicates);
+            request.put("partials", partials == null ? new ArrayList() : partials.requests);
             String json = new ObjectMapper().valueToTree(request).toString();
             String filters = notes.isEmpty() ? "" : "; filters: " + String.join(" and ", notes);
+            if (partials != null) filters += "; in tasks: " + String.join(", ", partials.notes);
             String note = "[columns: " + String.join(", ", names) + filters + "]";
             if (note.length() > LONGEST_NOTE) note = note.substring(0, LONGEST_NOTE) + "...]";
 
@@ -198,7 +382,8 @@ public class FormatterPushdown extends Rule {
             LogicalPlan child = inputs == udf.children() ? map.child() : new Project(inputs, map.child());
             PythonUDF replacement = new PythonUDF(udf.name() + note, narrowed, new StructType(array), inputs,
                 udf.evalType(), udf.udfDeterministic(), udf.resultId());
-            return new MapInArrow(replacement, seq(attributes), child, map.isBarrier(), map.profile());
+            return new Narrowed(replacement, seq(attributes), child, map.isBarrier(), map.profile(),
+                Long.valueOf(rowBytes(attributes)), Long.valueOf(rowBytes(output)));
         }
 
         // Of a function whose first input is all it reads: that, and those that are to come out again by their names.

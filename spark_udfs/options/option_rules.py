@@ -163,8 +163,7 @@ def _header(draft: Draft, option: str, value: str) -> None:
 
 def _nulls(draft: Draft, option: str, value: str) -> None:
     draft.format["nulls"] = ("", value) if value else ("",)
-    aside = "; in quotes it is text, in Spark null there too" if value else ""
-    draft.note(option, f"nulls={draft.format['nulls']!r}{aside}")
+    draft.note(option, f"nulls={draft.format['nulls']!r}, in quotes too")
 
 
 def _trim(draft: Draft, option: str, value: str) -> None:
@@ -224,6 +223,18 @@ def _glob(draft: Draft, option: str, value: str) -> None:
     draft.note(option, "only files whose names match are read")
 
 
+def _base_path(draft: Draft, option: str, value: str) -> None:
+    draft.reading["base_path"] = value
+    draft.note(option, "as it is: where partition folders begin")
+
+
+def _documents(draft: Draft, option: str, value: str) -> None:
+    if draft.flag(option):
+        draft.format["records"] = "concatenated"
+        draft.reading["documents"] = True
+    draft.note(option, "as it is: true reads a file as one object, or as an array of them, and in one task")
+
+
 def _recursive(draft: Draft, option: str, value: str) -> None:
     searches = draft.flag(option)
     draft.reading |= {"searches_folders": searches, "use_folders": not searches}
@@ -249,6 +260,7 @@ COMMON: dict[str, Rule] = {
     "preferDate": INFERENCE,
     "pathGlobFilter": _glob,
     "recursiveFileLookup": _recursive,
+    "basePath": _base_path,
     "ignoreCorruptFiles": only(("false",), "a file that cannot be read is an error"),
     "ignoreMissingFiles": only(("false",), "a file that has gone is an error"),
     "modifiedBefore": BY_TIME,
@@ -271,7 +283,7 @@ CSV_RULES: dict[str, Rule] = COMMON | {
     "maxColumns": _max_columns,
     "maxCharsPerColumn": only(("-1",), "there is no such limit to raise or lower; leave it out"),
     "maxMalformedLogPerPartition": no_effect("Spark no longer looks at it either"),
-    "emptyValue": only(("",), "a quoted empty field is the empty text; replace it afterwards"),
+    "emptyValue": noted("what a quoted empty field is as a text; the empty text is null, as in Spark"),
     "nanValue": only(("nan",), "only NaN, in any case, is one; read a string and convert"),
     "positiveInf": only(("inf", "+inf", "infinity", "+infinity"), "only inf and infinity, in any case, are"),
     "negativeInf": only(("-inf", "-infinity"), "only -inf and -infinity, in any case, are"),
@@ -284,7 +296,7 @@ CSV_RULES: dict[str, Rule] = COMMON | {
 NO_JSON = only(("false",), "it is no JSON")
 JSON_RULES: dict[str, Rule] = COMMON | {
     "lineSep": only(("\n", "\\n"), "a record of JSON is a line; lines end in \\n or \\r\\n"),
-    "multiLine": only(("false",), "a record is one line; write one document a line first, as with `jq -c`"),
+    "multiLine": _documents,
     "primitivesAsString": no_effect(
         "nothing is inferred: the schema is given; text columns with metadata raw=1 take any value"
     ),

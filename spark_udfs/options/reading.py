@@ -13,6 +13,7 @@ from itertools import product
 from typing import Any
 
 import pyarrow as pa
+from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 import formatter as fm
@@ -27,7 +28,9 @@ from spark_udfs.options.option_rules import (
     proper_name,
     spelled,
 )
+from spark_udfs.options.spark_texts import SparkTexts
 from spark_udfs.types.arrow_schema import arrow_schema
+from spark_udfs.types.spark_schemas import as_spark_reads_json
 
 CORRUPT_RECORD = "_corrupt_record"
 ON_ERROR = ("raise", "null", "skip", "collect")
@@ -57,6 +60,9 @@ class Reading:
     use_folders: bool = True
     searches_folders: bool = True  # else those that are no k=v are left alone where there is no k=v
     from_options: bool = False
+    base_path: str | None = None
+    texts: SparkTexts | None = None  # what those of csv mean
+    documents: bool = False  # a file of JSON is one document, or an array of them, over any lines
     zone_open: bool = False  # no option says of which zone times without an offset are
     lines: tuple[Line, ...] = ()
 
@@ -95,7 +101,10 @@ def reading_of(
         raise fm.OptionError(f"spark: on_error is one of {', '.join(map(repr, ON_ERROR))}, found {on_error!r}")
     if isinstance(format, str):
         if schema is None:
-            raise fm.OptionError(f"spark: schema= is needed with format {format!r}: nothing is inferred while reading")
+            raise fm.OptionError(
+                f"spark: schema= is needed with format {format!r}; fm.infer proposes one, and su.read without schema= and options= "
+                "asks it"
+            )
         reading = format_from_options(format, schema, options or {})
         if on_error is None:
             return reading
@@ -114,6 +123,37 @@ def reading_of(
     return Reading(format, on_error or "raise")
 
 
+RECORDS_ON_ERROR = {"permissive": "null", "skip": "skip", "raise": "raise"}
+
+
+def of_values(
+    format: Any,
+    schema: pa.Schema | StructType | str | None,
+    options: Mapping[str, Any] | None,
+    on_error: str | None,
+    zone: str,
+) -> tuple[Any, Any]:
+    """The format of what stands in a column, and what becomes of bad records, from what Spark's from_csv and from_json take."""
+    reading = reading_of(format, schema=schema, options=options)
+    if not reading.from_options:
+        return format, on_error
+    require_utc(reading, zone)
+    mode = {name.lower() for name in options or {}} & {"mode"}
+    if on_error is not None and mode:
+        raise fm.OptionError("spark: on_error= and the option mode= both say what becomes of bad records; give one")
+    if reading.corrupt is not None:
+        raise fm.OptionError(
+            f"spark: {reading.corrupt!r}: what is wrong with a record is in a column of its own: name it in error="
+        )
+    if reading.header_by_position or getattr(reading.format, "header", False):
+        raise fm.OptionError("spark: option header: values of a column have none; leave it out")
+    if reading.name_glob is not None or "recursivefilelookup" in {name.lower() for name in options or {}}:
+        raise fm.OptionError(
+            "spark: pathGlobFilter and recursiveFileLookup choose files, and a column has none; leave them out"
+        )
+    return reading.format, on_error or RECORDS_ON_ERROR[reading.on_error]
+
+
 def format_from_options(kind: str, schema: pa.Schema | StructType | str, options: Mapping[str, Any]) -> Reading:
     """What `spark.read.schema(schema).options(**options).csv` or `.json` reads, as a Reading. Names count in any case."""
     rules = {"csv": CSV_RULES, "json": JSON_RULES}.get(kind)
@@ -124,7 +164,7 @@ def format_from_options(kind: str, schema: pa.Schema | StructType | str, options
     draft.schema = pa.schema([field.with_nullable(True) for field in fields])  # as Spark takes every file's columns
     _require_no_intervals(draft)
     if kind == "json":
-        draft.schema = pa.schema([_as_spark_reads_json(field) for field in draft.schema])
+        draft.schema = pa.schema([as_spark_reads_json(field) for field in draft.schema])
     else:
         draft.format |= {"true_values": TRUES, "false_values": FALSES}
     for option, rule in rules.items():  # in their order: what escapes depends on what quotes
@@ -132,6 +172,8 @@ def format_from_options(kind: str, schema: pa.Schema | StructType | str, options
             rule(draft, option, draft.given[option])
         elif option == "escape":
             no_escape(draft)
+    if kind == "csv":
+        draft.reading["texts"] = SparkTexts(draft.given.get("nullValue", ""), draft.given.get("emptyValue", ""))
     mode = draft.given.get("mode", "PERMISSIVE").upper()
     if mode not in MODES:
         raise draft.refused("mode", "it is PERMISSIVE, DROPMALFORMED or FAILFAST")
@@ -149,22 +191,8 @@ def _require_no_intervals(draft: Draft) -> None:
             )
 
 
-def _as_spark_reads_json(field: pa.Field) -> pa.Field:
-    """Text takes every value, binary is base64. What the field's own metadata says goes before."""
-    type_, said = field.type, field.metadata or {}
-    if pa.types.is_struct(type_):
-        return field.with_type(pa.struct([_as_spark_reads_json(member) for member in type_]))
-    if pa.types.is_map(type_):
-        return field.with_type(pa.map_(type_.key_field, _as_spark_reads_json(type_.item_field)))
-    if pa.types.is_list(type_):
-        return field.with_type(pa.list_(_as_spark_reads_json(type_.value_field)))
-    if b"raw" in said or b"encoding" in said or b"text" in said:
-        return field
-    if pa.types.is_string(type_) or pa.types.is_large_string(type_):
-        return field.with_metadata({**said, b"text": b"any"})
-    if pa.types.is_binary(type_) or pa.types.is_large_binary(type_):
-        return field.with_metadata({**said, b"encoding": b"base64"})
-    return field
+def zone_of(spark: SparkSession) -> str:
+    return spark.conf.get("spark.sql.session.timeZone") or "UTC"
 
 
 def require_utc(reading: Reading, zone: str) -> None:

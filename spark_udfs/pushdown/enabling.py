@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
 import formatter as fm
@@ -49,9 +50,11 @@ def pushdown_note(df: DataFrame) -> list[str]:
 
 
 def _unfit(spark: SparkSession) -> str | None:
-    """Plans a small query, and runs nothing."""
-    payloads = spark.range(1).selectExpr("CAST(id AS STRING) AS value")
+    """Counts the rows of a small query. One version of Spark has given 0 where no column was left to count by."""
+    payloads = spark.range(0, 7, 1, 1).selectExpr("concat(id, ',', id) AS value")
     format = fm.Csv(pa.schema([("a", pa.int64()), ("b", pa.int64())]))
-    parsed = with_records(payloads, RecordTask(format, "value", keep=StructType()))
-    found = pushdown_note(parsed.where("b > 5").select("a"))
-    return None if found else "it found nothing to do in a plan it is made for"
+    parsed = with_records(payloads, RecordTask(format, "value", keep=StructType(), error=None))
+    if not pushdown_note(parsed.where("b > 2").select("a")):
+        return "it found nothing to do in a plan it is made for"
+    counted = parsed.select(f.count("*"), f.count("a")).crossJoin(parsed.where("b > 2").select(f.sum("a"))).first()
+    return None if counted == (7, 7, 18) else f"it made {counted} of what is (7, 7, 18)"

@@ -19,6 +19,7 @@ from formatter.filters import normalized
 from spark_udfs.chunks.parse_task import ParseTask
 from spark_udfs.files.partitions import FolderFilter
 from spark_udfs.files.read_task import FilePart, ReadTask
+from spark_udfs.pushdown.partial_results import PartialResults
 from spark_udfs.pushdown.predicates import Clauses, Tree, both, taken
 from spark_udfs.records.record_task import RecordTask
 from spark_udfs.stitch.stitch_global import GlobalParse
@@ -36,7 +37,10 @@ def narrowed(command: bytes, request: bytes) -> tuple[Callable[..., Any], Any]:
     task, return_type = loaded if isinstance(loaded, tuple) else unpickle(loaded.value)  # a long one is a broadcast
     asked = json.loads(request)
     nested = {int(at): fields for at, fields in asked["nested"].items()}
-    return narrowed_task(task, asked["columns"], nested, asked["filters"]), return_type
+    rows = narrowed_task(task, asked["columns"], nested, asked["filters"])
+    if not (partials := asked.get("partials")):
+        return rows, return_type
+    return PartialResults(rows, asked["columns"], asked["filters"], partials), return_type
 
 
 def narrowed_task(task: Any, columns: Sequence[int], nested: Nested, filters: Sequence[Tree]) -> Emitting:
@@ -92,8 +96,7 @@ def _narrowed_read(task: ReadTask, columns: Sequence[int], filters: Sequence[Tre
     wanted = [names[at] for at in columns]
     if reading.on_error in ("skip", "collect") or (reading.on_error == "permissive" and reading.corrupt in wanted):
         return NarrowedRead(task, names, clauses), columns
-    decoded = wanted or [*(field.name for field in folders if field.name in names), names[_cheapest(fields)]][:1]
-    return NarrowedRead(task, decoded, clauses), range(len(wanted))
+    return NarrowedRead(task, wanted, clauses), range(len(wanted))
 
 
 def _is_plain_folder(type_: pa.DataType) -> bool:
@@ -104,7 +107,9 @@ class NarrowedRead(ReadTask):
     """Reads fewer columns, and of fewer files where the filters say enough of the folders."""
 
     def __init__(self, task: ReadTask, names: Sequence[str], clauses: Clauses) -> None:
-        super().__init__(task.reading, names, task.folders, task.filters, task.storage, task.groups, task.reports)
+        super().__init__(
+            task.reading, names, task.folders, task.filters, task.storage, task.groups, task.reports, task.file_column
+        )
         self._of_folders = FolderFilter(normalized(clauses), task.folders)
 
     def parts(self, batches: Iterable[pa.RecordBatch]) -> Iterator[FilePart]:

@@ -7,16 +7,20 @@ that would not come back from there as they went stay behind. Refuses to know ch
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import types as spark
 from pyspark.sql.functions import col
+from pyspark.sql.types import StructType
 
 import formatter as fm
 from spark_udfs.jvm.direct_rows import attach_if_configured
+from spark_udfs.options.reading import of_values, zone_of
 from spark_udfs.records.record_task import ROW_KEPT, RecordOnError, RecordTask, ScalarRecords
+from spark_udfs.tasks.sent_functions import mapped
 from spark_udfs.types.named_columns import require_columns
 
 # Types that come back from Arrow as they went; a column of any other stays in the JVM.
@@ -29,7 +33,7 @@ TRAVELS = (
 
 def travels(type_: spark.DataType) -> bool:
     """Whether values of a type cross to a Python worker and back unchanged."""
-    if isinstance(type_, spark.StructType):
+    if isinstance(type_, StructType):
         names = [field.name for field in type_]
         return len(set(names)) == len(names) and all(travels(field.dataType) for field in type_)
     if isinstance(type_, spark.ArrayType):
@@ -54,7 +58,7 @@ def with_records(df: DataFrame, task: RecordTask) -> DataFrame:
     kept = [output.name for output in task.outputs if output.kind == "kept"]
     names = list(dict.fromkeys([task.payload, *kept]))
     if all_travel([df.schema[name] for name in names]):
-        return payload_first(df, names).mapInArrow(task, task.schema)
+        return mapped(payload_first(df, names), task, task.schema)
     rows, hidden = beside(df, task, [quoted(name) for name in kept])
     return rows.select(
         *(quoted(one.name) if one.kind == "kept" else field_of(hidden, one.name) for one in task.outputs)
@@ -106,24 +110,28 @@ def parse_column(
     *,
     into: str = "v",
     columns: Sequence[str] | None = None,
-    on_error: RecordOnError = "null",
+    on_error: RecordOnError | None = None,
     error: str | None = None,
+    schema: pa.Schema | StructType | str | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> DataFrame:
     """`su.parse_column(df, "value", format)`: the columns of df and the struct `v`, one record per value.
 
-    error: with on_error "null" or "collect", the name of one more column that says what was wrong.
+    on_error: "null" unless said otherwise. error: with "null" or "collect", the name of one more column that says what was wrong.
+    schema, options: with format "csv" or "json", as for from_csv and from_json.
     """
     attach_if_configured(df.sparkSession)
+    format, on_error = of_values(format, schema, options, on_error, zone_of(df.sparkSession))
     require_payload(df, column)
     for option, name in (("into", into), ("error", error)):
         if name is not None and name.lower() in (taken.lower() for taken in df.columns):
             raise fm.SchemaError(f"spark: there is a column {name!r} already; give another name in {option}=")
     together = all_travel(df.schema.fields)
-    keep = df.schema if together else spark.StructType([])
+    keep = df.schema if together else StructType([])
     task = RecordTask(
-        format, column, keep=keep, columns=columns, filters=None, on_error=on_error, error=error, into=into
+        format, column, keep=keep, columns=columns, filters=None, on_error=on_error or "null", error=error, into=into
     )
     if together:
-        return payload_first(df, list(dict.fromkeys([column, *df.columns]))).mapInArrow(task, task.schema)
+        return mapped(payload_first(df, list(dict.fromkeys([column, *df.columns]))), task, task.schema)
     rows, hidden = beside(df, task, ["*"])
     return rows.select("*", *(field_of(hidden, output.name) for output in task.outputs)).drop(hidden)

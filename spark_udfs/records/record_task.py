@@ -20,6 +20,7 @@ from pyspark.sql.types import BooleanType, StructField, StructType
 
 import formatter as fm
 from formatter.values import ParsedRecords, RecordParser
+from spark_udfs.tasks.sent_functions import told_plainly
 from spark_udfs.tasks.worker_process import prepare_worker
 from spark_udfs.types.named_columns import require_list
 from spark_udfs.types.spark_types import accepted_field, converted, spark_type, struct_of
@@ -118,6 +119,7 @@ class RecordTask:
     def parser(self) -> RecordParser:
         return self._parser(self.decoded)
 
+    @told_plainly
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         prepare_worker()
         parser = self.parser()

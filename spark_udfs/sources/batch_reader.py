@@ -52,7 +52,7 @@ class FormatterReader(engine.DataSourceReader):
         others_own: Sequence[str] = (),
     ) -> None:
         kind = options.one_of("kind", ("csv", "json"))
-        self.path = options.path
+        self.path = options.paths
         self.schema = schema
         self.filters: list[tuple[Any, ...]] = []
         self.files = list_files(self.path, may_be_empty=True) if files is None else files

@@ -5,6 +5,7 @@ In: a source's name and what it was given. Out: checked values, or an error that
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,9 +16,11 @@ class SourceOptions:
     def __init__(self, source: str, given: Mapping[str, Any]) -> None:
         self.source = source
         self.given = {str(name).lower(): value for name, value in dict(given).items()}
-        if "path" not in self.given:
+        paths = self.given.get("paths")  # what Spark makes of a list given to load()
+        if "path" not in self.given and paths is None:
             raise fm.OptionError(f"{source}: no path; give it to load()")
-        self.path: str = self.given["path"]
+        self.path: str = self.given.get("path", "")
+        self.paths: list[str] = [self.path] if paths is None else json.loads(paths)
 
     def require_known(self, names: Sequence[str]) -> None:
         if unknown := set(self.given) - {name.lower() for name in names}:

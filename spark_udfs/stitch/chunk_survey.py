@@ -25,6 +25,7 @@ from formatter.splits import begins_anywhere, record_end_of
 from spark_udfs.chunks.chunk_rows import PREFIX, ChunkColumns
 from spark_udfs.jvm.quote_survey import quote_survey
 from spark_udfs.stitch.binary_arrays import binaries, pieces
+from spark_udfs.tasks.sent_functions import mapped
 from spark_udfs.types.arrow_schema import arrow_type
 from spark_udfs.types.spark_types import struct_of
 
@@ -72,7 +73,7 @@ def survey_of(chunks: DataFrame, format: Any, names: ChunkColumns) -> pa.Table:
             chunks.select(*named, head, in_jvm(payload).alias("s")).select("*", "s.*").drop("s").toArrow()
         )
     task = SurveyTask(format, names, chunks.schema[names.origin].dataType)
-    return _completed(chunks.select(*names.names).mapInArrow(task, struct_of(task.schema)).toArrow())
+    return _completed(mapped(chunks.select(*names.names), task, struct_of(task.schema)).toArrow())
 
 
 def second_looks(chunks: DataFrame, asked: pa.Table, format: Any, names: ChunkColumns) -> pa.Table:
@@ -83,12 +84,14 @@ def second_looks(chunks: DataFrame, asked: pa.Table, format: Any, names: ChunkCo
     same = (f.col(names.origin) == f.col(columns[0])) & (f.col(names.sequence).cast("bigint") == f.col(columns[1]))
     task = SurveyTask(format, names, chunks.schema[names.origin].dataType, given=columns[2])
     again = chunks.join(f.broadcast(some), same).select(*names.names, columns[2])
-    return _completed(again.mapInArrow(task, struct_of(task.schema)).toArrow())
+    return _completed(mapped(again, task, struct_of(task.schema)).toArrow())
 
 
 def framing_bytes(format: Any) -> tuple[int, int, int] | None:
     """Delimiter, record end and quote where those say all, a byte each."""
     if isinstance(format, fm.Json) or format.quote is None or format.escape is not None or format.comment is not None:
+        return None
+    if format.quotes != "strict" or not format.newlines_in_quotes:
         return None
     found = [as_bytes(getattr(format, name), name) for name in ("delimiter", "record_delimiter", "quote")]
     return (found[0][0], found[1][0], found[2][0]) if all(len(one) == 1 for one in found) else None

@@ -27,6 +27,7 @@ from spark_udfs.stitch.chunk_survey import fixed_width, has_header, second_looks
 from spark_udfs.stitch.placed_chunks import PlacedChunks, looked_again, placed
 from spark_udfs.stitch.unmoved import unmoved
 from spark_udfs.tasks.counted_task import CountedTask
+from spark_udfs.tasks.sent_functions import mapped
 
 MAX_ROWS = 65_536
 MAX_BATCH_BYTES = 16 << 20
@@ -41,7 +42,7 @@ def stitch_globally(chunks: DataFrame, task: ParseTask) -> DataFrame:
             "spark: stitch='global' looks at all chunks before it parses one, and a stream has no last; use su.parse_stream"
         )
     bare = chunks if chunks.columns == list(task.names.names) else chunks.select(*task.names.names)
-    return chunks.mapInArrow(GlobalParse(task, _sent(chunks, _placed(unmoved(bare), task))), task.schema)
+    return mapped(chunks, GlobalParse(task, _sent(chunks, _placed(unmoved(bare), task))), task.schema)
 
 
 def _placed(chunks: DataFrame, task: ParseTask) -> PlacedChunks:

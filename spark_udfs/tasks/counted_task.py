@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from spark_udfs.tasks.metrics import Measure, Reports, metrics_batch
+from spark_udfs.tasks.sent_functions import told_plainly
 from spark_udfs.tasks.worker_process import prepare_worker
 
 
@@ -35,6 +36,7 @@ class CountedTask:
         """The rows in batches of a size that suits Spark."""
         raise NotImplementedError
 
+    @told_plainly
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         prepare_worker()
         run, measure = self.run(), Measure(self.reports, self.task_count)

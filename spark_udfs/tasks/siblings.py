@@ -13,14 +13,15 @@ from pyspark.sql import DataFrame
 import formatter as fm
 from spark_udfs.tasks.metrics import METRICS_SCHEMA
 from spark_udfs.tasks.rejects import REJECTS_SCHEMA
+from spark_udfs.tasks.sent_functions import mapped
 from spark_udfs.types.spark_types import struct_of
 
 ATTRIBUTE = "_formatter_sibling"
 
 
 def with_siblings(source: DataFrame, task: Any) -> DataFrame:
-    """source.mapInArrow(task), remembering both. A task has `schema`, `rejects` and `measured`."""
-    return remember(source.mapInArrow(task, task.schema), source, task)
+    """What the task makes of the source, remembering both. A task has `schema`, `rejects` and `measured`."""
+    return remember(mapped(source, task, task.schema), source, task)
 
 
 def remember(df: DataFrame, source: DataFrame, task: Any) -> DataFrame:
@@ -32,13 +33,13 @@ def remember(df: DataFrame, source: DataFrame, task: Any) -> DataFrame:
 def rejects(df: DataFrame) -> DataFrame:
     """The records that su.read or su.parse left out of df, or made null in, and why: one row each, with position and bytes."""
     source, task = _sibling(df, "rejects")
-    return source.mapInArrow(task.rejects, struct_of(REJECTS_SCHEMA))
+    return mapped(source, task.rejects, struct_of(REJECTS_SCHEMA))
 
 
 def measure(df: DataFrame) -> DataFrame:
     """What reading df costs and finds, one row a task, by reading it once more. Works on Spark Connect too."""
     source, task = _sibling(df, "measure")
-    return source.mapInArrow(task.measured, struct_of(METRICS_SCHEMA))
+    return mapped(source, task.measured, struct_of(METRICS_SCHEMA))
 
 
 def _sibling(df: DataFrame, what: str) -> tuple[DataFrame, Any]:

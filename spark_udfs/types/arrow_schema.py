@@ -7,9 +7,11 @@ string metadata travels along, so `{"encoding": "base64"}` works from both sides
 from __future__ import annotations
 
 import pyarrow as pa
+from pyspark.sql import SparkSession
 from pyspark.sql import types as spark
 
 import formatter as fm
+from spark_udfs.types.ddl import struct_type
 
 SIMPLE = {
     spark.BooleanType: pa.bool_(),
@@ -30,15 +32,24 @@ SIMPLE = {
 
 
 def arrow_schema(schema: pa.Schema | spark.StructType | str) -> pa.Schema:
-    """The pyarrow schema of a StructType or of a DDL string (which needs a Spark session to be read)."""
+    """The pyarrow schema of a StructType or of a DDL string (of which Spark reads what is not plain: that needs a session)."""
     if isinstance(schema, pa.Schema):
         return schema
     if isinstance(schema, str):
-        schema = spark.StructType.fromDDL(schema)
+        schema = struct_type(schema, _timestamp()) or spark.StructType.fromDDL(schema)
     if not isinstance(schema, spark.StructType):
         found = type(schema).__name__
         raise fm.SchemaError(f"spark: expected a StructType, a DDL string or a pyarrow schema, found {found}")
     return pa.schema([_arrow_field(field, field.name) for field in schema])
+
+
+def _timestamp() -> spark.DataType | None:
+    """What TIMESTAMP means in the session at hand."""
+    session = SparkSession.getActiveSession()
+    known: dict[str | None, spark.DataType] = {
+        "TIMESTAMP_LTZ": spark.TimestampType(), "TIMESTAMP_NTZ": spark.TimestampNTZType(),
+    }  # fmt: skip
+    return None if session is None else known.get(session.conf.get("spark.sql.timestampType", None))
 
 
 def _arrow_field(field: spark.StructField, path: str) -> pa.Field:

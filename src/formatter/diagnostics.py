@@ -76,15 +76,15 @@ def describe(
         shown = f"{found} in {shorten(found_bytes)}"
     else:
         type_name = str(field.type) if field is not None else "record"
-        expected = _EXPECTED.get(code, "{type}").format(
-            type=type_name, end="input" if isinstance(format, Csv) else "the line", width=_width(format)
-        )
+        expected = _EXPECTED.get(code, "{type}").format(type=type_name, end=_quotes_end(format), width=_width(format))
         found = found_bytes.decode("utf-8", "backslashreplace")
         shown = shorten(found_bytes)
     where = "" if record is None else f"record {record}, "
     if name is not None:
         where += f"field {format.schema.get_field_index(name)} {name!r}, "
     message = f"{format.kind}: {where}byte {finding.byte_offset}: expected {expected}, found {shown}"
+    if finding.opened:
+        message += f"; the quote opened at byte {finding.byte_offset + finding.opened}"
     remedy = _remedy(code, found_bytes, field, format)
     if remedy:
         message += f"; {remedy}"
@@ -94,6 +94,15 @@ def describe(
         message, code=code, origin=origin, sequence=finding.sequence or None, byte_offset=finding.byte_offset,
         record=record, column=name, expected=expected, found=found,
     )  # fmt: skip
+
+
+def _quotes_end(format: Format) -> str:
+    """Where a quote must have been closed."""
+    if not isinstance(format, Csv):
+        return "the line"
+    bounds = [f"{format.max_quoted_lines} lines" if format.max_quoted_lines else ""]
+    bounds += [f"{format.max_quoted_bytes} bytes" if format.max_quoted_bytes else ""]
+    return " or of ".join(["input", *filter(None, bounds)])
 
 
 def _width(format: Format) -> str:

@@ -15,7 +15,7 @@ from formatter.errors import OptionError, SchemaError
 from formatter.formats import Csv, Framed, Json, Native
 from formatter.formats.binary import LENGTHS
 from formatter.formats.checks import ON_ERROR, as_bytes, check_on_error
-from formatter.formats.csv import ENCODINGS, RAGGED
+from formatter.formats.csv import ENCODINGS, QUOTE_RULES, RAGGED, TEXT_ERRORS
 
 Format = Csv | Json | Native | Framed
 
@@ -203,11 +203,21 @@ def csv_dialect(format: Csv, on_error: str) -> dict[str, Any]:
         "delimiter": as_bytes(format.delimiter, "delimiter"),
         "record_end": as_bytes(format.record_delimiter, "record_delimiter"),
         "quote": optional(format.quote, "quote"),
+        "quotes": QUOTE_RULES.index(format.quotes),
+        "newlines_in_quotes": format.newlines_in_quotes,
+        "max_quoted_lines": format.max_quoted_lines or 0,
+        "max_quoted_bytes": format.max_quoted_bytes or 0,
         "escape": optional(format.escape, "escape"),
         "comment": optional(format.comment, "comment"),
         "trim": format.trim,
-        "header": format.header,
+        "skip_lines": format.skip_lines,
+        "header_at": format.header_positions,
+        "skip_records": format.skip_records,
+        "repeated_headers": format.repeated_headers,
+        "unique_names": format.unique_names,
+        "trim_names": format.trim_names,
         "encoding": ENCODINGS[format.encoding],
+        "errors": TEXT_ERRORS.index(format.errors),
         "decimal": format.decimal.encode(),
         "ragged": RAGGED.index(format.ragged),
         "on_error": ON_ERROR.index(on_error),

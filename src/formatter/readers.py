@@ -17,6 +17,7 @@ import pyarrow as pa
 from formatter import _core, diagnostics
 from formatter.errors import OptionError
 from formatter.filters import Filters
+from formatter.footers import footer_of
 from formatter.formats import Csv, Json
 from formatter.plans import DecodePlan, Format, make_plan
 from formatter.sources import Input, Source, inputs
@@ -185,6 +186,7 @@ class _Reading:
         self.found: list[tuple[Any, bytes]] = []
         self.native = plan.native
         self.ranges: Any = None
+        self.footer = footer_of(plan.format)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         try:
@@ -215,7 +217,9 @@ class _Reading:
         if self.ranges is None:
             begin = self._start(window, last)
             if begin < 0:
-                return 0  # the header does not end here yet
+                return 0  # the preamble does not end here yet
+        if self.footer is not None:
+            window = window[: self.footer.begin_in(window, begin, last)]
         smallest = max(SMALLEST_RANGE_BYTES, SMALLEST_BYTES_A_COLUMN * len(self.plan.columns))
         self.ranges.begin(
             window, begin, self.range_bytes, input_ends=last, byte_offset=offset, smallest_range_bytes=smallest
@@ -230,11 +234,11 @@ class _Reading:
         return used
 
     def _start(self, window: memoryview, last: bool) -> int:
-        """Makes ready to read; returns how many bytes the header takes."""
+        """Makes ready to read; returns how many bytes stand before the first record."""
         size = 0
         format = self.plan.format
         self.native = self.plan.ordered(window)
-        if isinstance(format, Csv) and format.header:
+        if isinstance(format, Csv) and format.has_preamble:
             found = self.plan.header(window, last)
             if found is None and not last:
                 return -1
@@ -242,6 +246,8 @@ class _Reading:
                 self.native, size, missing = found
                 if missing:
                     raise diagnostics.missing_in_header(format, missing)
+        if self.footer is not None:
+            self.footer.follow_preamble(window, last)
         self.ranges = _core.RangeReader(self.native, self.threads, ROWS_PER_BATCH, BYTES_PER_BATCH)
         if isinstance(format, Json) and format.records == "array":
             self._check_array(window[:HEAD_BYTES])

@@ -8,7 +8,7 @@ before it, part by part and in parallel, and `record_starts` puts the findings t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -17,6 +17,7 @@ from formatter import _core, diagnostics
 from formatter.bad_records import BadRecordKeeper, all_nullable
 from formatter.errors import FormatError
 from formatter.filters import Filters, normalized
+from formatter.footers import footer_of
 from formatter.formats import Csv, Json, Native
 from formatter.formats.checks import as_bytes
 from formatter.plans import Format, make_plan
@@ -36,8 +37,10 @@ def begins_anywhere(format: Format) -> bool:
     """Whether every record end ends a record, so that a part needs to know nothing of what stands before it."""
     if not isinstance(format, Csv):
         return isinstance(format, Json) and format.records == "lines"
-    plain = not (format.quote or format.escape or format.comment)
-    return plain and len(record_end_of(format)) == 1 and not format.encoding.startswith("utf-16")
+    hidden = format.newlines_in_quotes if format.quote else format.comment
+    return (
+        not (hidden or format.escape) and len(record_end_of(format)) == 1 and not format.encoding.startswith("utf-16")
+    )
 
 
 def can_be_split(format: Format) -> bool:
@@ -46,7 +49,13 @@ def can_be_split(format: Format) -> bool:
         return not format.has_rest
     if not isinstance(format, Csv):
         return isinstance(format, Json) and format.records == "lines"
-    if format.encoding.startswith("utf-16"):
+    if format.skip_footer:
+        return False
+    if begins_anywhere(format):
+        return True
+    by_place = format.quote and format.quotes != "strict"
+    bounded = format.quote and (format.max_quoted_lines or format.max_quoted_bytes)
+    if format.encoding.startswith("utf-16") or by_place or bounded:
         return False
     ending = record_end_of(format)
     overlaps_itself = any(ending[:n] == ending[-n:] for n in range(1, len(ending)))
@@ -167,9 +176,9 @@ class SplitReader:
             format, columns=columns, filters_wanted=filters, on_error="collect" if self.keeps else on_error
         )
         self._positional = None
-        if isinstance(format, Csv) and format.header and header_by_position:
+        if isinstance(format, Csv) and format.header is not False and header_by_position:
             self._positional = make_plan(
-                replace(format, header=False), columns=columns, filters_wanted=filters, on_error=self.plan.on_error
+                format.body, columns=columns, filters_wanted=filters, on_error=self.plan.on_error
             )
         self._keeper = BadRecordKeeper(format, columns, raw_column) if self.keeps else None
         self.schema = self.plan.schema if self._keeper is None else self._keeper.schema
@@ -187,7 +196,7 @@ class SplitReader:
     ) -> Iterator[pa.RecordBatch]:
         """`header`: the file's first bytes through its header, for a part that does not begin the file."""
         native = self.plan.native
-        wants_header = isinstance(self.plan.format, Csv) and self.plan.format.header
+        wants_header = isinstance(self.plan.format, Csv) and self.plan.format.has_preamble
         if wants_header and part.begin:
             native, _ = self._with_header(header, True)
             wants_header = False
@@ -202,6 +211,7 @@ class SplitReader:
         finder = not part.aligned and part.begin > 0
         window, filled, at = self._window, 0, part.begin
         records_before = 0
+        footer = footer_of(self.plan.format)
         ranges = None
         ended = False
         if part.begin:
@@ -220,6 +230,8 @@ class SplitReader:
                         start = min(size, filled)
                     elif not part.begin:
                         native = self.plan.ordered(window[:filled])
+                    if footer is not None:
+                        footer.follow_preamble(window[:filled], ended)
                     ranges = _core.RangeReader(native, 1, ROWS_PER_BATCH, BYTES_PER_BATCH)
                 if finder:
                     found = _find(window, 0, filled, ending)
@@ -239,7 +251,8 @@ class SplitReader:
                     filled = min(filled, stop - at)
                 finished = ended or (stop is not None and at + filled == stop)
                 input_ends = ended or (finished and part.last)
-                ranges.begin(window[:filled], start, len(window), input_ends=input_ends, byte_offset=at)
+                end = filled if footer is None else footer.begin_in(window[:filled], start, ended)
+                ranges.begin(window[:end], start, len(window), input_ends=input_ends, byte_offset=at)
                 while (result := ranges.next()) is not None:
                     records, arrays, findings, _ = result
                     self._count(ranges.counters, records)
@@ -247,13 +260,14 @@ class SplitReader:
                     batches = [self.plan.batch(capsule) for capsule in arrays]
                     if self._keeper is not None:
                         batches = self._keeper.completed(batches, findings, records_before, records)
+                        self.counts["rows"] += len(findings)  # the engine has counted the good ones
                     records_before += records
                     yield from batches
                 used = ranges.used
                 ranges.leave()
                 self.counts["bytes"] += used - start
                 if finished:
-                    if used != filled:
+                    if used != end:
                         raise _changed(origin, at + used, part)
                     return
                 window[: filled - used] = window[used:filled]

@@ -28,7 +28,7 @@ from formatter.checkpoints import CheckpointError
 from formatter.errors import FormatError, OptionError
 from formatter.filters import Clause, Filters, normalized
 from formatter.flow.policy import BatchPolicy
-from formatter.formats.csv import check_byte_order
+from formatter.formats.csv import check_byte_order, check_unbounded
 from formatter.plans import Format, make_plan
 
 MAX_RECORD_BYTES = 64 << 20
@@ -151,6 +151,7 @@ class Stream:
         }
         _check_options(self._options, policy)
         check_byte_order(format, "Stream")
+        check_unbounded(format, "Stream")
         self._plan = make_plan(format, columns=columns, filters_wanted=self._options["filters"], on_error=on_error)
         self._nulls = NullColumns()
         self._positional = layout == "positional"

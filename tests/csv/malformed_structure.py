@@ -109,7 +109,7 @@ SHAPES = [
         schema=pa.schema([("a", pa.int64()), pa.field("b", pa.string(), nullable=False)]),
         options={"ragged": "pad"},
     ),
-    Shape("unterminated quote", b'1,x\n2,"y\n3,z\n', [(1, "x")], [(4, 1, None, "unterminated_quote")]),
+    Shape("unterminated quote", b'1,x\n2,"y\n3,z\n', [(1, "x"), (3, "z")], [(4, 1, None, "unterminated_quote")]),
     Shape("unterminated at once", b'"', [], [(0, 0, None, "unterminated_quote")]),
     Shape("unterminated, and too few", b'1,x\n"2\n', [(1, "x")], [(4, 1, None, "unterminated_quote")]),
     Shape("unterminated after a doubled quote", b'1,"x""\n', [], [(0, 0, None, "unterminated_quote")]),

@@ -201,7 +201,7 @@ def test_encodings_are_checked_and_travel():
     assert format.encoding == "latin-1"
     assert pickle.loads(pickle.dumps(format)) == format
     assert hash(format) != hash(fm.Csv(SCHEMA))
-    for encoding in ("cp1252", "nonsense", 7):
+    for encoding in ("cp1250", "nonsense", 7):
         with pytest.raises(fm.OptionError, match="encoding"):
             fm.Csv(SCHEMA, encoding=encoding)
     with pytest.raises(fm.OptionError, match="delimiter"):

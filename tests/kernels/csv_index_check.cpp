@@ -55,15 +55,75 @@ struct Expected {
     bool saw_carriage_return = false;
 };
 
+// The four places a byte can stand in, by the words of docs/csv.md.
+enum class Within { field_start, text, quoted, behind_quote };
+
+// Whether a byte separates, by what stands before it.
+struct QuoteReader {
+    const CsvBytes& bytes;
+    Within within = Within::field_start;
+
+    bool separates(uint8_t byte) {
+        const bool separator = byte == bytes.delimiter || byte == bytes.record_end;
+        const bool quote = bytes.quoting && byte == bytes.quote;
+        if (bytes.rule == QuoteRule::strict) {
+            const bool ends_quotes = bytes.ends_in_quotes && byte == bytes.record_end;
+            if (quote) within = within == Within::quoted ? Within::text : Within::quoted;
+            if (ends_quotes) within = Within::text;
+            return separator && within != Within::quoted;
+        }
+        if (within == Within::behind_quote && !quote) {
+            const bool sticks =
+                bytes.rule == QuoteRule::sticky && !separator && !(byte == '\r' && bytes.record_end == '\n');
+            within = sticks ? Within::quoted : Within::text;
+        }
+        if (within == Within::quoted && !(bytes.ends_in_quotes && byte == bytes.record_end)) {
+            if (quote) within = Within::behind_quote;
+            return false;
+        }
+        if (within == Within::behind_quote)  // a quote
+            within = Within::quoted;
+        else if (quote)
+            within = within == Within::field_start ? Within::quoted : Within::text;
+        else
+            within = separator ? Within::field_start : Within::text;
+        return separator;
+    }
+
+    // Behind a quote that may have closed, another one opens, as at a field's start; only the sticky rule tells them apart.
+    QuoteState state() const {
+        const bool behind = within == Within::behind_quote;
+        return {within == Within::quoted, behind || within == Within::field_start,
+                behind && bytes.rule == QuoteRule::sticky};
+    }
+};
+
+std::vector<QuoteCourse> courses_byte_by_byte(const std::string& data, const CsvBytes& bytes) {
+    std::vector<QuoteCourse> courses;
+    for (Within start : {Within::field_start, Within::text, Within::quoted, Within::behind_quote}) {
+        if (start == Within::behind_quote && bytes.rule == QuoteRule::lenient) continue;
+        QuoteReader reader{bytes, start};
+        QuoteCourse course = {reader.state(), QuoteSummary::none, QuoteSummary::none};
+        courses.push_back(course);  // as it begins
+        for (size_t i = 0; i < data.size(); i++) {
+            if (!reader.separates(uint8_t(data[i])) || uint8_t(data[i]) != bytes.record_end) continue;
+            if (course.first_end == QuoteSummary::none) course.first_end = i;
+            course.last_end = i;
+        }
+        course.state = reader.state();
+        courses.push_back(course);
+    }
+    return courses;
+}
+
 Expected index_byte_by_byte(const std::string& data, const CsvBytes& bytes, const StopPlan& plan,
                             uint32_t capacity_rows) {
     Expected expected;
     std::vector<uint32_t> record;
-    bool inside = false;
+    QuoteReader reader{bytes};
     for (size_t i = 0; i < data.size() && expected.rows < capacity_rows; i++) {
         const uint8_t byte = uint8_t(data[i]);
-        if (bytes.quoting && byte == bytes.quote) inside = !inside;
-        if (inside || (byte != bytes.delimiter && byte != bytes.record_end)) continue;
+        if (!reader.separates(byte)) continue;
         record.push_back(uint32_t(i));
         if (byte != bytes.record_end) continue;
         if (record.size() != plan.fields) {
@@ -134,6 +194,9 @@ class Check {
         const Expected* expected[] = {&all, &exact, &least};
 
         const QuoteSummary summary = summarize_byte_by_byte(data, bytes);
+        const bool has_courses = bytes.quoting && bytes.rule != QuoteRule::strict;
+        const std::vector<QuoteCourse> courses =
+            has_courses ? courses_byte_by_byte(data, bytes) : std::vector<QuoteCourse>();
         uint64_t record_ends = 0;
         for (char byte : data) record_ends += uint8_t(byte) == bytes.record_end;
 
@@ -157,6 +220,8 @@ class Check {
                 QuoteSummary got;
                 part->summarize_quotes(input, data.size(), bytes, got);
                 if (std::memcmp(&got, &summary, sizeof got) != 0) fail(part->name, "quote summary", data, fields, 0);
+                if (const char* difference = compare_courses(*part, input, data.size(), bytes, courses))
+                    fail(part->name, difference, data, fields, 0);
                 if (part->count_byte(input, data.size(), bytes.record_end) != record_ends)
                     fail(part->name, "byte count", data, fields, 0);
             }
@@ -190,7 +255,30 @@ class Check {
         return nullptr;
     }
 
+    static const char* compare_courses(const CsvIndexPart& part, const uint8_t* input, size_t size,
+                                       const CsvBytes& bytes, const std::vector<QuoteCourse>& expected) {
+        QuoteCourse got[4] = {};
+        const size_t count = expected.size() / 2;
+        for (size_t i = 0; i < count; i++) got[i].state = expected[2 * i].state;
+        if (count) part.follow_quotes(input, size, bytes, got, count);
+        for (size_t i = 0; i < count; i++) {
+            const QuoteCourse& right = expected[2 * i + 1];
+            if (!(got[i].state == right.state)) return "the state a course ends in";
+            if (got[i].first_end != right.first_end) return "a course's first record end";
+            if (got[i].last_end != right.last_end) return "a course's last record end";
+        }
+        return nullptr;
+    }
+
     CsvBytes some_bytes() {
+        CsvBytes bytes = some_separators();
+        const QuoteRule rules[] = {QuoteRule::strict, QuoteRule::lenient, QuoteRule::sticky};
+        bytes.rule = rules[random_.below(3)];
+        bytes.ends_in_quotes = random_.one_in(3);
+        return bytes;
+    }
+
+    CsvBytes some_separators() {
         if (!random_.one_in(4)) return {',', '\n', '"', !random_.one_in(3)};
         const uint8_t delimiters[] = {'\t', ';', 0, 0xe9}, quotes[] = {'\'', '"', 1, 0xff};
         const unsigned pick = random_.below(4);

@@ -14,8 +14,14 @@ using namespace formatter;
 template <FORMATTER_ISA::IndexWay way>
 static void index_one_way(const uint8_t* data, size_t size, const CsvBytes& bytes, const StopPlan& plan,
                           CsvIndex& index) {
-    const auto index_records = bytes.quoting ? FORMATTER_ISA::index_records<true> : FORMATTER_ISA::index_records<false>;
-    index_records(way, data, size, bytes, plan, index);
+    using FORMATTER_ISA::index_records;
+    using FORMATTER_ISA::Quotes;
+    switch (FORMATTER_ISA::quotes_of(bytes)) {
+        case Quotes::none: return index_records<Quotes::none>(way, data, size, bytes, plan, index);
+        case Quotes::parity: return index_records<Quotes::parity>(way, data, size, bytes, plan, index);
+        case Quotes::lenient: return index_records<Quotes::lenient>(way, data, size, bytes, plan, index);
+        case Quotes::sticky: return index_records<Quotes::sticky>(way, data, size, bytes, plan, index);
+    }
 }
 
 const CsvIndexPart JOIN(csv_index_part_, FORMATTER_ISA) = {
@@ -29,4 +35,5 @@ const CsvIndexPart JOIN(csv_index_part_, FORMATTER_ISA) = {
     FORMATTER_ISA::most_rank_stops,
     FORMATTER_ISA::summarize_quotes,
     FORMATTER_ISA::count_byte,
+    FORMATTER_ISA::follow_quotes,
 };

@@ -16,6 +16,7 @@ struct CsvIndexPart {
     uint32_t most_rank_stops;
     decltype(formatter::Kernel::summarize_quotes) summarize_quotes;
     decltype(formatter::Kernel::count_byte) count_byte;
+    decltype(formatter::Kernel::follow_quotes) follow_quotes;
 };
 
 #if defined(__x86_64__)

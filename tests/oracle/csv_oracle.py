@@ -7,7 +7,7 @@ Refuses to know: buffers, kernels, speed, and any code of the package under test
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import pyarrow as pa
@@ -24,6 +24,10 @@ class Dialect:
     delimiter: str = ","
     record_delimiter: str = "\n"
     quote: str | None = '"'
+    quotes: str = "strict"
+    newlines_in_quotes: bool = True
+    max_quoted_lines: int | None = None
+    max_quoted_bytes: int | None = None
     escape: str | None = None
     header: bool = False
     nulls: tuple[str, ...] = ("",)
@@ -94,78 +98,196 @@ def _array(values: list[Any], kind: pa.DataType) -> pa.Array:
 
 
 def split_records(data: bytes, dialect: Dialect) -> Iterator[RawRecord]:
-    """Every line by quote parity, comments left out. Blank lines are in: whether they are records depends on arity."""
+    """Every line by the dialect's quotes, comments left out. Blank lines are in: whether they are records depends on arity."""
     at = len(BOM) if data.startswith(BOM) else 0
     while at < len(data):
         comment = bool(dialect.comment) and data.startswith(str(dialect.comment).encode(), at)
-        end, after = _comment_end(data, at, dialect) if comment else _record_end(data, at, dialect)
-        record = _split_fields(data, at, end, dialect)
-        record.open_quote = after < 0
-        at = after if after >= 0 else len(data)
+        walk = _Walk(data, at, dialect) if not comment else None
+        if walk is None:
+            end, after = _line_end(data, at, dialect)
+        elif walk.left_open and walk.opened is not None:
+            end, after = _line_end(data, walk.opened + 1, dialect)
+        else:
+            end, after = walk.end, walk.after
+        record = _split_fields(data, at, end, dialect, walk.separators if walk else [])
+        record.open_quote = walk is not None and walk.left_open
+        at = after
         if not comment:
             yield record
 
 
-def _comment_end(data: bytes, start: int, dialect: Dialect) -> tuple[int, int]:
+def _line_end(data: bytes, start: int, dialect: Dialect) -> tuple[int, int]:
     ender = dialect.record_delimiter.encode()
     end = data.find(ender, start)
     return (len(data), len(data)) if end < 0 else (end, end + len(ender))
 
 
-def _record_end(data: bytes, start: int, dialect: Dialect) -> tuple[int, int]:
-    """Where the record's bytes end and where the next record begins; -1 if an open quote or escape swallows the end."""
-    ender = dialect.record_delimiter.encode()
-    inside = False
-    at = start
-    while at < len(data):
-        if _is(data, at, dialect.escape):
-            at += 2
-        elif _is(data, at, dialect.quote):
-            inside = not inside
+class _Walk:
+    """One record, a byte at a time: where it ends, which delimiters in it separate, and what is left open."""
+
+    def __init__(self, data: bytes, start: int, dialect: Dialect) -> None:
+        self.data, self.dialect = data, dialect
+        self.separators: list[int] = []
+        self.opened: int | None = None  # the quote that began the quoted part that is open, or was the last to be
+        self.left_open = False
+        self.end = self.after = len(data)
+        at = start
+        while at < len(data) and not self.left_open:
+            field = at
+            at = self._strict_field(at) if dialect.quotes == "strict" else self._field(at)
+            if self.left_open or self.after != len(data) or at >= len(data):
+                break
+            self.separators.append(at)
+            at += len(dialect.delimiter.encode())
+            assert at > field
+
+    def _begins(self, at: int, separator: str) -> bool:
+        return self.data.startswith(separator.encode(), at)
+
+    def _ends_record(self, at: int) -> bool:
+        if not self._begins(at, self.dialect.record_delimiter):
+            return False
+        self.end, self.after = at, at + len(self.dialect.record_delimiter.encode())
+        return True
+
+    def _delimits(self, at: int) -> bool:
+        """Record ends are found first: one that begins inside a delimiter leaves none there."""
+        size = len(self.dialect.delimiter.encode())
+        ends = (self._begins(at + k, self.dialect.record_delimiter) for k in range(size))
+        return self._begins(at, self.dialect.delimiter) and not any(ends)
+
+    def _strict_field(self, at: int) -> int:
+        """Quotes toggle wherever they stand."""
+        inside, closed = False, -2
+        while at < len(self.data):
+            if _is(self.data, at, self.dialect.escape):
+                if inside and self._passes_bound(at):
+                    return at
+                self.left_open = at + 1 >= len(self.data)
+                at += 2
+                continue
+            if _is(self.data, at, self.dialect.quote):
+                if inside and self._passes_bound(at):
+                    return at
+                inside = not inside
+                if not inside:
+                    closed = at
+                elif closed != at - 1:
+                    self.opened = at
+            elif inside and self._passes_bound(at):
+                return at
+            else:
+                ends = (not inside or not self.dialect.newlines_in_quotes) and self._ends_record(at)
+                if ends or (not inside and self._delimits(at)):
+                    return at
             at += 1
-        elif not inside and data.startswith(ender, at):
-            return at, at + len(ender)
-        else:
-            at += 1
-    return len(data), -1 if inside or at > len(data) else len(data)
+        self.left_open |= inside and self.dialect.newlines_in_quotes
+        return at
+
+    def _field(self, at: int) -> int:
+        """A quote opens at the field's start only; what follows the quoted part is text."""
+        blank = b" \t" if self.dialect.trim else b""
+        begin = at
+        while begin < len(self.data) and self.data[begin : begin + 1] in [bytes([b]) for b in blank]:
+            if self._ends_record(begin) or self._delimits(begin):
+                return begin
+            begin += 1
+        if begin < len(self.data) and _is(self.data, begin, self.dialect.quote):
+            at = self._quoted(begin)
+            if self.left_open or self.after != len(self.data):
+                return at
+        while at < len(self.data):
+            if _is(self.data, at, self.dialect.escape):
+                self.left_open = at + 1 >= len(self.data)
+                at += 2
+            elif self._ends_record(at) or self._delimits(at):
+                return at
+            else:
+                at += 1
+        return at
+
+    def _quoted(self, at: int) -> int:
+        self.opened = at
+        at += 1
+        while at < len(self.data):
+            if self._passes_bound(at):
+                return at
+            if _is(self.data, at, self.dialect.escape):
+                self.left_open = at + 1 >= len(self.data)
+                at += 2
+            elif _is(self.data, at, self.dialect.quote):
+                if not self.dialect.escape and at + 1 < len(self.data) and _is(self.data, at + 1, self.dialect.quote):
+                    if self._passes_bound(at + 1, doubled=True):
+                        return at
+                    at += 2
+                elif quote_closes(self.data[at + 1 :], self.dialect):
+                    return at + 1
+                else:
+                    at += 1
+            elif not self.dialect.newlines_in_quotes and self._ends_record(at):
+                return at
+            else:
+                at += 1
+        self.left_open |= self.dialect.newlines_in_quotes
+        return at
+
+    def _passes_bound(self, at: int, doubled: bool = False) -> bool:
+        """Whether the quoted part has become too long before this byte."""
+        assert self.opened is not None
+        part = self.data[self.opened + 1 : at]
+        most_lines, most_bytes = self.dialect.max_quoted_lines, self.dialect.max_quoted_bytes
+        lines = most_lines is not None and part.count(self.dialect.record_delimiter.encode()) >= most_lines
+        long = most_bytes is not None and len(part) > most_bytes and not doubled
+        self.left_open |= lines or long
+        return lines or long
+
+
+def quote_closes(behind: bytes, dialect: Dialect) -> bool:
+    """Whether a quote inside quotes, which is not doubled, ends them, by what follows it."""
+    if dialect.quotes == "lenient":
+        return True
+    behind = behind.lstrip(b" \t") if dialect.trim else behind
+    separators = dialect.delimiter[0] + dialect.record_delimiter[0] + ("\r" if dialect.record_delimiter == "\n" else "")
+    return not behind or behind[:1] in [c.encode() for c in separators]
 
 
 def _is(data: bytes, at: int, special: str | None) -> bool:
     return special is not None and data[at] == ord(special)
 
 
-def _split_fields(data: bytes, start: int, end: int, dialect: Dialect) -> RawRecord:
-    delimiter = dialect.delimiter.encode()
+def _split_fields(data: bytes, start: int, end: int, dialect: Dialect, separators: Sequence[int]) -> RawRecord:
     record = RawRecord(start)
-    inside = False
-    at = field_start = start
-    symbols: list[tuple[int, bool]] = []
-    while at < end:
-        if _is(data, at, dialect.escape) and at + 1 < end:
-            symbols.append((data[at + 1], True))
-            at += 2
-            continue
-        inside ^= _is(data, at, dialect.quote)
-        if not inside and data.startswith(delimiter, at, end):
-            record.fields.append(RawField(field_start, data[field_start:at], tuple(symbols)))
-            symbols = []
-            at += len(delimiter)
-            field_start = at
-        else:
-            symbols.append((data[at], False))
-            at += 1
-    if dialect.record_delimiter == "\n" and not inside and symbols and symbols[-1] == (13, False):
-        symbols.pop()
-        end -= 1
-    record.fields.append(RawField(field_start, data[field_start:end], tuple(symbols)))
+    size = len(dialect.delimiter.encode())
+    begin = start
+    for stop in [*(at for at in separators if at < end), end]:
+        last = stop == end
+        symbols = _symbols(data[begin:stop], dialect)
+        if last and dialect.record_delimiter == "\n" and symbols and symbols[-1] == (13, False):
+            symbols = symbols[:-1]
+            stop, end = stop - 1, end - 1
+        record.fields.append(RawField(begin, data[begin:stop], tuple(symbols)))
+        begin = stop + size
     record.raw = data[start:end]
     return record
+
+
+def _symbols(raw: bytes, dialect: Dialect) -> list[tuple[int, bool]]:
+    symbols: list[tuple[int, bool]] = []
+    at = 0
+    while at < len(raw):
+        escaped = _is(raw, at, dialect.escape) and at + 1 < len(raw)
+        at += escaped
+        symbols.append((raw[at], escaped))
+        at += 1
+    return symbols
 
 
 def content_of(raw: RawField, dialect: Dialect) -> tuple[bytes, bool]:
     """The field's content and whether it was quoted; Bad('stray_quote') if its quotes are not where they belong."""
     quote = ord(dialect.quote) if dialect.quote else None
     symbols = _trimmed(raw.symbols) if dialect.trim else list(raw.symbols)
+    if dialect.quotes != "strict":
+        return _content_by_place(symbols, quote, dialect)
     quotes = [i for i, symbol in enumerate(symbols) if symbol == (quote, False)]
     if not quotes:
         return bytes(byte for byte, _ in symbols), False
@@ -181,6 +303,30 @@ def content_of(raw: RawField, dialect: Dialect) -> tuple[bytes, bool]:
                 raise Bad("stray_quote")
             at += 1
         content.append(inner[at][0])
+        at += 1
+    return bytes(content), True
+
+
+def _content_by_place(symbols: list[tuple[int, bool]], quote: int | None, dialect: Dialect) -> tuple[bytes, bool]:
+    if not symbols or symbols[0] != (quote, False):
+        return bytes(byte for byte, _ in symbols), False
+    content = bytearray()
+    at, inside = 1, True
+    while at < len(symbols):
+        if inside and symbols[at] == (quote, False):
+            if not dialect.escape and symbols[at + 1 : at + 2] == [(quote, False)]:
+                at += 1
+            else:
+                behind = bytes(symbols[at + 1][:1]) if at + 1 < len(symbols) and not symbols[at + 1][1] else b""
+                inside = not (
+                    at + 1 == len(symbols)
+                    or dialect.quotes == "lenient"
+                    or (bool(behind) and quote_closes(behind, replace(dialect, trim=False)))
+                )
+                if not inside:
+                    at += 1
+                    continue
+        content.append(symbols[at][0])
         at += 1
     return bytes(content), True
 

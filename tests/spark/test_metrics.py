@@ -103,3 +103,16 @@ def test_parsing_chunks_reports_spanning_records(spark, folder):
     rows = [row for row in su.metrics(spark).collect() if "parse csv, stitch origin" in row.plan]
     assert sum(row.rows for row in rows) >= 6
     assert sum(row.spanning for row in rows) >= 8
+
+
+def test_every_row_of_a_permissive_read_is_counted(spark, tmp_path):
+    """Bad records are rows there; those a filter leaves out are not."""
+    (tmp_path / "f.csv").write_text("1,a\nx,b\n3,c,d\n4,d\n")
+    df = su.read(spark, tmp_path, "csv", schema="a INT, b STRING")
+    assert df.count() == 4
+    last = su.metrics(spark).orderBy("stage").collect()[-1]
+    assert (last.records, last.rows, last.filtered, last.rejects) == (4, 4, 0, 2)
+    some = su.read(spark, tmp_path, "csv", schema="a INT, b STRING", filters=[("a", ">", 1)])
+    assert some.count() == 2
+    last = su.metrics(spark).orderBy("stage").collect()[-1]
+    assert (last.records, last.rows, last.filtered) == (4, 2, 2)

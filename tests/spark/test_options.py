@@ -126,7 +126,6 @@ REFUSED = [
     ("csv", {"dateFormat": "dd/MM/yyyy[ HH]"}, r"parts in \[\]"),
     ("csv", {"maxCharsPerColumn": 1000}, "there is no such limit"),
     ("csv", {"maxColumns": 1}, "the schema has 2 columns"),
-    ("csv", {"emptyValue": "-"}, "replace it afterwards"),
     ("csv", {"timeZone": "Europe/Berlin"}, "read TIMESTAMP_NTZ and convert"),
     ("csv", {"quote": "''"}, "one character of ASCII"),
     ("csv", {"mode": "LENIENT"}, "it is PERMISSIVE, DROPMALFORMED or FAILFAST"),
@@ -134,7 +133,6 @@ REFUSED = [
     ("csv", {"haeder": True}, "no option 'haeder'"),
     ("csv", {"sep": ";", "delimiter": ","}, "given twice"),
     ("csv", {"quoteAll": True}, "it concerns writing"),
-    ("json", {"multiLine": True}, "one document a line first"),
     ("json", {"allowComments": True}, "it is no JSON"),
     ("json", {"timestampFormat": "dd/MM/yyyy"}, "times in JSON are ISO 8601"),
     ("json", {"sep": ";"}, "no option 'sep'"),
@@ -187,7 +185,7 @@ def test_a_translated_pattern_reads_what_java_reads(spark, tmp_path):
 
 WITH_CORRUPT = pa.schema([("a", pa.int32()), ("_corrupt_record", pa.string())])
 CONFLICTS = {
-    "schema= is needed": {"format": "csv"},
+    "schema= is needed": {"format": "csv", "options": {"sep": ";"}},
     "give one": {"format": "csv", "schema": SCHEMA, "options": {"mode": "FAILFAST"}, "on_error": "skip"},
     "an fm format has its own": {"format": fm.Csv(SCHEMA), "options": {"header": True}},
     "format is fm.Csv": {"format": 7},

@@ -183,3 +183,63 @@ def test_a_session_of_another_zone_must_say_what_times_without_one_are(spark, tm
         assert su.read(spark, tmp_path, "csv", schema="a TIMESTAMP_NTZ").count() == 1
     finally:
         spark.conf.set("spark.sql.session.timeZone", zone)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"nullValue": "NA"}, {"emptyValue": "E"}, {"nullValue": "NA", "emptyValue": "E"}, {"nullValue": "E", "emptyValue": "E"},
+     {"mode": "FAILFAST"}],
+    ids=str,
+)  # fmt: skip
+def test_texts_are_null_and_empty_where_spark_has_them_so(spark, tmp_path, options):
+    """Quotes keep no text from being null; an empty text in quotes is what emptyValue says."""
+    written(tmp_path, {"a.csv": b'1,\n2,""\n3,NA\n4,"NA"\n5,x\n6,"E"\n7,"x"\n'})
+    theirs, ours = both(spark, str(tmp_path), options=options)
+    assert ours == theirs
+    frames = (
+        spark.read.schema(SCHEMA).options(**options).csv(str(tmp_path)),
+        su.read(spark, tmp_path, "csv", schema=SCHEMA, options=options, filters=[("t", "is_null")]),
+    )
+    assert sorted(frames[1].collect()) == sorted(frames[0].where("t IS NULL").collect())
+
+
+def test_a_file_of_json_may_be_one_document_or_an_array_of_them(spark, tmp_path):
+    files = {
+        "a.json": b'{\n "id": 1,\n "t": "x"\n}\n',
+        "b.json": b'\n [{"id": 2, "t": "y"},\n {"id": 3}\n]',
+        "c.json": b"\xef\xbb\xbf  [ ]",
+        "d.json": b" " * 5_000 + b'[{"id": 4}]',
+        "e.json.gz": gzip.compress(b'[\n{"id": 5, "t": [1,\n 2]}]'),
+    }
+    written(tmp_path, files)
+    theirs, ours = both(spark, str(tmp_path), kind="json", options={"multiLine": True})
+    assert [row.replace("\\n", "").replace(" ", "") for row in ours] == [
+        row.replace("\\n", "").replace(" ", "") for row in theirs
+    ]
+    assert len(ours) == 5
+
+
+def test_partition_folders_begin_where_an_option_says(spark, tmp_path):
+    written(tmp_path, {"k=1/a.csv": ROWS, "k=2/a.csv": ROWS})
+    options = {"basePath": str(tmp_path)}
+    theirs, ours = both(spark, str(tmp_path / "k=1"), options=options)
+    assert ours == theirs
+    assert "k=1" in ours[0]
+
+
+def test_several_paths_are_read_as_one_frame(spark, tmp_path):
+    written(tmp_path, {"x/a.csv": ROWS, "y/a.csv": b"3,c\n"})
+    paths = [str(tmp_path / "x"), str(tmp_path / "y")]
+    theirs, ours = both(spark, paths)
+    assert ours == theirs
+    su.register(spark)
+    source = spark.read.format("formatter").schema(SCHEMA).option("kind", "csv").load(paths)
+    assert sorted(map(repr, source.collect())) == ours
+
+
+def test_many_small_files_are_no_more_tasks_than_in_spark(spark, tmp_path):
+    written(tmp_path, {f"{number}.csv": ROWS for number in range(200)})
+    theirs = spark.read.schema(SCHEMA).csv(str(tmp_path)).rdd.getNumPartitions()
+    ours = su.read(spark, tmp_path, "csv", schema=SCHEMA)
+    assert ours.rdd.getNumPartitions() <= theirs
+    assert ours.count() == 400

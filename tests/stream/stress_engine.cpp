@@ -43,9 +43,10 @@ class LineDecoder : public RecordDecoder {
         }
         return done;
     }
-    void index_unterminated(const uint8_t* data, size_t size) override {
+    size_t index_unterminated(const uint8_t* data, size_t size) override {
         waiting_.push_back({data, size});
         records_++;
+        return size;
     }
     bool fits(uint64_t) const override { return true; }
     void materialize() override {  // reads the bytes as late as is allowed

@@ -36,6 +36,7 @@ cdef class Finding:
     cdef readonly int64_t byte_offset
     cdef readonly uint64_t record
     cdef readonly uint32_t found_fields
+    cdef readonly uint64_t opened
     cdef readonly bytes found
     cdef readonly bytes raw
 
@@ -48,6 +49,7 @@ cdef Finding finding_at(const NativeFinding& native, uint64_t sequence, int64_t 
     finding.byte_offset = byte_offset
     finding.record = record
     finding.found_fields = native.found_fields
+    finding.opened = native.opened
     finding.found = native.found
     finding.raw = native.raw
     return finding

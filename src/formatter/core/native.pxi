@@ -19,6 +19,10 @@ cdef extern from "engine/columns/buffer_pool.hpp" namespace "formatter" nogil:
 cdef extern from "kernels/kernel.hpp" namespace "formatter" nogil:
     cdef enum class TimeUnit(uint8_t):
         second
+    cdef enum class QuoteRule(uint8_t):
+        strict
+        lenient
+        sticky
 
 cdef extern from "engine/columns/column_type.hpp" namespace "formatter" nogil:
     cdef enum class Operands(uint8_t):
@@ -79,12 +83,20 @@ cdef extern from "engine/records/decode_options.hpp" namespace "formatter" nogil
         RowFilter filter
         const Kernel* kernel
 
+cdef extern from "engine/records/text_encoding.hpp" namespace "formatter" nogil:
+    cdef enum class TextErrors(uint8_t):
+        strict
+
 cdef extern from "engine/csv/csv_format.hpp" namespace "formatter" nogil:
     cdef enum class Ragged(uint8_t):
         error
     cdef cppclass CsvFormat(DecodeOptions):
         string delimiter, record_end
-        cbool quoting, escaping, commenting, trim, header
+        cbool quoting, newlines_in_quotes, escaping, commenting, trim, repeated_headers, unique_names, trim_names
+        QuoteRule quote_rule
+        TextErrors errors
+        uint64_t max_quoted_lines, max_quoted_bytes, skip_lines, skip_records
+        vector[uint32_t] header_at
         uint8_t quote, escape, comment
         Ragged ragged
         vector[string] nulls
@@ -103,6 +115,7 @@ cdef extern from "engine/records/findings.hpp" namespace "formatter" nogil:
         ErrorCode code
         int32_t column
         uint32_t found_fields
+        uint64_t opened
         string found, raw
     cdef cppclass StretchPosition:
         int64_t bytes
@@ -139,8 +152,7 @@ cdef extern from "engine/records/framing.hpp" namespace "formatter" nogil:
         scanned
     cdef cppclass Framing:
         FramingKind kind
-        uint64_t count_quotes(const uint8_t*, size_t)
-        RecordEnds ends_after(const uint8_t*, size_t, uint64_t quotes, ScanState*)
+        RecordEnds ends_after(const uint8_t*, size_t, ScanState*)
         cbool checks_end()
         size_t fixed_size()
 
@@ -164,6 +176,9 @@ cdef extern from "engine/csv/csv_record_format.hpp" namespace "formatter" nogil:
     cdef enum class TextEncoding(uint8_t):
         utf8
     RecordFormat csv_record_format(shared_ptr[CsvFormat], TextEncoding)
+
+cdef extern from "engine/whole/footer.hpp" namespace "formatter" nogil:
+    size_t bytes_before_footer(const RecordFormat&, const uint8_t*, size_t, uint64_t, cbool)
 
 cdef extern from "engine/whole/range_crew.hpp" namespace "formatter" nogil:
     cdef cppclass CrewWindow:

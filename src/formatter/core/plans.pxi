@@ -15,12 +15,22 @@ cdef class Plan:
         csv.record_end = dialect["record_end"]
         csv.quoting = dialect["quote"] is not None
         csv.quote = dialect["quote"][0] if csv.quoting else 0
+        csv.quote_rule = <QuoteRule><uint8_t>dialect["quotes"]
+        csv.newlines_in_quotes = dialect["newlines_in_quotes"]
+        csv.max_quoted_lines = dialect["max_quoted_lines"]
+        csv.max_quoted_bytes = dialect["max_quoted_bytes"]
         csv.escaping = dialect["escape"] is not None
         csv.escape = dialect["escape"][0] if csv.escaping else 0
         csv.commenting = dialect["comment"] is not None
         csv.comment = dialect["comment"][0] if csv.commenting else 0
         csv.trim = dialect["trim"]
-        csv.header = dialect["header"]
+        csv.skip_lines = dialect["skip_lines"]
+        csv.header_at = dialect["header_at"]
+        csv.skip_records = dialect["skip_records"]
+        csv.repeated_headers = dialect["repeated_headers"]
+        csv.unique_names = dialect["unique_names"]
+        csv.trim_names = dialect["trim_names"]
+        csv.errors = <TextErrors><uint8_t>dialect["errors"]
         csv.spelling.decimal_point = dialect["decimal"][0]
         csv.ragged = <Ragged><uint8_t>dialect["ragged"]
         csv.nulls = dialect["nulls"]
@@ -49,6 +59,14 @@ cdef class Plan:
         plan.column_names = self.column_names
         return plan, preamble.size, [name.decode("utf-8", "replace") for name in preamble.missing]
 
+    def bytes_before_footer(self, const uint8_t[::1] data, uint64_t footer_records, *, bint input_ends):
+        """How many bytes the records have that stand before the last ones, of bytes that begin at a record."""
+        cdef size_t size = data.shape[0], before = 0
+        if size:
+            with nogil:
+                before = bytes_before_footer(self.format, &data[0], size, footer_records, input_ends)
+        return before
+
     @property
     def splittable(self):
         """Whether a range of the input can find its own first record."""
@@ -66,7 +84,7 @@ cdef class Plan:
         cdef size_t size = data.shape[0]
         state.inside, state.escaped, state.matched, state.at_record_start = inside, escaped, matched, False
         with nogil:
-            ends = framing.ends_after(begin, size, framing.count_quotes(begin, size), &state)
+            ends = framing.ends_after(begin, size, &state)
         return state.inside, state.escaped, state.matched, <int64_t>ends.first if ends.any() else -1
 
     @property

@@ -2,9 +2,6 @@
 # columns. Which reading and which types win is decided in inference/.
 
 cdef extern from "engine/sample/sample_scan.hpp" namespace "formatter" nogil:
-    cdef enum class QuoteRule(uint8_t):
-        lenient
-        sticky
     cdef cppclass SampleReading:
         string delimiter, record_end
         int quote, escape, comment

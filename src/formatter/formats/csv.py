@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -12,10 +12,14 @@ import pyarrow as pa
 from formatter.errors import OptionError
 from formatter.formats.checks import as_bytes, check_schema
 
+# The order is that of QuoteRule in kernels/kernel.hpp.
+QUOTE_RULES = ("strict", "lenient", "sticky")
 RAGGED = ("error", "pad", "truncate", "fit")
 MAX_SEPARATOR_BYTES = 8
 # The numbers are those of TextEncoding in engine/records/text_encoding.hpp; a byte order mark may make "utf-16" big-endian.
-ENCODINGS = {"utf-8": 0, "latin-1": 1, "utf-16-le": 2, "utf-16-be": 3, "utf-16": 2}
+ENCODINGS = {"utf-8": 0, "latin-1": 1, "utf-16-le": 2, "utf-16-be": 3, "utf-16": 2, "cp1252": 4}
+# The order is that of TextErrors there.
+TEXT_ERRORS = ("strict", "replace", "latin-1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +31,20 @@ class Csv:
         delimiter: What separates fields: one to eight bytes.
         record_delimiter: What ends records: one to eight bytes; "\\n" takes "\\r\\n", too.
         quote: What fields may stand in; a doubled one is one of it. None: no field is quoted.
+        quotes: Which quote bytes are quotes: every second one ("strict"), or those at a field's start and the next that is
+            not doubled ("lenient", as Python's csv module), or has a separator behind it ("sticky").
+        newlines_in_quotes: Whether a quoted field may hold record ends; if not, each one ends a record.
+        max_quoted_lines: Lines a quoted field may have: of one with more, the line that opens it is a bad record.
+        max_quoted_bytes: The same in bytes between its quotes.
         escape: What makes the next character data. None: nothing does.
-        header: Whether the first record names the columns; they are then found by name.
+        header: Whether the first record names the columns, or the position of the one that does, or several whose
+            words are joined; columns are then found by name.
+        skip_lines: Lines in front of everything that are passed over, whatever is in them.
+        skip_records: Records behind the header that are passed over.
+        skip_footer: Records at the end of an input that are left out.
+        repeated_headers: Whether a record that reads like the header is none.
+        unique_names: Whether later columns of a name are called name_2, name_3, and so on.
+        trim_names: Whether blanks around names are dropped.
         nulls: What null is written as, unquoted.
         true_values: What true is written as.
         false_values: What false is written as.
@@ -38,7 +54,8 @@ class Csv:
         comment: A record that begins with this byte is none. None: all are.
         ragged: What a record with too few or too many fields is: an "error", or null and dropped fields by "pad",
             "truncate", or "fit" (both).
-        encoding: "utf-8", "latin-1", "utf-16", "utf-16-le" or "utf-16-be".
+        encoding: "utf-8", "latin-1", "cp1252", "utf-16", "utf-16-le" or "utf-16-be".
+        errors: What text that is no UTF-8 is: an error ("strict"), read with U+FFFD ("replace"), or byte by byte ("latin-1").
 
     Raises:
         OptionError: An option is out of its range, or two exclude each other.
@@ -55,8 +72,18 @@ class Csv:
     delimiter: str | bytes = ","
     record_delimiter: str | bytes = "\n"
     quote: str | bytes | None = '"'
+    quotes: Literal["strict", "lenient", "sticky"] = "strict"
+    newlines_in_quotes: bool = True
+    max_quoted_lines: int | None = None
+    max_quoted_bytes: int | None = None
     escape: str | bytes | None = None
-    header: bool = False
+    header: bool | int | tuple[int, ...] = False
+    skip_lines: int = 0
+    skip_records: int = 0
+    skip_footer: int = 0
+    repeated_headers: bool = False
+    unique_names: bool = False
+    trim_names: bool = False
     nulls: tuple[str, ...] = ("",)
     true_values: tuple[str, ...] = ("true", "1")
     false_values: tuple[str, ...] = ("false", "0")
@@ -66,6 +93,7 @@ class Csv:
     comment: str | bytes | None = None
     ragged: Literal["error", "pad", "truncate", "fit"] = "error"
     encoding: str = "utf-8"
+    errors: Literal["strict", "replace", "latin-1"] = "strict"
 
     kind = "csv"
 
@@ -76,8 +104,18 @@ class Csv:
         delimiter: str | bytes = ",",
         record_delimiter: str | bytes = "\n",
         quote: str | bytes | None = '"',
+        quotes: Literal["strict", "lenient", "sticky"] = "strict",
+        newlines_in_quotes: bool = True,
+        max_quoted_lines: int | None = None,
+        max_quoted_bytes: int | None = None,
         escape: str | bytes | None = None,
-        header: bool = False,
+        header: bool | int | Iterable[int] = False,
+        skip_lines: int = 0,
+        skip_records: int = 0,
+        skip_footer: int = 0,
+        repeated_headers: bool = False,
+        unique_names: bool = False,
+        trim_names: bool = False,
         nulls: Iterable[str] = ("",),
         true_values: Iterable[str] = ("true", "1"),
         false_values: Iterable[str] = ("false", "0"),
@@ -87,14 +125,25 @@ class Csv:
         comment: str | bytes | None = None,
         ragged: Literal["error", "pad", "truncate", "fit"] = "error",
         encoding: str = "utf-8",
+        errors: Literal["strict", "replace", "latin-1"] = "strict",
     ) -> None:
         values: dict[str, Any] = {
             "schema": schema,
             "delimiter": delimiter,
             "record_delimiter": record_delimiter,
             "quote": quote or None,
+            "quotes": quotes,
+            "newlines_in_quotes": newlines_in_quotes,
+            "max_quoted_lines": max_quoted_lines,
+            "max_quoted_bytes": max_quoted_bytes,
             "escape": escape or None,
-            "header": header,
+            "header": _header(header),
+            "skip_lines": skip_lines,
+            "skip_records": skip_records,
+            "skip_footer": skip_footer,
+            "repeated_headers": repeated_headers,
+            "unique_names": unique_names,
+            "trim_names": trim_names,
             "nulls": _tokens(nulls, "nulls"),
             "true_values": _tokens(true_values, "true_values"),
             "false_values": _tokens(false_values, "false_values"),
@@ -104,6 +153,7 @@ class Csv:
             "comment": comment or None,
             "ragged": ragged,
             "encoding": _known_encoding(encoding),
+            "errors": errors,
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -141,7 +191,21 @@ class Csv:
             )
         if self.ragged not in RAGGED:
             raise OptionError(f"Csv: ragged: expected one of {', '.join(RAGGED)}, found {self.ragged!r}")
-        for name in ("header", "trim"):
+        if self.quotes not in QUOTE_RULES:
+            raise OptionError(f"Csv: quotes: expected one of {', '.join(QUOTE_RULES)}, found {self.quotes!r}")
+        for name in ("max_quoted_lines", "max_quoted_bytes"):
+            most = getattr(self, name)
+            if most is not None and (isinstance(most, bool) or not isinstance(most, int) or not 1 <= most < 2**63):
+                raise OptionError(f"Csv: {name}: expected a whole number from 1, or None, found {most!r}")
+        if self.errors not in TEXT_ERRORS:
+            raise OptionError(f"Csv: errors: expected one of {', '.join(TEXT_ERRORS)}, found {self.errors!r}")
+        for name in ("skip_lines", "skip_records", "skip_footer"):
+            count = getattr(self, name)
+            if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count < 2**32:
+                raise OptionError(f"Csv: {name}: expected a whole number from 0, found {count!r}")
+        if (self.repeated_headers or self.unique_names or self.trim_names) and self.header is False:
+            raise OptionError("Csv: repeated_headers, unique_names and trim_names are about a header; set header=True")
+        for name in ("newlines_in_quotes", "trim", "repeated_headers", "unique_names", "trim_names"):
             if not isinstance(getattr(self, name), bool):
                 raise OptionError(f"Csv: {name}: expected a bool, found {getattr(self, name)!r}")
         if self.encoding != "utf-8":
@@ -164,6 +228,33 @@ class Csv:
                 ) from None
 
     @property
+    def header_positions(self) -> list[int]:
+        """Which records behind the skipped lines name the columns."""
+        if isinstance(self.header, tuple):
+            return list(self.header)
+        return [int(self.header) if self.header is not True else 0] if self.header is not False else []
+
+    @property
+    def has_preamble(self) -> bool:
+        """Whether anything but blank lines and comments stands in front of the first record."""
+        return self.header is not False or bool(self.skip_lines or self.skip_records)
+
+    @property
+    def body(self) -> Csv:
+        """The same without what stands in front of the first record, whose columns then stand where the schema says."""
+        if not self.has_preamble:
+            return self
+        return replace(
+            self,
+            header=False,
+            skip_lines=0,
+            skip_records=0,
+            repeated_headers=False,
+            unique_names=False,
+            trim_names=False,
+        )
+
+    @property
     def record_end(self) -> bytes:
         """The record delimiter as it stands in the input."""
         encoding = "utf-16-le" if self.encoding == "utf-16" else self.encoding
@@ -183,9 +274,38 @@ def check_byte_order(format: object, owner: str) -> None:
         )
 
 
+def check_unbounded(format: object, owner: str) -> None:
+    """Buffers that come in any order are not kept back until the quote that is open in them has passed a bound."""
+    if isinstance(format, Csv) and format.skip_footer:
+        raise OptionError(
+            f"{owner}: skip_footer is for whole inputs: which records are the last is not known before the end"
+        )
+    if isinstance(format, Csv) and (format.max_quoted_lines or format.max_quoted_bytes):
+        raise OptionError(
+            f"{owner}: max_quoted_lines and max_quoted_bytes are for whole inputs; bound records by max_record_bytes, or set "
+            "newlines_in_quotes=False"
+        )
+
+
 def _rebuild_csv(values: dict[str, Any]) -> Csv:
     schema = values.pop("schema")
     return Csv(schema, **values)
+
+
+def _header(header: object) -> bool | int | tuple[int, ...]:
+    """True for the first record, a position, or several in order."""
+    if isinstance(header, bool):
+        return header
+    positions = [header] if isinstance(header, int) else header
+    if not isinstance(positions, Iterable) or isinstance(positions, str | bytes):
+        positions = [None]
+    listed = list(positions)
+    fine = all(isinstance(p, int) and not isinstance(p, bool) and 0 <= p < 2**16 for p in listed)
+    if not listed or not fine or sorted(set(listed)) != listed:
+        raise OptionError(
+            f"Csv: header: expected a bool, the position of a record (the first is 0) or several in order, found {header!r}"
+        )
+    return tuple(listed) if len(listed) > 1 else listed[0] or True
 
 
 def _known_encoding(encoding: object) -> str:

@@ -16,9 +16,9 @@ namespace formatter {
 namespace FORMATTER_ISA {
 
 // Is there a record end in effect from `offset` on, where a record begins?
-template <bool quoting>
+template <Quotes quotes>
 static bool record_ends(const uint8_t* data, size_t size, size_t offset, const CsvBytes& bytes) {
-    SeparatorBlocks<quoting> blocks(data + offset, size - offset, bytes);
+    SeparatorBlocks<quotes> blocks(data + offset, size - offset, bytes);
     for (size_t ahead = 0; ahead < size - offset; ahead += 64)
         if (blocks.at(ahead).ends != 0) return true;
     return false;
@@ -32,14 +32,14 @@ enum class IndexWay { all_stops, then_pick, by_rank, skipping };
 // about a missed branch for every wanted stop: what counts is how many bytes there are to each. A look at the first few
 // records tells; the rest is taken to be like them. Between the two, where blocks are full and a few are wanted of each,
 // ranks cost less than positions.
-template <bool quoting>
+template <Quotes quotes>
 static IndexWay choose_way(const uint8_t* data, size_t size, const CsvBytes& bytes, const StopPlan& plan) {
     if (plan.stop_count == plan.fields) return IndexWay::all_stops;
     if (plan.fields > most_scratch_fields) return IndexWay::skipping;
     if (skip_from_bytes_per_stop == SIZE_MAX) return IndexWay::then_pick;
     const size_t look = size / 16 < settle_bytes ? size / 16 : settle_bytes;
     const size_t enough_records = 8;
-    SeparatorBlocks<quoting> blocks(data, look, bytes);
+    SeparatorBlocks<quotes> blocks(data, look, bytes);
     size_t offset = 0, records = 0, separators = 0;
     for (; offset < look && records < enough_records; offset += 64) {
         const SeparatorMasks masks = blocks.at(offset);
@@ -54,10 +54,10 @@ static IndexWay choose_way(const uint8_t* data, size_t size, const CsvBytes& byt
     return !sparse && few_wanted ? IndexWay::by_rank : IndexWay::then_pick;
 }
 
-template <bool quoting>
+template <Quotes quotes>
 static void index_records(IndexWay way, const uint8_t* data, size_t size, const CsvBytes& bytes, const StopPlan& plan,
                           CsvIndex& index) {
-    SeparatorBlocks<quoting> blocks(data, size, bytes);
+    SeparatorBlocks<quotes> blocks(data, size, bytes);
     index.rows = 0;
     index.consumed = 0;
     index.saw_carriage_return = false;
@@ -67,7 +67,7 @@ static void index_records(IndexWay way, const uint8_t* data, size_t size, const 
         case IndexWay::then_pick: suspect = index_then_pick(blocks, data, size, bytes.record_end, plan, index); break;
         case IndexWay::by_rank:
             if (!index_by_rank(blocks, data, size, bytes.record_end, plan, index)) {
-                SeparatorBlocks<quoting> rest(data, size, bytes);
+                SeparatorBlocks<quotes> rest(data, size, bytes);
                 suspect = index_then_pick(rest, data, size, bytes.record_end, plan, index);
                 if (rest.first_quote() < blocks.first_quote()) blocks = rest;
             }
@@ -76,18 +76,26 @@ static void index_records(IndexWay way, const uint8_t* data, size_t size, const 
     }
     if (index.rows == index.capacity_rows)
         index.end = IndexEnd::capacity;
-    else if (suspect && record_ends<quoting>(data, size, index.consumed, bytes))
+    else if (suspect && record_ends<quotes>(data, size, index.consumed, bytes))
         index.end = IndexEnd::irregular;
     else
         index.end = IndexEnd::input;
     index.saw_quote = blocks.first_quote() < index.consumed;
 }
 
+template <Quotes quotes>
+static void index_by_rule(const uint8_t* data, size_t size, const CsvBytes& bytes, const StopPlan& plan,
+                          CsvIndex& index) {
+    index_records<quotes>(choose_way<quotes>(data, size, bytes, plan), data, size, bytes, plan, index);
+}
+
 static void index_csv(const uint8_t* data, size_t size, const CsvBytes& bytes, const StopPlan& plan, CsvIndex& index) {
-    if (bytes.quoting)
-        index_records<true>(choose_way<true>(data, size, bytes, plan), data, size, bytes, plan, index);
-    else
-        index_records<false>(choose_way<false>(data, size, bytes, plan), data, size, bytes, plan, index);
+    switch (quotes_of(bytes)) {
+        case Quotes::none: return index_by_rule<Quotes::none>(data, size, bytes, plan, index);
+        case Quotes::parity: return index_by_rule<Quotes::parity>(data, size, bytes, plan, index);
+        case Quotes::lenient: return index_by_rule<Quotes::lenient>(data, size, bytes, plan, index);
+        case Quotes::sticky: return index_by_rule<Quotes::sticky>(data, size, bytes, plan, index);
+    }
 }
 
 }  // namespace FORMATTER_ISA

@@ -23,8 +23,8 @@ struct PositionTable {
 };
 
 // Writes the positions of up to settle_bytes from `offset` on, until there are `limit` of them (then up to 63 more).
-template <bool quoting>
-static inline size_t write_round(SeparatorBlocks<quoting>& blocks, size_t offset, size_t size, size_t limit,
+template <Quotes quotes>
+static inline size_t write_round(SeparatorBlocks<quotes>& blocks, size_t offset, size_t size, size_t limit,
                                  PositionTable& table) {
     const size_t round_end = size - offset > settle_bytes ? offset + settle_bytes : size;
     size_t count = table.count;
@@ -83,8 +83,8 @@ static inline Settled settle(const uint8_t* data, uint8_t record_end, uint32_t f
     return {rows, false, carriage_return != 0};
 }
 
-template <bool quoting>
-static bool index_all_stops(SeparatorBlocks<quoting>& blocks, const uint8_t* data, size_t size, uint8_t record_end,
+template <Quotes quotes>
+static bool index_all_stops(SeparatorBlocks<quotes>& blocks, const uint8_t* data, size_t size, uint8_t record_end,
                             const StopPlan& plan, CsvIndex& index) {
     PositionTable table = {index.stops, 0, 0};
     Settled settled = {0, false, false};
@@ -135,8 +135,8 @@ static inline void pick_columns(const uint32_t* table, const StopPlan& plan, uin
 }
 
 // Goes on behind what is consumed, where a record begins outside quotes; the blocks do so, too.
-template <bool quoting>
-static bool index_then_pick(SeparatorBlocks<quoting>& blocks, const uint8_t* data, size_t size, uint8_t record_end,
+template <Quotes quotes>
+static bool index_then_pick(SeparatorBlocks<quotes>& blocks, const uint8_t* data, size_t size, uint8_t record_end,
                             const StopPlan& plan, CsvIndex& index) {
     alignas(64) uint32_t scratch[most_scratch_fields + settle_bytes + 64];  // an unfinished record, a round, the slack
     PositionTable table = {scratch, 0, 0};

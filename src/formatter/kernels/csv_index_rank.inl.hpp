@@ -117,8 +117,8 @@ static inline RankVerdict find_stops(RankTable& table, const uint8_t* data, uint
 
 // False if it stopped at something it leaves to others: a record that is not like the rest, or one longer than a round.
 // What stands before index.consumed is done.
-template <bool quoting>
-static bool index_by_rank(SeparatorBlocks<quoting>& blocks, const uint8_t* data, size_t size, uint8_t record_end,
+template <Quotes quotes>
+static bool index_by_rank(SeparatorBlocks<quotes>& blocks, const uint8_t* data, size_t size, uint8_t record_end,
                           const StopPlan& plan, CsvIndex& index) {
     RankTable table;
     uint32_t* out = index.stops;

@@ -10,11 +10,38 @@ namespace formatter {
 
 // ---------------------------------------------------------------------------------------------- csv index
 
+// Which quote bytes are quotes; docs/csv.md has the rules.
+enum class QuoteRule : uint8_t {
+    strict,  // all of them, wherever they stand
+    lenient,  // those that open stand at a field's start, and one inside closes or is doubled
+    sticky,  // the same, but one inside closes only where a separator follows
+};
+
 struct CsvBytes {
     uint8_t delimiter;
     uint8_t record_end;
     uint8_t quote;    // ignored unless `quoting`
     bool quoting;
+    QuoteRule rule = QuoteRule::strict;
+    bool ends_in_quotes = false;  // a record end inside quotes ends those, and the record
+};
+
+// What of the bytes before a place decides which of the quotes behind it are quotes.
+struct QuoteState {
+    bool inside = false;
+    bool fresh = false;  // a quote would open: a separator, or a quote that closed, stands before
+    bool closing = false;  // a quote that closed stands before: by the sticky rule it is text if no separator follows
+
+    bool operator==(const QuoteState& o) const {
+        return inside == o.inside && fresh == o.fresh && closing == o.closing;
+    }
+};
+
+// From one such state to that at the end of some bytes, and the record ends on the way: positions of the byte itself.
+struct QuoteCourse {
+    QuoteState state;  // in: where the bytes begin; out: where they end
+    uint64_t first_end;
+    uint64_t last_end;
 };
 
 // `stops` are the separator ordinals of a record to write, ascending; the last is always fields - 1 (the record end).
@@ -25,20 +52,20 @@ struct StopPlan {
 };
 
 enum class IndexEnd : uint32_t {
-    input,      // no further complete record in the input
-    capacity,   // `capacity_rows` records were written
+    input,  // no further complete record in the input
+    capacity,  // `capacity_rows` records were written
     irregular,  // the record at `consumed` has not exactly `fields` fields (an empty line counts): not written
 };
 
 struct CsvIndex {
     // in
-    uint32_t* stops;         // room for capacity_rows * stop_count + 64 entries: kernels may overwrite past the end
+    uint32_t* stops;  // room for capacity_rows * stop_count + 64 entries: kernels may overwrite past the end
     uint32_t capacity_rows;
     // out
     uint32_t rows;
-    size_t consumed;         // bytes through the end of the last complete record written
+    size_t consumed;  // bytes through the end of the last complete record written
     IndexEnd end;
-    bool saw_quote;          // a quote byte was met in the bytes consumed
+    bool saw_quote;  // a quote byte was met in the bytes consumed
     bool saw_carriage_return;  // some record end had '\r' before it (may be true too often, never too seldom)
 };
 
@@ -46,7 +73,7 @@ struct CsvIndex {
 // Positions are of the record-end byte itself; `none` if there is none.
 struct QuoteSummary {
     static constexpr uint64_t none = ~uint64_t(0);
-    uint64_t quotes;          // number of quote bytes
+    uint64_t quotes;  // number of quote bytes
     uint64_t record_ends[2];  // number of record ends in effect
     uint64_t first_end[2];
     uint64_t last_end[2];
@@ -61,8 +88,8 @@ struct JsonValued {  // of 64 positions, a bit each
 
 struct JsonIndex {
     uint32_t* positions;  // room for one entry a byte + 64: kernels may overwrite past the end
-    uint8_t* kinds;       // the bytes at the positions, with the same room; null if they are not wanted
-    JsonValued* valued;   // with room for one more; null if not wanted
+    uint8_t* kinds;  // the bytes at the positions, with the same room; null if they are not wanted
+    JsonValued* valued;  // with room for one more; null if not wanted
     // out
     bool checked;  // `valued` is there, and strings and what stands between values are in order by the JSON grammar
     size_t count;  // positions of whole lines: the last is a line end
@@ -129,12 +156,14 @@ struct Kernel {
     bool (*supported)();
 
     // Writes the wanted stops of every complete record from `data`, which begins a record outside quotes. Separators are
-    // delimiters and record ends outside quotes; quotes toggle wherever they stand. Offsets are relative to `data`.
+    // delimiters and record ends outside quotes, by the bytes' rule. Offsets are relative to `data`.
     void (*index_csv)(const uint8_t* data, size_t size, const CsvBytes&, const StopPlan&, CsvIndex&);
     void (*summarize_quotes)(const uint8_t* data, size_t size, const CsvBytes&, QuoteSummary&);
     uint64_t (*count_byte)(const uint8_t* data, size_t size, uint8_t byte);
     // The position of the first record end outside quotes, for bytes that begin inside or outside, or `none`.
     uint64_t (*first_record_end)(const uint8_t* data, size_t size, const CsvBytes&, bool inside);
+    // Where each of several courses leads, by a rule other than the strict one. Most soon are one, and cost as much.
+    void (*follow_quotes)(const uint8_t* data, size_t size, const CsvBytes&, QuoteCourse* courses, size_t count);
     // Copies and counts; `next` is where the caller will read then, or null.
     uint64_t (*copy_counting)(uint8_t* to, const uint8_t* from, size_t size, uint8_t byte, const uint8_t* next,
                               size_t next_size);

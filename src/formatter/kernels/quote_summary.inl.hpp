@@ -108,6 +108,73 @@ static uint64_t first_record_end(const uint8_t* data, size_t size, const CsvByte
     return QuoteSummary::none;
 }
 
+// The state behind the last byte: blocks tell it behind whole ones.
+static QuoteState state_behind(QuoteState state, const uint8_t* data, size_t size, const CsvBytes& bytes) {
+    for (size_t i = 0; i < size; i++) {
+        const uint8_t c = data[i];
+        const bool separates = c == bytes.delimiter || c == bytes.record_end;
+        if (state.closing && !separates && c != bytes.quote && !(c == '\r' && bytes.record_end == '\n'))
+            state.inside = true;
+        state.closing = false;
+        if (c == bytes.quote && bytes.quoting) {
+            const bool opens = !state.inside && (state.fresh || bytes.rule == QuoteRule::strict);
+            const bool closes = state.inside;
+            state.closing = closes && bytes.rule == QuoteRule::sticky;
+            state.inside = opens;
+            state.fresh = opens || closes;
+        } else {
+            state.fresh = separates;
+            if (bytes.ends_in_quotes && c == bytes.record_end) state.inside = false;
+        }
+    }
+    state.fresh &= !state.inside;
+    return state;
+}
+
+template <Quotes quotes>
+static void follow_courses(const uint8_t* data, size_t size, const CsvBytes& bytes, QuoteCourse* courses,
+                           size_t count) {
+    for (size_t i = 0; i < count; i++) courses[i].first_end = courses[i].last_end = QuoteSummary::none;
+    size_t leaders = count;  // courses of their own; those behind have become the last of these
+    size_t begin = 0;
+    while (begin < size) {
+        // All of them a block at a time until they are one, which then goes to the end.
+        const size_t whole = (size - begin) / 64 * 64;
+        const size_t stretch = leaders > 1 && whole ? 64 : whole ? whole : size - begin;
+        for (size_t i = 0; i < leaders; i++) {
+            QuoteCourse& course = courses[i];
+            SeparatorBlocks<quotes> blocks(data + begin, stretch, bytes, course.state);
+            uint64_t first = QuoteSummary::none, last = QuoteSummary::none;
+            uint64_t last_ends = 0;
+            for (size_t offset = 0; offset < stretch; offset += 64) {
+                const uint64_t ends = blocks.at(offset).ends;
+                if (ends == 0) continue;
+                if (first == QuoteSummary::none) first = begin + offset + trailing_zeros(ends);
+                last_ends = ends;
+                last = begin + offset;
+            }
+            if (last_ends) last += 63 - unsigned(__builtin_clzll(last_ends));
+            course.state =
+                stretch % 64 == 0 ? blocks.state() : state_behind(course.state, data + begin, stretch, bytes);
+            for (size_t k = i; k < (i + 1 == leaders ? count : i + 1); k++) {
+                courses[k].state = course.state;
+                if (first == QuoteSummary::none) continue;
+                if (courses[k].first_end == QuoteSummary::none) courses[k].first_end = first;
+                courses[k].last_end = last;
+            }
+        }
+        while (leaders > 1 && courses[leaders - 1].state == courses[leaders - 2].state) leaders--;
+        begin += stretch;
+    }
+}
+
+static void follow_quotes(const uint8_t* data, size_t size, const CsvBytes& bytes, QuoteCourse* courses, size_t count) {
+    if (bytes.rule == QuoteRule::sticky)
+        follow_courses<Quotes::sticky>(data, size, bytes, courses, count);
+    else
+        follow_courses<Quotes::lenient>(data, size, bytes, courses, count);
+}
+
 // memcpy that counts, and asks for the bytes at `next` meanwhile: buffers come from anywhere in memory, and neither
 // copying nor counting has enough to do to hide the way there.
 static uint64_t copy_counting(uint8_t* to, const uint8_t* from, size_t size, uint8_t byte, const uint8_t* next,

@@ -1,4 +1,5 @@
-// Bytes to separators: which bytes of each 64-byte block are separators in effect, that is outside quotes.
+// Bytes to separators: which bytes of each 64-byte block are separators in effect, that is outside quotes, by any rule
+// of what a quote is.
 //
 //     bytes       a , " x , y " , b \n c        (bit 0 leftmost)
 //     quotes      0 0 1 0 0 0 1 0 0 0  0
@@ -27,49 +28,120 @@ struct SeparatorMasks {
     uint64_t ends;
 };
 
-// Begins outside quotes at `begin`. Blocks are asked for in order, each once.
-template <bool quoting>
+// Which rule a loop is compiled for. `parity` is the strict one; the others begin with parity, too, and put right what it
+// got wrong where a quote stands that the rule does not take for one.
+enum class Quotes { none, parity, lenient, sticky };
+
+inline Quotes quotes_of(const CsvBytes& bytes) {
+    if (!bytes.quoting) return Quotes::none;
+    if (bytes.rule == QuoteRule::sticky) return Quotes::sticky;
+    return bytes.rule == QuoteRule::strict && !bytes.ends_in_quotes ? Quotes::parity : Quotes::lenient;
+}
+
+// Blocks are asked for in order, each once.
+template <Quotes quotes>
 class SeparatorBlocks {
   public:
-    SeparatorBlocks(const uint8_t* data, size_t size, const CsvBytes& bytes)
+    SeparatorBlocks(const uint8_t* data, size_t size, const CsvBytes& bytes, QuoteState start = {false, true, false})
         : data_(data),
           size_(size),
+          first_quote_(start.inside || start.closing ? 0 : SIZE_MAX),
+          fresh_(start.fresh),
+          closing_(start.closing),
+          inside_(start.inside ? ~uint64_t(0) : 0),
+          picky_(bytes.rule == QuoteRule::strict ? 0 : ~uint64_t(0)),
+          ends_in_quotes_(bytes.ends_in_quotes ? ~uint64_t(0) : 0),
           delimiter_(make_needle(bytes.delimiter)),
           record_end_(make_needle(bytes.record_end)),
-          quote_(make_needle(bytes.quote)) {}
+          quote_(make_needle(bytes.quote)),
+          carriage_return_(make_needle(bytes.record_end == '\n' ? '\r' : bytes.record_end)) {}
 
     inline SeparatorMasks at(size_t offset) {
-        if (__builtin_expect(size_ - offset >= 64, 1)) return masks(load_block(data_ + offset), offset);
+        if (__builtin_expect(size_ - offset >= 64, 1)) return masks(load_block(data_ + offset), offset, ~uint64_t(0));
         uint64_t valid;
-        SeparatorMasks tail = masks(load_tail(data_ + offset, size_ - offset, valid), offset);
+        const Block block = load_tail(data_ + offset, size_ - offset, valid);
+        SeparatorMasks tail = masks(block, offset, valid);
         return {tail.separators & valid, tail.ends & valid};
     }
 
     // Where the first quote was met, in the padding perhaps; SIZE_MAX if nowhere.
     size_t first_quote() const { return first_quote_; }
+    // Behind the last block, if that was a whole one.
+    QuoteState state() const { return {inside_ != 0, inside_ == 0 && fresh_ != 0, closing_ != 0}; }
 
   private:
-    inline SeparatorMasks masks(const Block& block, size_t offset) {
+    inline SeparatorMasks masks(const Block& block, size_t offset, uint64_t valid) {
         uint64_t ends = equal_mask(block, record_end_);
         uint64_t separators = equal_mask(block, delimiter_) | ends;
-        if (!quoting) return {separators, ends};
-        uint64_t quotes = equal_mask(block, quote_);
+        if (quotes == Quotes::none) return {separators, ends};
+        uint64_t toggles = equal_mask(block, quote_);
         // Until the first quote that is one branch, never missed. From then on quotes come and go, and to ask for each
         // block whether it has some would cost more than to do without the answer.
         if (first_quote_ == SIZE_MAX) {
-            if (quotes == 0) return {separators, ends};
-            first_quote_ = offset + trailing_zeros(quotes);
+            if (toggles == 0) {
+                if (quotes != Quotes::parity) fresh_ = separators >> 63;
+                return {separators, ends};
+            }
+            first_quote_ = offset + trailing_zeros(toggles);
         }
-        uint64_t outside = ~(prefix_xor(quotes) ^ inside_);
-        inside_ ^= -uint64_t(popcount(quotes) & 1);  // not the product's last bit: the next block waits for this
-        return {separators & outside, ends & outside};
+        if (quotes == Quotes::parity) {
+            uint64_t outside = ~(prefix_xor(toggles) ^ inside_);
+            inside_ ^= -uint64_t(popcount(toggles) & 1);  // not the product's last bit: the next block waits for this
+            return {separators & outside, ends & outside};
+        }
+        toggles &= valid;
+        ends &= valid;
+        separators &= valid;
+        uint64_t inside = prefix_xor(toggles) ^ inside_;
+        uint64_t closers = 0;
+        if (quotes == Quotes::sticky) closers = separators | toggles | equal_mask(block, carriage_return_) | ~valid;
+        if (__builtin_expect(wrong(toggles, inside, separators, ends, closers) != 0, 0))
+            inside = put_right(toggles, separators, ends, closers);
+        fresh_ = (separators | toggles) >> 63;
+        if (quotes == Quotes::sticky) closing_ = (toggles & ~inside & ~ends) >> 63;
+        inside_ ^= -uint64_t(popcount(toggles) & 1);
+        return {separators & ~inside, ends & ~inside};
+    }
+
+    //     bytes     , " a " , b " c        (bit 0 leftmost, outside)
+    //     toggles   0 1 0 1 0 0 1 0
+    //     inside    0 1 1 0 0 0 1 1
+    //     before    ? 1 1 0 1 1 0 1        a separator or a toggle stands before
+    //     wrong     0 0 0 0 0 0 1 0        a toggle that opens where nothing lets it
+    inline uint64_t wrong(uint64_t toggles, uint64_t inside, uint64_t separators, uint64_t ends,
+                          uint64_t closers) const {
+        uint64_t found = toggles & inside & ~((separators | toggles) << 1 | fresh_) & picky_;
+        found |= ends & inside & ends_in_quotes_;
+        if (quotes == Quotes::sticky) found |= ((toggles & ~inside & ~ends) << 1 | closing_) & ~closers;
+        return found;
+    }
+
+    // What stands before the first wrong bit is right: that one is made right, and so on.
+    __attribute__((noinline)) uint64_t put_right(uint64_t& toggles, uint64_t separators, uint64_t ends,
+                                                 uint64_t closers) {
+        for (;;) {
+            const uint64_t inside = prefix_xor(toggles) ^ inside_;
+            const uint64_t found = wrong(toggles, inside, separators, ends, closers);
+            if (found == 0) return inside;
+            const uint64_t first = found & -found;
+            const bool not_closed = quotes == Quotes::sticky && !(toggles & first) && !(ends & inside & first);
+            if (not_closed && first == 1) {  // the quote is the last byte of the block before
+                inside_ = ~inside_;
+                closing_ = 0;
+                fresh_ = 0;
+            } else {
+                toggles ^= not_closed ? first >> 1 : first;
+            }
+        }
     }
 
     const uint8_t* data_;
     size_t size_;
-    size_t first_quote_ = SIZE_MAX;
-    uint64_t inside_ = 0;  // all ones if the next block begins inside quotes
-    Needle delimiter_, record_end_, quote_;
+    size_t first_quote_;
+    uint64_t fresh_, closing_;  // of the byte before the next block: 1 or 0
+    uint64_t inside_;  // all ones if the next block begins inside quotes
+    uint64_t picky_, ends_in_quotes_;  // all ones if so
+    Needle delimiter_, record_end_, quote_, carriage_return_;
 };
 
 }  // namespace FORMATTER_ISA

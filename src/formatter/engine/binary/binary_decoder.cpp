@@ -91,20 +91,22 @@ size_t BinaryDecoder::index_prefixed(const uint8_t* data, size_t size, uint64_t 
     return at;
 }
 
-void BinaryDecoder::index_unterminated(const uint8_t* data, size_t size) {
-    if (size == 0) return;
+size_t BinaryDecoder::index_unterminated(const uint8_t* data, size_t size) {
+    if (size == 0) return 0;
     base_ = data;
     base_offset_ = offset_;
     if (format_->has_rest && !format_->length.width && size >= format_->row_width && size <= UINT32_MAX) {
         rows_.assign(1, {data, records_++, uint32_t(size)});
         stride_ = 0;
         offset_ += int64_t(size);
-        return read_block(1);
+        read_block(1);
+        return size;
     }
     counters.records++;
     note(ErrorCode::unterminated_record, -1, data, size, records_, data, size, false);
     records_++;
     offset_ += int64_t(size);
+    return size;
 }
 
 // The rows that were met and not rejected for their length, `met` with those.

@@ -20,7 +20,7 @@ class BinaryDecoder : public RecordDecoder {
 
     void place(const Place&) override;
     size_t index(const uint8_t* data, size_t size, uint64_t row_limit) override;
-    void index_unterminated(const uint8_t* data, size_t size) override;
+    size_t index_unterminated(const uint8_t* data, size_t size) override;
     void materialize() override {}  // nothing waits
     void expect(uint64_t bytes) override;
     uint64_t rows() const override { return columns_.rows(); }

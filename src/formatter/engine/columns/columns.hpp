@@ -70,6 +70,13 @@ struct Column {
     uint64_t offset(bool large, uint64_t i) const {
         return large ? uint64_t(values.as<int64_t>()[i]) : uint64_t(values.as<int32_t>()[i]);
     }
+    // The text behind row `i - 1` begins so many bytes later.
+    void move_offset(bool large, uint64_t i, uint64_t bytes) {
+        if (large)
+            values.as<int64_t>()[i] += int64_t(bytes);
+        else
+            values.as<int32_t>()[i] += int32_t(bytes);
+    }
     // The text of row `i` has been appended.
     void write_offset(bool large, uint64_t i) {
         if (large)

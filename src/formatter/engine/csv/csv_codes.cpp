@@ -20,6 +20,12 @@ void CsvDecoder::decode_codes(ColumnRows& c) {
         int32_t code = dictionary.find(content.data, content.size);
         if (code != TextDictionary::unknown) return code;
         if (must_be_utf8(c.spec) && !kernel_->valid_utf8(content.data, content.size)) {
+            if (format_->errors != TextErrors::strict) {
+                const std::string text = repaired_utf8(format_->errors, content.data, content.size);
+                const uint8_t* const bytes = reinterpret_cast<const uint8_t*>(text.data());
+                code = dictionary.find(bytes, text.size());
+                return code != TextDictionary::unknown ? code : dictionary.add(bytes, text.size());
+            }
             value_error(c, row, ErrorCode::bad_utf8, content);
             return 0;
         }

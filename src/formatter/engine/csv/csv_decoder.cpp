@@ -79,6 +79,7 @@ CsvDecoder::CsvDecoder(const std::shared_ptr<const CsvFormat>& format, std::vect
       format_(format),
       kernel_(format_->kernel),
       plain_(format_->plain() && format_->fields > 0),  // of an empty file's schema every record is irregular
+      looks_at_rows_(format_->bounded() || format_->repeated_headers),
       nulls_(bare_nulls(*format_)),
       only_empty_is_null_(
           std::all_of(nulls_.begin(), nulls_.end(), [](const std::string& token) { return token.empty(); })),
@@ -111,24 +112,20 @@ CsvDecoder::CsvDecoder(const std::shared_ptr<const CsvFormat>& format, std::vect
     order_filter();
 }
 
-// A byte order mark, comments, blank lines and the header. False if the header does not end in these bytes, which is an
-// error if they are the whole input and the record end behind it.
+// What stands before the first record. False if that does not end in these bytes, which is an error for a header if they are
+// the whole input and the record end behind it.
 bool CsvDecoder::skip_preamble(const uint8_t* data, size_t size, size_t* skipped, bool whole) {
     *skipped = 0;
     if (!place_.stream_start) return true;
-    size_t begin = mark_size(data, size);
-    if (format_->header) {
-        RecordShape shape;
-        if (!find_header(*format_, data, size, &begin, &shape)) {
-            const size_t content = size - format_->record_end.size();
-            if (whole && begin < content) header_error(data + begin, content - begin);
-            return false;
-        }
-        *skipped = begin + shape.size;
-        if (format_->unreadable) header_error(data + begin, shape.separators.back());
-    } else {
-        *skipped = begin;
+    const size_t mark = mark_size(data, size);
+    PreambleLines lines;
+    if (format_->has_preamble() && !follow_preamble(*format_, data + mark, size - mark, whole, &lines)) {
+        const size_t begin = mark + lines.header, end = size - std::min(size, format_->record_end.size());
+        if (whole && begin < end) header_error(data + begin, end - begin);
+        return false;
     }
+    *skipped = mark + lines.size;
+    if (format_->unreadable) header_error(lines.names[0].data, lines.names[0].size);
     place_.stream_start = false;
     offset_ += *skipped;
     return true;
@@ -157,8 +154,7 @@ void CsvDecoder::align_block() {
 }
 
 size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_limit) {
-    const CsvBytes bytes{uint8_t(format_->delimiter[0]), uint8_t(format_->record_end[0]), format_->quote,
-                         format_->quoting};
+    const CsvBytes bytes = format_->bytes();
     const StopPlan plan{format_->fields, uint32_t(stops_.size()), stops_.data()};
     RecordShape shape;
     size_t at = 0, stretch = stretch_bytes, passed = 0;
@@ -172,6 +168,7 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
         result.stops = block_.open_segment(data + at, data, data + size, 1, here());
         result.capacity_rows = uint32_t(std::min<uint64_t>(block_.room(), row_limit));
         kernel_->index_csv(data + at, window, bytes, plan, result);
+        if (looks_at_rows_) stop_at_odd_record(data + at, plan, &result);
         block_.add_rows(result.rows);
         saw_carriage_return_ |= result.saw_carriage_return;
         records_ += result.rows;
@@ -181,7 +178,8 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
         at += result.consumed;
         if (result.end == IndexEnd::capacity) continue;
         const bool endless = window == offsets_most && result.consumed == 0;
-        if (result.end == IndexEnd::irregular || endless) {
+        const bool may_pass_bound = format_->bounded() && result.consumed == 0;
+        if (result.end == IndexEnd::irregular || endless || may_pass_bound) {
             if (!split_next(data + at, size - at, &shape, &passed)) {
                 if (passed == 0) break;
                 row_limit--;
@@ -190,7 +188,9 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
                 continue;
             }
             if (!has_room(shape.size)) break;
-            if (!is_blank(*format_, data + at, shape.separators.back())) {
+            if (is_header_again(data + at, shape.separators.back())) {
+                // no record
+            } else if (!is_blank(*format_, data + at, shape.separators.back())) {
                 add_irregular(data + at, shape, here());
                 records_++;
                 row_limit--;
@@ -221,7 +221,7 @@ size_t CsvDecoder::index_general(const uint8_t* data, size_t size, uint64_t row_
             continue;
         }
         if (!has_room(shape.size)) break;
-        if (!shape.comment && !is_blank(*format_, data + at, shape.separators.back())) {
+        if (is_record(data + at, shape)) {
             add_record(data + at, shape, here(), data, data + size);
             records_++;
             row_limit--;
@@ -235,9 +235,61 @@ size_t CsvDecoder::index_general(const uint8_t* data, size_t size, uint64_t row_
 
 // The shape of the record that begins there. False if it does not end within the bytes, or if it was passed over.
 bool CsvDecoder::split_next(const uint8_t* data, size_t size, RecordShape* shape, size_t* passed) {
-    if (split_record(*format_, data, std::min(size, offsets_most), shape)) return true;
-    *passed = size > offsets_most ? pass_endless(data, size) : 0;
+    const bool ends = split_record(*format_, data, std::min(size, offsets_most), shape);
+    if (ends && !shape->damaged) return true;
+    if (ends)
+        pass_damaged(data, *shape);
+    else if (size > offsets_most)
+        shape->size = pass_endless(data, size);
+    else
+        shape->size = 0;
+    *passed = shape->size;
     return false;
+}
+
+// A record with a quote that is never closed, or too late, is the line that has the quote, and bad.
+void CsvDecoder::pass_damaged(const uint8_t* data, const RecordShape& shape) {
+    const size_t content = without_carriage_return(*format_, data, shape.separators.back());
+    structural_error(ErrorCode::unterminated_quote, data, content, here(), 0, shape.quote);
+    records_++;
+    offset_ += shape.size;
+    indexed_bytes_ += shape.size;
+}
+
+// Whether it reads like the header, where that makes it none.
+bool CsvDecoder::is_header_again(const uint8_t* data, size_t size) const {
+    if (!format_->repeated_headers) return false;
+    const Bytes line{data, without_carriage_return(*format_, data, size)};
+    return std::any_of(format_->header_lines.begin(), format_->header_lines.end(),
+                       [line](const std::string& header) { return line.equals(header); });
+}
+
+bool CsvDecoder::is_record(const uint8_t* data, const RecordShape& shape) const {
+    const size_t content = shape.separators.back();
+    return !shape.comment && !is_blank(*format_, data, content) && !is_header_again(data, content);
+}
+
+// The loops know no bounds, and no headers: of what they found, rows that may pass one or be one are looked at, up to the
+// first that does or is.
+void CsvDecoder::stop_at_odd_record(const uint8_t* data, const StopPlan& plan, CsvIndex* index) {
+    const uint8_t end = uint8_t(format_->record_end[0]);
+    const bool many_lines = format_->max_quoted_lines && kernel_->count_byte(data, index->consumed, end) > index->rows;
+    const uint64_t most = format_->max_quoted_bytes ? format_->max_quoted_bytes : ~uint64_t(0);
+    RecordShape shape;
+    const uint32_t* stop = index->stops + plan.stop_count - 1;
+    size_t begin = 0;
+    for (uint32_t row = 0; row < index->rows; row++, stop += plan.stop_count) {
+        const size_t size = *stop - begin;
+        const bool suspect = size > most || (many_lines && size && std::memchr(data + begin, end, size));
+        const bool damaged = suspect && split_record(*format_, data + begin, size + 1, &shape) && shape.damaged;
+        if (damaged || is_header_again(data + begin, size)) {
+            index->rows = row;
+            index->consumed = begin;
+            index->end = IndexEnd::irregular;
+            return;
+        }
+        begin = size_t(*stop) + 1;
+    }
 }
 
 // A record that no stop can span: an error, and its size; 0 if it does not end within the bytes.
@@ -252,14 +304,23 @@ size_t CsvDecoder::pass_endless(const uint8_t* data, size_t size) {
     return size_t(end);
 }
 
-void CsvDecoder::index_unterminated(const uint8_t* data, size_t size) {
+size_t CsvDecoder::index_unterminated(const uint8_t* data, size_t size) {
+    RecordShape shape;
+    size_t at = 0;
+    if (skip_preamble(data, size, &at) && !format_->unreadable &&
+        is_left_open(*format_, data + at, size - at, &shape) && shape.size < offsets_most) {
+        pass_damaged(data + at, shape);
+        return at + shape.size;
+    }
+    data += at;
+    size -= at;
+    const size_t skipped = at;
     if (size >= offsets_most) {
         structural_error(ErrorCode::record_too_long, data, partial_raw_most, here(), 0);
         records_++;
         offset_ += size;
-        return;
+        return skipped + size;
     }
-    size_t at = 0;
     const size_t terminated_size = size + format_->record_end.size();
     has_room(size);
     if (block_.room() == 0) materialize();
@@ -267,18 +328,20 @@ void CsvDecoder::index_unterminated(const uint8_t* data, size_t size) {
     uint8_t* record = block_.keep_bytes(terminated_size);
     std::memcpy(record, data, size);
     std::memcpy(record + size, format_->record_end.data(), format_->record_end.size());
-    if (!skip_preamble(record, terminated_size, &at, true) || at >= size || format_->unreadable) return;
-    RecordShape shape;
+    at = 0;
+    const bool begun = skip_preamble(record, terminated_size, &at, true);
+    if (!begun || at >= size || format_->unreadable) return skipped + size;
     const PlacePosition begin = here();
     if (!split_record(*format_, record + at, terminated_size - at, &shape)) {
         structural_error(ErrorCode::unterminated_quote, record + at, size - at, begin, 0);
         records_++;
-    } else if (!shape.comment && !is_blank(*format_, record + at, shape.separators.back())) {
+    } else if (is_record(record + at, shape)) {
         saw_carriage_return_ = true;
         add_record(record + at, shape, begin, record, record + terminated_size);
         records_++;
     }
     offset_ += size - at;
+    return skipped + size;
 }
 
 void CsvDecoder::write_stops(uint32_t* out, const RecordShape& shape) const {
@@ -306,23 +369,26 @@ void CsvDecoder::add_irregular(const uint8_t* data, const RecordShape& shape, co
     if (count > wanted && !may_cut) return structural_error(ErrorCode::too_many_fields, data, content, at, count);
     if (block_.room() == 0) materialize();
     // Rewritten with the arity it should have, so that everything behind sees a regular record.
-    std::string rewritten(reinterpret_cast<const char*>(data), count > wanted ? shape.separators[wanted - 1] : content);
-    for (uint32_t i = count; i < wanted; i++) rewritten += format_->delimiter;
+    RecordShape regular;
+    const size_t cut = count > wanted ? shape.separators[wanted - 1] : content;
+    regular.separators.assign(shape.separators.begin(), shape.separators.begin() + std::min(count, wanted) - 1);
+    std::string rewritten(reinterpret_cast<const char*>(data), cut);
+    for (uint32_t i = count; i < wanted; i++) {
+        regular.separators.push_back(uint32_t(rewritten.size()));
+        rewritten += format_->delimiter;
+    }
     // A '\r' that the cut brought to the end is data: another one takes its place as the one to drop.
     if (without_carriage_return(*format_, reinterpret_cast<const uint8_t*>(rewritten.data()), rewritten.size()) <
         rewritten.size()) {
         rewritten += '\r';
         saw_carriage_return_ = true;
     }
+    regular.separators.push_back(uint32_t(rewritten.size()));
     rewritten += format_->record_end;
     uint8_t* kept = block_.keep_bytes(rewritten.size() + content);
     uint8_t* original = kept + rewritten.size();
     std::memcpy(kept, rewritten.data(), rewritten.size());
     std::memcpy(original, data, content);
-    RecordShape regular;
-    if (!split_record(*format_, kept, rewritten.size(), &regular) || regular.separators.size() != wanted)
-        return structural_error(count < wanted ? ErrorCode::too_few_fields : ErrorCode::too_many_fields, data, content,
-                                at, count);
     block_.rewritten.push_back({block_.rows(), count, original, content});
     if (lenient) counters.nulled += count < wanted ? wanted - count : 0;
     write_stops(block_.open_segment(kept, kept, kept + rewritten.size(), uint32_t(format_->record_end.size()), at),
@@ -331,12 +397,13 @@ void CsvDecoder::add_irregular(const uint8_t* data, const RecordShape& shape, co
 }
 
 void CsvDecoder::structural_error(ErrorCode code, const uint8_t* data, size_t size, const PlacePosition& at,
-                                  uint32_t found_fields) {
+                                  uint32_t found_fields, size_t quote) {
     counters.records++;
     counters.rejected++;
     if (format_->on_error == OnError::skip) return;
     Finding finding = Finding::of_record(code, data, size);
     finding.found_fields = found_fields;
+    if (quote) finding.opened = quote, finding.set_found(data + quote, size - quote);
     findings.emplace_back(std::move(finding), at);
 }
 

@@ -21,7 +21,7 @@ class CsvDecoder : public BlockDecoder {
     explicit CsvDecoder(const std::shared_ptr<const CsvFormat>& format);
 
     size_t index(const uint8_t* data, size_t size, uint64_t row_limit) override;
-    void index_unterminated(const uint8_t* data, size_t size) override;
+    size_t index_unterminated(const uint8_t* data, size_t size) override;
     void expect(uint64_t bytes) override { expected_bytes_ = bytes; }
     uint64_t byte_count() const override { return columns_.byte_count(); }
     void export_batch(ArrowArray* out) override;
@@ -39,6 +39,10 @@ class CsvDecoder : public BlockDecoder {
     size_t index_plain(const uint8_t* data, size_t size, uint64_t row_limit);
     size_t index_general(const uint8_t* data, size_t size, uint64_t row_limit);
     bool split_next(const uint8_t* data, size_t size, RecordShape* shape, size_t* passed);
+    void pass_damaged(const uint8_t* data, const RecordShape&);
+    bool is_header_again(const uint8_t* data, size_t size) const;
+    bool is_record(const uint8_t* data, const RecordShape&) const;
+    void stop_at_odd_record(const uint8_t* data, const StopPlan&, CsvIndex*);
     size_t pass_endless(const uint8_t* data, size_t size);
     bool skip_preamble(const uint8_t* data, size_t size, size_t* skipped, bool whole = false);
     void header_error(const uint8_t* header, size_t size);
@@ -46,7 +50,8 @@ class CsvDecoder : public BlockDecoder {
                     const uint8_t* readable_end);
     void add_irregular(const uint8_t* data, const RecordShape&, const PlacePosition&);
     void write_stops(uint32_t* out, const RecordShape&) const;
-    void structural_error(ErrorCode, const uint8_t* data, size_t size, const PlacePosition&, uint32_t found_fields);
+    void structural_error(ErrorCode, const uint8_t* data, size_t size, const PlacePosition&, uint32_t found_fields,
+                          size_t quote = 0);
 
     // csv_filter.cpp
     struct FilterStep {  // the predicates of one column, and what they have been worth
@@ -93,6 +98,12 @@ class CsvDecoder : public BlockDecoder {
     bool learn_quotes(const ColumnRows&);
     void decode_text(ColumnRows&);
     void decode_text_exactly(ColumnRows&);
+    struct LateText {
+        uint32_t row;
+        std::string content;
+    };
+    bool read_odd_texts(ColumnRows&);
+    void replace_texts(ColumnRows&, const std::vector<LateText>&);
     bool take_text(ColumnRows&, uint32_t row, Bytes raw, Bytes* content);
     void check_utf8(ColumnRows&, uint64_t text_before);
     void decode_codes(ColumnRows&);
@@ -111,6 +122,7 @@ class CsvDecoder : public BlockDecoder {
     std::shared_ptr<const CsvFormat> format_;
     const Kernel* kernel_;
     bool plain_;
+    bool looks_at_rows_;  // that the index has found: some may be none, or bad, in ways it does not know
     std::vector<std::string> nulls_;  // the null tokens that a field may hold
     bool only_empty_is_null_;  // no other null token
     Spelling spelling_;

@@ -200,7 +200,10 @@ void CsvDecoder::test_bytes(uint32_t column, const std::vector<const Predicate*>
         if (is_null_token(raw) || (quoting == Quoting::none && is_null_token(trimmed(*format_, raw))))
             return null_result;
         if (quoting == Quoting::malformed) return error_result;
-        if (must_be_utf8(spec) && !kernel_->valid_utf8(content.data, content.size)) return error_result;
+        if (must_be_utf8(spec) && !kernel_->valid_utf8(content.data, content.size)) {
+            if (format_->errors == TextErrors::strict) return error_result;
+            return passes(repaired_utf8(format_->errors, content.data, content.size));
+        }
         return passes(std::string_view(reinterpret_cast<const char*>(content.data), content.size));
     };
     const FieldView v = view(column);

@@ -7,6 +7,7 @@
 
 #include "engine/columns/columns.hpp"
 #include "engine/records/decode_options.hpp"
+#include "engine/records/text_encoding.hpp"
 
 namespace formatter {
 
@@ -17,21 +18,46 @@ struct CsvFormat : DecodeOptions {
     std::string record_end = "\n";
     bool quoting = true;
     uint8_t quote = '"';
+    QuoteRule quote_rule = QuoteRule::strict;
+    bool newlines_in_quotes = true;  // else a record end is one wherever it stands
+    uint64_t max_quoted_lines =
+        0;  // that a quoted field may have, and bytes between its quotes; 0: as many as there are
+    uint64_t max_quoted_bytes = 0;
     bool escaping = false;
     uint8_t escape = 0;
     bool commenting = false;
     uint8_t comment = 0;
     bool trim = false;
-    bool header = false;
+    uint64_t skip_lines = 0;  // in front of everything, whatever is in them
+    std::vector<uint32_t> header_at;  // records that name the fields, counted behind those lines; empty: none does
+    uint64_t skip_records = 0;  // behind the header
+    bool repeated_headers = false;  // a record that reads like the header is none
+    bool unique_names = false;
+    bool trim_names = false;
+    std::vector<std::string> header_lines;  // those of the input, once they are known
     bool unreadable = false;  // the header lacks a wanted column: records can only be passed over
+    TextErrors errors = TextErrors::strict;
     Ragged ragged = Ragged::error;
     std::vector<std::string> nulls;
     Spelling spelling;
     uint32_t fields = 0;  // fields a record must have
     std::vector<ColumnSpec> columns;  // decoded, in output order; then those only the filter needs
 
-    // Single-byte separators and no byte-level state but quote parity: the SIMD index can read it.
-    bool plain() const { return delimiter.size() == 1 && record_end.size() == 1 && !escaping && !commenting; }
+    // Which quotes are some depends on where they stand.
+    bool picky() const { return quoting && quote_rule != QuoteRule::strict; }
+    bool bounded() const { return quoting && (max_quoted_lines || max_quoted_bytes); }
+    // Single-byte separators and no byte-level state but that of quotes: the SIMD index can read it.
+    bool plain() const {
+        return delimiter.size() == 1 && record_end.size() == 1 && !escaping && !commenting && !(picky() && trim);
+    }
+    bool has_preamble() const { return skip_lines || skip_records || !header_at.empty(); }
+    // Every record end ends a record: nothing can hide one.
+    bool ends_anywhere() const {
+        return record_end.size() == 1 && !escaping && (quoting ? !newlines_in_quotes : !commenting);
+    }
+    CsvBytes bytes() const {  // the first one of each, where they are longer
+        return {uint8_t(delimiter[0]), uint8_t(record_end[0]), quote, quoting, quote_rule, !newlines_in_quotes};
+    }
     bool accepts_crlf() const { return record_end == "\n"; }
     bool empty_is_null() const {
         for (const std::string& token : nulls)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "engine/csv/csv_record_format.hpp"
 #include "engine/records/byte_order_mark.hpp"
@@ -9,60 +10,164 @@
 namespace formatter {
 namespace {
 
-// Maps the columns of `format` to the fields named by that header record. Returns the names it lacks.
-std::vector<std::string> map_header(CsvFormat* format, const uint8_t* base, const RecordShape& shape) {
-    std::vector<std::string> names;
+bool is_name_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+std::string stripped(const std::string& text) {
+    size_t begin = 0, end = text.size();
+    while (begin < end && is_name_space(text[begin])) begin++;
+    while (end > begin && is_name_space(text[end - 1])) end--;
+    return text.substr(begin, end - begin);
+}
+
+// The fields of one line of the header.
+std::vector<std::string> fields_of(const CsvFormat& format, Bytes line) {
+    std::string terminated(reinterpret_cast<const char*>(line.data), line.size);
+    terminated += format.record_end;
+    const uint8_t* const base = reinterpret_cast<const uint8_t*>(terminated.data());
+    std::vector<std::string> fields;
+    RecordShape shape;
+    if (!split_record(format, base, terminated.size(), &shape)) return fields;
     size_t begin = 0;
     for (size_t i = 0; i < shape.separators.size(); i++) {
         size_t end = shape.separators[i];
-        const bool last = i + 1 == shape.separators.size();
-        if (last && format->accepts_crlf() && end > begin && base[end - 1] == '\r') end--;
+        if (i + 1 == shape.separators.size()) end = without_carriage_return(format, base, end);
         std::string scratch;
         Bytes content{};
-        field_content(*format, Bytes{base + begin, end - begin}, &scratch, &content);
-        names.emplace_back(reinterpret_cast<const char*>(content.data), content.size);
-        begin = shape.separators[i] + format->delimiter.size();
+        field_content(format, Bytes{base + begin, end - begin}, &scratch, &content);
+        if (format.errors != TextErrors::strict && !format.kernel->valid_utf8(content.data, content.size))
+            fields.push_back(repaired_utf8(format.errors, content.data, content.size));
+        else
+            fields.emplace_back(reinterpret_cast<const char*>(content.data), content.size);
+        begin = shape.separators[i] + format.delimiter.size();
     }
+    return fields;
+}
+
+// Later ones of a name count on until no other has it: name, name_2, name_3.
+void make_unique(std::vector<std::string>* names) {
+    std::set<std::string> taken(names->begin(), names->end()), seen;
+    for (std::string& name : *names) {
+        if (seen.insert(name).second) continue;
+        for (uint64_t number = 2;; number++) {
+            const std::string other = name + "_" + std::to_string(number);
+            if (!taken.insert(other).second) continue;
+            name = other;
+            break;
+        }
+    }
+}
+
+// Names that several lines give together are their words, one line after the other.
+std::vector<std::string> names_of(const CsvFormat& format, const std::vector<Bytes>& lines) {
+    std::vector<std::string> names;
+    for (size_t i = 0; i < lines.size(); i++) {
+        const std::vector<std::string> fields = fields_of(format, lines[i]);
+        if (names.size() < fields.size()) names.resize(fields.size());
+        for (size_t k = 0; k < fields.size(); k++) {
+            const std::string part = lines.size() > 1 || format.trim_names ? stripped(fields[k]) : fields[k];
+            if (!part.empty() && !names[k].empty()) names[k] += ' ';
+            names[k] += part;
+        }
+    }
+    if (format.unique_names) make_unique(&names);
+    return names;
+}
+
+// Maps the columns of `format` to the fields of those names. Returns the names that are lacking.
+std::vector<std::string> map_columns(CsvFormat* format, const std::vector<std::string>& names) {
     std::vector<std::string> missing;
     for (ColumnSpec& column : format->columns) {
-        size_t i = 0;
-        while (i < names.size() && names[i] != column.name) i++;
-        if (i == names.size()) missing.push_back(column.name);
-        column.field = uint32_t(i < names.size() ? i : 0);
+        const auto found = std::find(names.begin(), names.end(), column.name);
+        if (found == names.end()) missing.push_back(column.name);
+        column.field = uint32_t(found == names.end() ? 0 : found - names.begin());
     }
     format->fields = uint32_t(names.size());
     return missing;
 }
 
+bool names_fields(const CsvFormat& format, uint64_t record) {
+    return std::find(format.header_at.begin(), format.header_at.end(), record) != format.header_at.end();
+}
+
+uint64_t records_of_preamble(const CsvFormat& format) {
+    return (format.header_at.empty() ? 0 : format.header_at.back() + 1) + format.skip_records;
+}
+
 }  // namespace
 
-bool find_header(const CsvFormat& format, const uint8_t* data, size_t size, size_t* begin, RecordShape* shape) {
-    while (split_record(format, data + *begin, size - *begin, shape)) {
-        if (!shape->comment && !is_blank(format, data + *begin, shape->separators.back())) return true;
-        *begin += shape->size;
+bool follow_preamble(const CsvFormat& format, const uint8_t* data, size_t size, bool whole, PreambleLines* out) {
+    const std::string& ending = format.record_end;
+    const uint64_t wanted = records_of_preamble(format);
+    size_t at = 0;
+    out->names.clear();
+    for (uint64_t i = 0; i < format.skip_lines; i++) {
+        const void* end = memmem(data + at, size - at, ending.data(), ending.size());
+        if (!end && !whole) return false;
+        at = end ? size_t(static_cast<const uint8_t*>(end) - data) + ending.size() : size;
     }
-    return false;
+    out->header = at;
+    RecordShape shape;
+    for (uint64_t met = 0; met < wanted;) {
+        const bool ended = split_record(format, data + at, size - at, &shape);
+        if (!ended && (!whole || at == size)) return whole && (out->size = at, format.header_at.empty());
+        if (!ended) {  // the input's end ends it, unless that is inside quotes
+            std::string last(reinterpret_cast<const char*>(data + at), size - at);
+            last += ending;
+            const uint8_t* const text = reinterpret_cast<const uint8_t*>(last.data());
+            if (!split_record(format, text, last.size(), &shape)) return false;
+            shape.size = size - at;
+        }
+        const size_t content = shape.separators.back();
+        if (shape.comment || is_blank(format, data + at, content)) {
+            if (met == 0) out->header = at + shape.size;
+        } else if (names_fields(format, met++)) {
+            if (out->names.empty()) out->header = at;
+            out->names.push_back(Bytes{data + at, content});
+        }
+        at += shape.size;
+    }
+    out->size = at;
+    return true;
 }
 
 uint64_t CsvHeader::find_end(const uint8_t* data, size_t size, uint64_t most, PreambleScan* scan) const {
-    std::string& line = scan->line;
+    const uint64_t wanted = records_of_preamble(*csv_);
     for (size_t at = 0; at < size && !scan->too_long;) {
-        const uint64_t found = scanner_->scan(data + at, size - at, &scan->state, true).first;
+        const RecordScanner& scanner = scan->lines < csv_->skip_lines ? *lines_ : *scanner_;
+        const uint64_t found = scanner.scan(data + at, size - at, &scan->state, true).first;
         const bool ended = found != RecordEnds::none;
         const size_t used = ended ? found : size - at;
-        scan->too_long = line.size() + used + !ended > most;
-        if (scan->too_long) return std::string().swap(line), RecordEnds::none;
-        line.append(reinterpret_cast<const char*>(data + at), used);
+        scan->too_long = scan->line.size() + used + !ended > most;
+        if (scan->too_long) return std::string().swap(scan->line), RecordEnds::none;
+        scan->line.append(reinterpret_cast<const char*>(data + at), used);
         at += used;
         if (!ended) break;
-        const std::string text = take_text(scan);
-        const size_t content = text.size() - source_->record_end.size();
-        const bool comment = content && source_->commenting && uint8_t(text[0]) == source_->comment;
-        if (!comment && !is_blank(*source_, reinterpret_cast<const uint8_t*>(text.data()), content)) return at;
-        line.clear();
-        scan->first_line = false;
+        if (take_line(scan) && scan->lines == csv_->skip_lines && scan->records == wanted) return at;
     }
     return RecordEnds::none;
+}
+
+// A line has come to its end. True if it counts.
+bool CsvHeader::take_line(PreambleScan* scan) const {
+    const std::string text = take_text(scan);
+    std::string line = std::move(scan->line);
+    scan->line.clear();
+    scan->first_line = false;
+    if (scan->lines < csv_->skip_lines) return ++scan->lines, true;
+    const size_t content = text.size() - source_->record_end.size();
+    const bool comment = content && source_->commenting && uint8_t(text[0]) == source_->comment;
+    if (comment || is_blank(*source_, reinterpret_cast<const uint8_t*>(text.data()), content)) return false;
+    if (names_fields(*csv_, scan->records++)) scan->header += line;
+    return true;
+}
+
+bool CsvHeader::end(PreambleScan* scan) const {
+    if (scan->lines < csv_->skip_lines || csv_->header_at.empty()) return false;
+    if (!take_text(scan).empty() && names_fields(*csv_, scan->records)) {
+        scan->header += scan->line;
+        scan->records++;
+    }
+    return scan->records > csv_->header_at.back();
 }
 
 std::string CsvHeader::take_text(PreambleScan* scan) const {
@@ -83,29 +188,29 @@ std::string CsvHeader::take_text(PreambleScan* scan) const {
 
 Preamble CsvHeader::read_text(const uint8_t* text, size_t size, Extent extent) const {
     Preamble preamble;
-    size_t begin = extent == Extent::header ? 0 : mark_size(text, size);
-    RecordShape shape;
-    std::string last;  // the line without an end, with one
-    const uint8_t* header = text;
-    if (!find_header(*csv_, text, size, &begin, &shape)) {
-        if (extent == Extent::beginning) return preamble;
-        last.assign(reinterpret_cast<const char*>(text) + begin, size - begin);
-        last += csv_->record_end;
-        header = reinterpret_cast<const uint8_t*>(last.data()) - begin;
-        if (!find_header(*csv_, header, begin + last.size(), &begin, &shape)) return preamble;
-    }
     auto mapped = std::make_shared<CsvFormat>(*csv_);
+    CsvFormat only_header = *csv_;  // by itself it stands first, and nothing behind it
+    if (extent == Extent::header) {
+        only_header.skip_lines = only_header.skip_records = 0;
+        for (size_t i = 0; i < only_header.header_at.size(); i++) only_header.header_at[i] = uint32_t(i);
+    }
+    const size_t begin = extent == Extent::header ? 0 : mark_size(text, size);
+    PreambleLines lines;
+    if (!follow_preamble(only_header, text + begin, size - begin, extent != Extent::beginning, &lines)) return preamble;
     preamble.complete = true;
-    preamble.missing = map_header(mapped.get(), header + begin, shape);
+    preamble.size = begin + lines.size;
+    if (!csv_->header_at.empty()) preamble.missing = map_columns(mapped.get(), names_of(*csv_, lines.names));
+    for (const Bytes& line : lines.names)
+        mapped->header_lines.emplace_back(reinterpret_cast<const char*>(line.data),
+                                          without_carriage_return(*csv_, line.data, line.size));
     mapped->unreadable = !preamble.missing.empty();
-    preamble.size = std::min(begin + shape.size, size);
     preamble.format = std::make_shared<RecordFormat>(csv_record_format(std::move(mapped), encoding_));
     return preamble;
 }
 
 Preamble CsvHeader::read(const uint8_t* data, size_t size, Extent extent) const {
     if (encoding_ == TextEncoding::utf8) return read_text(data, size, extent);
-    const bool may_be_marked = encoding_ == TextEncoding::latin1 && extent != Extent::header;
+    const bool may_be_marked = is_one_byte(encoding_) && extent != Extent::header;
     const size_t begin = may_be_marked ? mark_size(data, size) : 0;
     for (size_t look = extent == Extent::header ? size : 4096;; look *= 8) {
         look = std::min(look, size - begin);

@@ -14,8 +14,8 @@ class EncodedText : public Rewriter {
     explicit EncodedText(TextEncoding encoding) : encoding_(encoding) {}
     size_t most_text(size_t source_size) const override { return most_utf8(source_size); }
     RewrittenText rewrite(const RewriteSource& source, uint8_t* out, std::vector<TextMark>* marks) const override {
-        // A UTF-8 byte order mark in front of latin-1 is no text of either.
-        const bool may_be_marked = encoding_ == TextEncoding::latin1 && source.stream_start;
+        // A UTF-8 byte order mark in front of one-byte text is no text of either.
+        const bool may_be_marked = is_one_byte(encoding_) && source.stream_start;
         const size_t begin = may_be_marked ? mark_size(source.data, source.size) : 0;
         marks->push_back(TextMark{0, begin});
         RewrittenText result;
@@ -33,11 +33,17 @@ class EncodedText : public Rewriter {
 
 // The dialect with its separators as they stand in the source, where that has bytes for them.
 std::shared_ptr<const CsvFormat> in_source(std::shared_ptr<const CsvFormat> csv, TextEncoding encoding) {
-    if (encoding != TextEncoding::latin1) return csv;
+    if (!is_one_byte(encoding)) return csv;
     auto source = std::make_shared<CsvFormat>(*csv);
     source->delimiter = from_utf8(encoding, csv->delimiter);
     source->record_end = from_utf8(encoding, csv->record_end);
     return source;
+}
+
+std::shared_ptr<const RecordScanner> scanner_of(std::shared_ptr<const CsvFormat> csv, TextEncoding encoding) {
+    if (encoding == TextEncoding::utf16_le || encoding == TextEncoding::utf16_be)
+        return std::make_shared<Utf16CsvScanner>(std::move(csv), encoding);
+    return std::make_shared<CsvScanner>(std::move(csv));
 }
 
 }  // namespace
@@ -47,18 +53,22 @@ RecordFormat csv_record_format(std::shared_ptr<const CsvFormat> csv, TextEncodin
     const bool utf16 = encoding == TextEncoding::utf16_le || encoding == TextEncoding::utf16_be;
     RecordFormat format;
     Framing& framing = format.framing;
-    framing.kind = utf16 || !source->plain() ? FramingKind::scanned
-                   : source->quoting         ? FramingKind::parity
-                                             : FramingKind::stateless;
-    framing.bytes = {uint8_t(source->delimiter[0]), uint8_t(source->record_end[0]), source->quote, source->quoting};
+    framing.kind = utf16                     ? FramingKind::scanned
+                   : source->ends_anywhere() ? FramingKind::stateless
+                   : !source->plain()        ? FramingKind::scanned
+                   : source->picky()         ? FramingKind::courses
+                                             : FramingKind::parity;
+    framing.bytes = source->bytes();
     framing.record_end_size = from_utf8(encoding, csv->record_end).size();
     framing.kernel = csv->kernel;
-    if (utf16)
-        framing.scanner = std::make_shared<Utf16CsvScanner>(csv, encoding);
-    else
-        framing.scanner = std::make_shared<CsvScanner>(source);
+    framing.scanner = scanner_of(utf16 ? csv : source, encoding);
     format.readable = !csv->unreadable;
-    if (csv->header) format.header = std::make_shared<CsvHeader>(csv, source, framing.scanner, encoding);
+    if (csv->has_preamble()) {
+        auto lines = std::make_shared<CsvFormat>(utf16 ? *csv : *source);
+        lines->quoting = lines->escaping = lines->commenting = false;
+        format.header =
+            std::make_shared<CsvHeader>(csv, source, framing.scanner, scanner_of(std::move(lines), encoding), encoding);
+    }
     if (encoding == TextEncoding::utf8) {
         format.make_decoder = [csv] { return std::unique_ptr<RecordDecoder>(new CsvDecoder(csv)); };
         return format;

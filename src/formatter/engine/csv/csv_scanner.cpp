@@ -4,12 +4,59 @@
 #include <cstring>
 
 namespace formatter {
+namespace {
 
-RecordEnds scan_csv(const CsvFormat& format, const uint8_t* data, size_t size, ScanState* state, bool first_only) {
+bool is_blank_byte(uint8_t c) { return c == ' ' || c == '\t'; }
+
+// The longest prefix of the pattern that the bytes so far end with, `c` the last of them: patterns are at most 8 bytes,
+// so trying the shorter prefixes one by one is as good as a failure table.
+uint8_t longer_match(const std::string& pattern, uint8_t matched, uint8_t c) {
+    while (matched && uint8_t(pattern[matched]) != c) {
+        uint8_t shorter = matched - 1;
+        while (shorter && std::memcmp(pattern.data(), pattern.data() + matched - shorter, shorter) != 0) shorter--;
+        matched = shorter;
+    }
+    return uint8_t(pattern[matched]) == c ? matched + 1 : 0;
+}
+
+// A quote byte met, by the dialect's rule. What it is shows in the state.
+void meet_quote(const CsvFormat& format, ScanState* state) {
+    state->matched = state->delimiter_matched = 0;
+    if (!format.picky()) {
+        state->inside = !state->inside;
+    } else if (state->inside) {  // it closes, or is the first of two
+        state->inside = false;
+        state->fresh = !format.escaping;
+        state->closing = format.quote_rule == QuoteRule::sticky || format.trim;
+    } else {
+        state->inside = state->fresh;
+        state->fresh = state->closing = false;
+    }
+}
+
+// The byte behind a quote that may have closed is another one. Blanks that are trimmed decide nothing.
+void settle_closing(const CsvFormat& format, uint8_t c, ScanState* state) {
+    const bool blank = format.trim && is_blank_byte(c);
+    if (!blank) state->closing = false;
+    if (!blank && format.quote_rule == QuoteRule::sticky && !begins_separator(format, c)) state->inside = true;
+    state->fresh = false;
+}
+
+}  // namespace
+
+bool begins_separator(const CsvFormat& format, uint8_t c) {
+    return c == uint8_t(format.delimiter[0]) || c == uint8_t(format.record_end[0]) ||
+           (c == '\r' && format.accepts_crlf());
+}
+
+RecordEnds scan_csv(const CsvFormat& format, const uint8_t* data, size_t size, ScanState* state, bool first_only,
+                    RecordScan* record) {
     RecordEnds ends;
-    const std::string& ending = format.record_end;
+    const std::string &ending = format.record_end, &delimiter = format.delimiter;
+    const bool by_place = format.picky(), wants_delimiters = by_place || (record && record->separators);
     for (size_t at = 0; at < size; at++) {
         const uint8_t c = data[at];
+        if (record && state->inside && record->passes_bound(format, at)) return record->damaged = true, ends;
         if (state->escaped) {
             state->escaped = false;
             continue;
@@ -18,57 +65,63 @@ RecordEnds scan_csv(const CsvFormat& format, const uint8_t* data, size_t size, S
         state->at_record_start = false;
         // Behind a byte order mark the first record still begins, whatever the mark's bytes mean elsewhere.
         if (state->mark < mark_bytes && is_next_mark_byte(c, &state->mark) && state->mark == mark_bytes) {
-            state->at_record_start = true;
-            state->inside = state->in_comment = false;
-            state->matched = 0;
+            state->begin_record();
             continue;
         }
         if (!state->in_comment) {
+            const bool quote = format.quoting && c == format.quote;
+            if (state->closing && !(quote && state->fresh)) settle_closing(format, c, state);
             if (format.escaping && c == format.escape) {
                 state->escaped = true;
-                state->matched = 0;
+                state->fresh = false;
+                state->matched = state->delimiter_matched = 0;
                 continue;
             }
-            if (format.quoting && c == format.quote) {
-                state->inside = !state->inside;
-                state->matched = 0;
+            if (quote) {
+                const bool inside = state->inside;
+                meet_quote(format, state);
+                if (record && state->inside != inside) record->meet_quote(at, state->inside);
                 continue;
             }
         }
-        if (state->inside) continue;
-        // Longest prefix of the ending that the bytes so far end with: the ending is at most 8 bytes, so trying the
-        // shorter prefixes one by one is as good as a failure table.
-        uint8_t& matched = state->matched;
-        while (matched && uint8_t(ending[matched]) != c) {
-            uint8_t shorter = matched - 1;
-            while (shorter && std::memcmp(ending.data(), ending.data() + matched - shorter, shorter) != 0) shorter--;
-            matched = shorter;
+        if (state->inside && format.newlines_in_quotes && !record) continue;
+        state->matched = longer_match(ending, state->matched, c);
+        const bool ended = state->matched == ending.size();
+        if (ended) state->matched = 0;
+        if (state->inside && format.newlines_in_quotes) {
+            record->lines += ended;
+            continue;
         }
-        matched = uint8_t(ending[matched]) == c ? matched + 1 : 0;
-        if (matched < ending.size()) continue;
-        matched = 0;
-        ends.add(at + 1);
-        state->at_record_start = true;
-        state->in_comment = false;
-        if (first_only) return ends;
+        if (ended) {
+            ends.add(at + 1);
+            state->begin_record();
+            if (first_only) return ends;
+        } else if (!state->inside && wants_delimiters && !state->in_comment) {
+            state->delimiter_matched = longer_match(delimiter, state->delimiter_matched, c);
+            const bool delimited = state->delimiter_matched == delimiter.size();
+            if (delimited) state->delimiter_matched = 0;
+            if (delimited && record && record->separators)
+                record->separators->push_back(uint32_t(at + 1 - delimiter.size()));
+            state->fresh = delimited || (state->fresh && format.trim && is_blank_byte(c));
+        }
     }
     return ends;
 }
 
+// Those that the bytes which mean something lead to.
 std::vector<ScanState> CsvScanner::possible_states() const {
-    std::vector<ScanState> states;
-    const auto add = [&states](bool inside, bool escaped, bool comment, bool start, uint8_t matched, uint8_t mark) {
-        states.push_back(ScanState{inside, escaped, comment, start, matched, mark});
-    };
-    const uint8_t endings = uint8_t(csv_->record_end.size());
-    for (uint8_t mark = 0; mark <= mark_bytes; mark++)
-        add(false, false, false, mark == 0 || mark == mark_bytes, 0, mark);
-    for (uint8_t matched = 0; matched < endings; matched++) add(false, false, false, false, matched, mark_bytes);
-    if (csv_->escaping) add(false, true, false, false, 0, mark_bytes);
-    if (csv_->quoting) add(true, false, false, false, 0, mark_bytes);
-    if (csv_->quoting && csv_->escaping) add(true, true, false, false, 0, mark_bytes);
-    for (uint8_t matched = 0; csv_->commenting && matched < endings; matched++)
-        add(false, false, true, false, matched, mark_bytes);
+    std::string bytes = byte_order_mark + csv_->record_end + csv_->delimiter + " \rx";
+    for (uint8_t special : {csv_->quote, csv_->escape, csv_->comment}) bytes += char(special);
+    std::sort(bytes.begin(), bytes.end());
+    bytes.erase(std::unique(bytes.begin(), bytes.end()), bytes.end());
+    std::vector<ScanState> states{ScanState::of_stream_start()};
+    for (size_t i = 0; i < states.size(); i++) {
+        for (const char byte : bytes) {
+            ScanState next = states[i];
+            scan_csv(*csv_, reinterpret_cast<const uint8_t*>(&byte), 1, &next, false);
+            if (std::find(states.begin(), states.end(), next) == states.end()) states.push_back(next);
+        }
+    }
     return states;
 }
 

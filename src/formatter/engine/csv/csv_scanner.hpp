@@ -10,7 +10,33 @@
 
 namespace formatter {
 
-RecordEnds scan_csv(const CsvFormat&, const uint8_t* data, size_t size, ScanState*, bool first_only);
+// What is noted of one record while it is followed from its begin.
+struct RecordScan {
+    static constexpr size_t none = ~size_t(0);
+    std::vector<uint32_t>* separators = nullptr;  // if wanted: where delimiters stand
+    size_t quote = none;  // that opened the last quoted part
+    size_t closed = none;  // the last quote that closed it, for now: doubled, it did not
+    uint64_t lines = 0;  // record ends in that part
+    bool damaged = false;  // it passes a bound
+
+    void meet_quote(size_t at, bool opens) {
+        if (!opens) closed = at;
+        if (!opens || (closed != none && closed + 1 == at)) return;
+        quote = at;
+        lines = 0;
+    }
+    // With the byte there inside quotes, too.
+    bool passes_bound(const CsvFormat& format, size_t at) const {
+        return (format.max_quoted_lines && lines >= format.max_quoted_lines) ||
+               (format.max_quoted_bytes && at - quote > format.max_quoted_bytes + 1);
+    }
+};
+
+// Whether a separator may begin with the byte.
+bool begins_separator(const CsvFormat&, uint8_t c);
+
+RecordEnds scan_csv(const CsvFormat&, const uint8_t* data, size_t size, ScanState*, bool first_only,
+                    RecordScan* = nullptr);
 
 // In one-byte encodings separators are looked for as the source has them.
 class CsvScanner : public RecordScanner {

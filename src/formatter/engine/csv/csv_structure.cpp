@@ -7,10 +7,6 @@
 namespace formatter {
 namespace {
 
-bool starts_with(const uint8_t* at, size_t left, const std::string& text) {
-    return left >= text.size() && std::memcmp(at, text.data(), text.size()) == 0;
-}
-
 bool is_padding(uint8_t c) { return c == ' ' || c == '\t'; }
 
 // Whether the last byte is literal because of the escape before it: an odd number of escapes, for two make one literal.
@@ -35,29 +31,52 @@ Bytes trimmed(const CsvFormat& format, Bytes field) {
     return field;
 }
 
+namespace {
+
+// The damage ends with the line in which the quote stands. False if that has no end.
+bool end_damage(const CsvFormat& format, const uint8_t* data, size_t size, const RecordScan& record, RecordShape* out) {
+    const std::string& ending = format.record_end;
+    const void* end = memmem(data + record.quote, size - record.quote, ending.data(), ending.size());
+    if (!end) return false;
+    const size_t content = size_t(static_cast<const uint8_t*>(end) - data);
+    out->damaged = true;
+    out->quote = record.quote;
+    out->size = content + ending.size();
+    out->separators.assign(1, uint32_t(content));
+    return true;
+}
+
+}  // namespace
+
 bool split_record(const CsvFormat& format, const uint8_t* data, size_t size, RecordShape* out) {
     out->separators.clear();
+    out->damaged = false;
     ScanState state;
-    const RecordEnds ends = scan_csv(format, data, size, &state, true);
+    RecordScan record;
+    record.separators = &out->separators;
+    const RecordEnds ends = scan_csv(format, data, size, &state, true, &record);
+    if (record.damaged) return end_damage(format, data, size, record, out);
     if (!ends.any()) return false;
     out->size = ends.first;
     out->comment = format.commenting && data[0] == format.comment;
     const size_t end = out->size - format.record_end.size();
-    bool inside = false;
-    for (size_t at = 0; at < end && !out->comment;) {
-        if (format.escaping && data[at] == format.escape) {
-            at += 2;
-        } else if (format.quoting && data[at] == format.quote) {
-            inside = !inside;
-            at++;
-        } else if (!inside && starts_with(data + at, end - at, format.delimiter)) {
-            out->separators.push_back(uint32_t(at));
-            at += format.delimiter.size();
-        } else {
-            at++;
-        }
-    }
+    // Record ends are found first: one that begins within a delimiter leaves none there.
+    while (!out->separators.empty() && out->separators.back() + format.delimiter.size() > end)
+        out->separators.pop_back();
     out->separators.push_back(uint32_t(end));
+    return true;
+}
+
+bool is_left_open(const CsvFormat& format, const uint8_t* data, size_t size, RecordShape* out) {
+    if (!format.quoting || !format.newlines_in_quotes) return false;
+    ScanState state;
+    RecordScan record;
+    if (scan_csv(format, data, size, &state, true, &record).any() || !(state.inside || record.damaged)) return false;
+    if (end_damage(format, data, size, record, out)) return true;
+    out->damaged = true;
+    out->quote = record.quote;
+    out->size = size;
+    out->separators.assign(1, uint32_t(size));
     return true;
 }
 
@@ -66,12 +85,40 @@ bool is_blank(const CsvFormat& format, const uint8_t* data, size_t size_without_
     return size_without_end == 0 || (size_without_end == 1 && data[0] == '\r' && format.accepts_crlf());
 }
 
+namespace {
+
+// By the rules of place nothing is malformed: where quotes end, text goes on.
+Quoting content_by_place(const CsvFormat& format, Bytes field, std::string* scratch, Bytes* content) {
+    const uint8_t* at = field.data;
+    const uint8_t* const end = field.data + field.size;
+    const bool quoted = field.size && *at == format.quote;
+    bool inside = quoted;
+    scratch->clear();
+    for (at += quoted; at < end; at++) {
+        if (format.escaping && *at == format.escape) {
+            if (++at == end) return Quoting::malformed;
+        } else if (inside && *at == format.quote) {
+            const bool doubled = !format.escaping && at + 1 < end && at[1] == format.quote;
+            inside =
+                doubled || (format.quote_rule == QuoteRule::sticky && at + 1 < end && !begins_separator(format, at[1]));
+            at += doubled;
+            if (!inside) continue;
+        }
+        scratch->push_back(char(*at));
+    }
+    *content = Bytes{reinterpret_cast<const uint8_t*>(scratch->data()), scratch->size()};
+    return quoted ? Quoting::quoted : Quoting::none;
+}
+
+}  // namespace
+
 Quoting field_content(const CsvFormat& format, Bytes field, std::string* scratch, Bytes* content) {
     field = trimmed(format, field);
     *content = field;
     const bool quoted = format.quoting && field.size && field.data[0] == format.quote;
     if (!format.escaping) {
         if (!format.quoting || !field.size) return Quoting::none;
+        if (!quoted && format.picky()) return Quoting::none;
         if (!quoted) return std::memchr(field.data, format.quote, field.size) ? Quoting::malformed : Quoting::none;
     }
     if (!format.escaping && field.size >= 2 && field.data[field.size - 1] == format.quote &&
@@ -79,6 +126,7 @@ Quoting field_content(const CsvFormat& format, Bytes field, std::string* scratch
         *content = Bytes{field.data + 1, field.size - 2};
         return Quoting::quoted;
     }
+    if (format.picky()) return content_by_place(format, field, scratch, content);
     const uint8_t* at = field.data + quoted;
     const uint8_t* end = field.data + field.size;
     scratch->clear();

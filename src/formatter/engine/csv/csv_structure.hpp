@@ -15,10 +15,16 @@ struct RecordShape {
     std::vector<uint32_t> separators;  // delimiter positions outside quotes, then the record end
     size_t size = 0;                   // bytes through the record's end
     bool comment = false;
+    bool damaged =
+        false;  // a quoted field passes a bound: of the record only the line that opens it is taken, and is bad
+    size_t quote = 0;  // that opened it
 };
 
 // False if the record does not end within the bytes.
 bool split_record(const CsvFormat&, const uint8_t* data, size_t size, RecordShape* out);
+// Whether the input's end leaves a quoted field open that begins in these bytes, which begin a record: that is one that
+// passes a bound, too.
+bool is_left_open(const CsvFormat&, const uint8_t* data, size_t size, RecordShape* out);
 
 // Blank lines are no records when a record has several fields.
 bool is_blank(const CsvFormat&, const uint8_t* data, size_t size_without_end);

@@ -33,8 +33,49 @@ void CsvDecoder::decode_text(ColumnRows& rows) {
     c.text_bytes = (large ? before : 0) + uint64_t(ends[v.rows - 1]);
     rows.marks.take(marks);
     rows.marks.all_valid(v.rows);
+    if (rows.marks.odd_count && format_->picky()) sums.any_non_ascii |= read_odd_texts(rows);
     if (sums.any_non_ascii && must_be_utf8(rows.spec)) check_utf8(rows, before);
     finish_rows(rows);
+}
+
+// Where quotes may stand anywhere, fields that the loop left out have a text, too. True: it may be beyond ASCII.
+bool CsvDecoder::read_odd_texts(ColumnRows& rows) {
+    std::vector<LateText> late;
+    const std::vector<uint64_t> odd(rows.marks.odd.begin(), rows.marks.odd.begin() + (rows.fields.rows + 63) / 64);
+    rows.marks.odd_count = 0;
+    each_bit(odd.data(), rows.fields.rows, [&](uint32_t row) {
+        clear_bit(rows.marks.odd.data(), row);
+        Bytes content{};
+        if (!take_text(rows, row, field(rows.index, row), &content) || !content.size) return;
+        late.push_back({row, std::string(reinterpret_cast<const char*>(content.data), content.size)});
+    });
+    replace_texts(rows, late);
+    return true;
+}
+
+// Texts of rows in place of those they have, which are no longer: from the last on, so that each byte moves once.
+void CsvDecoder::replace_texts(ColumnRows& rows, const std::vector<LateText>& late) {
+    Column& c = rows.column;
+    const bool large = has_large_offsets(rows.spec);
+    uint64_t more = 0;
+    const auto size_of = [&](uint32_t row) {
+        return c.offset(large, rows.at + row + 1) - c.offset(large, rows.at + row);
+    };
+    for (const LateText& text : late) more += text.content.size() - size_of(text.row);
+    c.text.reserve(c.text_bytes + more + 64, c.text_bytes);
+    uint8_t* const bytes = c.text.data();
+    uint64_t moved_from = c.text_bytes;
+    uint32_t row = rows.fields.rows;
+    c.text_bytes += more;
+    for (size_t i = late.size(); i-- > 0;) {
+        const uint64_t begin = c.offset(large, rows.at + late[i].row), end = c.offset(large, rows.at + late[i].row + 1);
+        const std::string& content = late[i].content;
+        for (; row > late[i].row; row--) c.move_offset(large, rows.at + row, more);
+        std::memmove(bytes + end + more, bytes + end, moved_from - end);
+        more -= content.size() - (end - begin);
+        std::memcpy(bytes + begin + more, content.data(), content.size());
+        moved_from = begin;
+    }
 }
 
 void CsvDecoder::decode_text_exactly(ColumnRows& rows) {
@@ -92,11 +133,23 @@ void CsvDecoder::check_utf8(ColumnRows& rows, uint64_t before) {
         const uint64_t begin = c.offset(large, rows.at + r);
         suspicious = begin < c.offset(large, rows.at + r + 1) && (text[begin] & 0xC0) == 0x80;
     }
+    std::vector<LateText> repaired;
+    uint64_t more = 0;
     for (uint32_t r = 0; r < rows.fields.rows && suspicious; r++) {
         const uint64_t begin = c.offset(large, rows.at + r), end = c.offset(large, rows.at + r + 1);
-        if (!kernel_->valid_utf8(text + begin, end - begin))
+        if (kernel_->valid_utf8(text + begin, end - begin)) continue;
+        std::string better;
+        if (format_->errors != TextErrors::strict)
+            better = repaired_utf8(format_->errors, text + begin, size_t(end - begin));
+        const uint64_t longer = more + better.size() - std::min<uint64_t>(better.size(), end - begin);
+        if (better.empty() || (!large && c.text_bytes + longer >= offsets_most)) {
             value_error(rows, r, ErrorCode::bad_utf8, Bytes{text + begin, end - begin});
+            continue;
+        }
+        more = longer;
+        repaired.push_back({r, std::move(better)});
     }
+    if (!repaired.empty()) replace_texts(rows, repaired);
 }
 
 }  // namespace formatter

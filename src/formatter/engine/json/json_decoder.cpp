@@ -110,7 +110,7 @@ uint64_t JsonDecoder::text_room() const {
     return room;
 }
 
-void JsonDecoder::index_unterminated(const uint8_t* data, size_t size) {
+size_t JsonDecoder::index_unterminated(const uint8_t* data, size_t size) {
     has_room(size + 1);
     if (block_.room() == 0 || walk_.has_spaces()) materialize();  // nothing may do so once the bytes are kept
     indexed_bytes_ += size + 1;
@@ -124,6 +124,7 @@ void JsonDecoder::index_unterminated(const uint8_t* data, size_t size) {
     open_segment(lines.begin, lines);
     read_line(lines.begin, line + size, lines);
     offset_--;  // the line end that was not there
+    return size;
 }
 
 // By its text. Leaves offset_ behind the line.

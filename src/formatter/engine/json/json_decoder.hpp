@@ -28,7 +28,7 @@ class JsonDecoder : public BlockDecoder {
     explicit JsonDecoder(const std::shared_ptr<const JsonFormat>& format);
 
     size_t index(const uint8_t* data, size_t size, uint64_t row_limit) override;
-    void index_unterminated(const uint8_t* data, size_t size) override;
+    size_t index_unterminated(const uint8_t* data, size_t size) override;
     uint64_t byte_count() const override;
     void export_batch(ArrowArray* out) override;
 

@@ -1,5 +1,6 @@
 #include "engine/records/framing.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace formatter {
@@ -20,9 +21,56 @@ QuoteSummary Framing::summarize(const uint8_t* data, size_t size) const {
     return summary;
 }
 
-RecordEnds Framing::ends_after(const uint8_t* data, size_t size, uint64_t quotes, ScanState* state) const {
+size_t Framing::course_states(QuoteState* states) const {
+    states[0] = {false, true, false};
+    states[1] = {false, false, false};
+    states[2] = {true, false, false};
+    states[3] = {false, true, true};
+    return bytes.rule == QuoteRule::sticky ? 4 : 3;
+}
+
+void Framing::note_courses(const uint8_t* data, size_t size, QuoteCourse* courses) const {
+    QuoteState states[QuoteNotes::most_courses];
+    const size_t count = course_states(states);
+    for (size_t i = 0; i < count; i++) courses[i].state = states[i];
+    kernel->follow_quotes(data, size, bytes, courses, count);
+}
+
+bool Framing::ends_outside(const uint8_t* data, size_t size) const {
+    if (kind == FramingKind::parity) return kernel->count_byte(data, size, bytes.quote) % 2 == 0;
+    if (kind != FramingKind::courses) return kind == FramingKind::stateless;
+    QuoteCourse course{{false, true, false}, 0, 0};
+    kernel->follow_quotes(data, size, bytes, &course, 1);
+    return !course.state.inside;
+}
+
+RecordEnds Framing::ends_on_course(const uint8_t* data, size_t size, const QuoteNotes& notes, ScanState* state) const {
+    RecordEnds ends;
+    QuoteCourse course;
+    size_t begin = 0;
+    if (state->mark < mark_bytes) {  // of a stream's first bytes: the first field may begin behind a mark
+        for (; begin < size && state->mark < mark_bytes; begin++)
+            if (scanner->scan(data + begin, 1, state, false).any()) ends.add(begin + 1);
+        course.state = state->quotes();
+        kernel->follow_quotes(data + begin, size - begin, bytes, &course, 1);
+    } else {
+        QuoteState states[QuoteNotes::most_courses];
+        const size_t count = course_states(states);
+        course = notes.courses[std::find(states, states + count, state->quotes()) - states];
+    }
+    if (course.first_end != QuoteSummary::none) {
+        ends.add(begin + course.first_end + 1);
+        ends.add(begin + course.last_end + 1);
+    }
+    state->take(course.state);
+    return ends;
+}
+
+RecordEnds Framing::ends_after(const uint8_t* data, size_t size, const QuoteNotes& notes, ScanState* state) const {
     if (kind == FramingKind::stateless) return ends_anywhere(data, size);
     if (kind == FramingKind::scanned) return scanner->scan(data, size, state, false);
+    if (kind == FramingKind::courses) return ends_on_course(data, size, notes, state);
+    const uint64_t quotes = notes.quotes;
     const bool inside = state->inside;
     state->inside ^= quotes & 1;
     RecordEnds ends;

@@ -14,7 +14,15 @@ namespace formatter {
 enum class FramingKind : uint8_t {
     stateless,  // the record-end byte always ends a record: buffers can be used in any order at once
     parity,  // it does outside quotes: quote counts compose by XOR, so only those of the prefix have to be known
+    courses,  // it does outside quotes, and what is a quote depends on its place: a buffer is a function of its start state
     scanned,  // longer delimiters, escapes, comments: buffers are followed in order
+};
+
+// What has to be known of a buffer for those behind it while its own start state is not.
+struct QuoteNotes {
+    static constexpr size_t most_courses = 4;
+    uint64_t quotes;  // `parity`: how many there are
+    QuoteCourse courses[most_courses];  // `courses`: from each state it may begin in
 };
 
 struct Framing {
@@ -27,19 +35,35 @@ struct Framing {
     bool needs_prefix() const { return kind != FramingKind::stateless; }
     RecordEnds ends_anywhere(const uint8_t* data, size_t size) const;
     QuoteSummary summarize(const uint8_t* data, size_t size) const;
-    // What has to be known of a buffer for those behind it while its own start state is not: quotes, if they matter.
-    uint64_t count_quotes(const uint8_t* data, size_t size) const {
-        return kind == FramingKind::parity && size ? kernel->count_byte(data, size, bytes.quote) : 0;
+    void note(const uint8_t* data, size_t size, QuoteNotes* notes) const {
+        if (kind == FramingKind::parity)
+            notes->quotes = size ? kernel->count_byte(data, size, bytes.quote) : 0;
+        else if (kind == FramingKind::courses)
+            note_courses(data, size, notes->courses);
     }
     // The same while the bytes are copied; at `next` the caller will read then.
-    uint64_t copy_counting(uint8_t* to, const uint8_t* data, size_t size, const uint8_t* next, size_t next_size) const {
-        if (kind == FramingKind::parity) return kernel->copy_counting(to, data, size, bytes.quote, next, next_size);
+    void copy_noting(uint8_t* to, const uint8_t* data, size_t size, const uint8_t* next, size_t next_size,
+                     QuoteNotes* notes) const {
+        if (kind == FramingKind::parity) {
+            notes->quotes = kernel->copy_counting(to, data, size, bytes.quote, next, next_size);
+            return;
+        }
         for (size_t offset = 0; offset < next_size; offset += 64) __builtin_prefetch(next + offset);
         std::memcpy(to, data, size);
-        return 0;
+        note(to, size, notes);
     }
     // The state is that at the buffer's start, and on return that at its end. The last end may be left for later.
-    RecordEnds ends_after(const uint8_t* data, size_t size, uint64_t quotes, ScanState*) const;
+    RecordEnds ends_after(const uint8_t* data, size_t size, const QuoteNotes&, ScanState*) const;
+    RecordEnds ends_after(const uint8_t* data, size_t size, ScanState* state) const {
+        QuoteNotes notes;
+        note(data, size, &notes);
+        return ends_after(data, size, notes, state);
+    }
+    bool separates(uint8_t byte) const { return byte == bytes.delimiter || byte == bytes.record_end; }
+    // All states a buffer can begin in, where quotes are followed by courses; how many.
+    size_t course_states(QuoteState* states) const;
+    // Whether bytes that begin a record end outside quotes, so far as quotes are what matters.
+    bool ends_outside(const uint8_t* data, size_t size) const;
     // The last end that was left, given whether the bytes end inside quotes.
     uint64_t last_end(const uint8_t* data, size_t size, bool inside) const;
     // The size of the record that begins these bytes, with its end, or `none`. `state` is that at the bytes' start and
@@ -47,6 +71,10 @@ struct Framing {
     uint64_t record_size(const uint8_t* data, size_t size, ScanState* state) const;
     size_t fixed_size() const { return scanner ? scanner->fixed_size() : 0; }
     bool checks_end() const { return scanner && scanner->checks_end(); }
+
+  private:
+    void note_courses(const uint8_t* data, size_t size, QuoteCourse* courses) const;
+    RecordEnds ends_on_course(const uint8_t* data, size_t size, const QuoteNotes&, ScanState*) const;
 };
 
 }  // namespace formatter

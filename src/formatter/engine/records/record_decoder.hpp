@@ -43,8 +43,9 @@ class RecordDecoder {
     // Notes the complete records of [data, data + size), at most `row_limit` of them and as many as fit, and returns the
     // bytes consumed. The bytes must stay readable until materialize(). Works off full blocks on the way.
     virtual size_t index(const uint8_t* data, size_t size, uint64_t row_limit) = 0;
-    // [data, data + size) is one record that the end of the stream terminates. It fits, or the batch is empty.
-    virtual void index_unterminated(const uint8_t* data, size_t size) = 0;
+    // [data, data + size) is one record that the end of the stream terminates. It fits, or the batch is empty. Returns the
+    // bytes consumed: fewer than all if something in the record was never closed, and what is behind it is to be read yet.
+    virtual size_t index_unterminated(const uint8_t* data, size_t size) = 0;
     // Whether all that so many bytes can hold has room in the batch: offsets of 32 bits end at 2 GiB of text.
     virtual bool fits(uint64_t bytes) const = 0;
     // Decodes everything indexed so far into columns(). Afterwards no caller's bytes are referred to.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/records/byte_order_mark.hpp"
+#include "kernels/kernel.hpp"
 
 namespace formatter {
 
@@ -16,10 +17,31 @@ struct ScanState {
     bool escaped = false;  // the next byte is literal
     bool in_comment = false;
     bool at_record_start = true;
+    bool fresh = true;  // a quote would open quotes, by rules that care
+    bool closing = false;  // a quote stands before that closed, if a separator follows
+    uint8_t delimiter_matched = 0;  // bytes of a delimiter already met, by rules that care
     uint8_t matched = 0;  // bytes of the record end, or of a length, already met
     uint8_t mark = mark_bytes;  // bytes of a byte order mark already met; all: none can stand here
     uint64_t count = 0;  // of open brackets, or of bytes of a record
     uint64_t carried = 0;  // bytes that were met and could not be decided about yet
+
+    void begin_record() {  // with no thought of those before
+        inside = in_comment = closing = false;
+        at_record_start = fresh = true;
+        matched = delimiter_matched = 0;
+    }
+    bool operator==(const ScanState& o) const {
+        return inside == o.inside && escaped == o.escaped && in_comment == o.in_comment &&
+               at_record_start == o.at_record_start && fresh == o.fresh && closing == o.closing &&
+               delimiter_matched == o.delimiter_matched && matched == o.matched && mark == o.mark && count == o.count &&
+               carried == o.carried;
+    }
+    QuoteState quotes() const { return {inside, fresh && !inside, closing}; }
+    void take(const QuoteState& quotes) {
+        inside = quotes.inside;
+        fresh = quotes.fresh;
+        closing = quotes.closing;
+    }
 
     static ScanState of_stream_start() {
         ScanState state;

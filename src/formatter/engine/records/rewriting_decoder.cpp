@@ -65,10 +65,7 @@ size_t RewritingDecoder::index(const uint8_t* data, size_t size, uint64_t row_li
             stretch *= 4;
             continue;
         }
-        // The end of text is that of what its mark began, not the beginning of the next.
-        auto mark = std::lower_bound(marks_.begin() + ptrdiff_t(stretches_.back().first_mark), marks_.end(), used,
-                                     [](const TextMark& m, size_t wanted) { return m.text_at < wanted; });
-        const size_t source_used = source_of(*--mark, text, used);
+        const size_t source_used = source_of(mark_of(used), text, used);
         const uint64_t records = inner_->records_placed();
         records_ += records;
         row_limit -= std::min(records, row_limit);
@@ -81,18 +78,30 @@ size_t RewritingDecoder::index(const uint8_t* data, size_t size, uint64_t row_li
     return done;
 }
 
-void RewritingDecoder::index_unterminated(const uint8_t* data, size_t size) {
+size_t RewritingDecoder::index_unterminated(const uint8_t* data, size_t size) {
     uint8_t* text = room_for(rewriter_->most_text(size));
     const RewrittenText rewritten = rewrite(data, size, true, text);
+    size_t used = rewritten.size;
     if (!rewriter_->ends_records())
-        inner_->index_unterminated(text, rewritten.size);
+        used = inner_->index_unterminated(text, rewritten.size);
     else if (rewritten.size)
         inner_->index(text, rewritten.size, ~uint64_t(0));
     records_ += inner_->records_placed();
     kept_bytes_ += rewritten.size;
+    const size_t source_used = used < rewritten.size ? source_of(mark_of(used), text, used) : size;
     if (rewritten.problem != ErrorCode::none) reject(rewritten.problem, data, size, rewritten.problem_at);
+    source_at_ += int64_t(source_used);
     place_.stream_start = false;
     take_findings();
+    return source_used;
+}
+
+// Of the last stretch, what its text up to there came from. The end of text is that of what its mark began, not the
+// beginning of the next.
+const TextMark& RewritingDecoder::mark_of(size_t used) const {
+    const auto mark = std::lower_bound(marks_.begin() + ptrdiff_t(stretches_.back().first_mark), marks_.end(), used,
+                                       [](const TextMark& m, size_t wanted) { return m.text_at < wanted; });
+    return *std::prev(mark);
 }
 
 size_t RewritingDecoder::source_of(const TextMark& mark, const uint8_t* text, size_t text_at) const {
@@ -111,7 +120,10 @@ void RewritingDecoder::take_findings() {
         PlacePosition position = stretch.source;
         position.record.records += finding.at.record.records;
         if (mark->is_record) position.record_end = position.bytes + int64_t(mark->source_end);
-        position.bytes += int64_t(source_of(*mark, stretch.text, text_at));
+        const size_t source_at = source_of(*mark, stretch.text, text_at);
+        if (finding.opened)
+            finding.opened = source_of(*mark, stretch.text, text_at + size_t(finding.opened)) - source_at;
+        position.bytes += int64_t(source_at);
         findings.emplace_back(std::move(finding), position);
     }
     inner_->findings.clear();

@@ -49,7 +49,7 @@ class RewritingDecoder : public RecordDecoder {
 
     void place(const Place&) override;
     size_t index(const uint8_t* data, size_t size, uint64_t row_limit) override;
-    void index_unterminated(const uint8_t* data, size_t size) override;
+    size_t index_unterminated(const uint8_t* data, size_t size) override;
     void materialize() override;
     void expect(uint64_t bytes) override { inner_->expect(bytes); }
     bool fits(uint64_t bytes) const override { return inner_->fits(rewriter_->most_text(bytes)); }
@@ -61,6 +61,7 @@ class RewritingDecoder : public RecordDecoder {
   private:
     uint8_t* room_for(size_t size);
     RewrittenText rewrite(const uint8_t* data, size_t size, bool final, uint8_t* text);
+    const TextMark& mark_of(size_t used) const;
     size_t source_of(const TextMark&, const uint8_t* text, size_t text_at) const;
     void take_findings();
     void reject(ErrorCode, const uint8_t* data, size_t size, size_t at);

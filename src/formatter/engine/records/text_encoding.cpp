@@ -1,5 +1,6 @@
 #include "engine/records/text_encoding.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace formatter {
@@ -54,6 +55,45 @@ Transcoded latin1_to_utf8(const uint8_t* data, size_t size, uint8_t* out) {
     return {size_t(out - begin), size};
 }
 
+// What bytes 0x80 to 0x9F are in windows-1252; those that it leaves open stay what they are in latin-1.
+constexpr uint16_t windows1252[32] = {0x20AC, 0x81,   0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
+                                      0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D,   0x017D, 0x8F,
+                                      0x90,   0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
+                                      0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D,   0x017E, 0x0178};
+
+Transcoded windows1252_to_utf8(const uint8_t* data, size_t size, uint8_t* out) {
+    uint8_t* const begin = out;
+    for (size_t at = 0; at < size;) {
+        size_t end = at;
+        while (end < size && (data[end] & 0xE0) != 0x80) end++;
+        out += latin1_to_utf8(data + at, end - at, out).text_size;
+        for (at = end; at < size && (data[at] & 0xE0) == 0x80; at++) out += put_utf8(windows1252[data[at] & 0x1F], out);
+    }
+    return {size_t(out - begin), size};
+}
+
+uint8_t in_windows1252(uint32_t c) {
+    const auto found = std::find(windows1252, windows1252 + 32, c);
+    return found == windows1252 + 32 ? uint8_t(c) : uint8_t(0x80 + (found - windows1252));
+}
+
+// Bytes of the character that begins there, or of the longest part of one, which is `cut` then.
+size_t character_size(const uint8_t* data, size_t size, bool* cut) {
+    const uint8_t lead = data[0];
+    *cut = false;
+    if (lead < 0x80) return 1;
+    const size_t wanted = lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
+    uint8_t low = 0x80, high = 0xBF;  // of the second byte
+    if (lead == 0xE0) low = 0xA0;
+    if (lead == 0xED) high = 0x9F;
+    if (lead == 0xF0) low = 0x90;
+    if (lead == 0xF4) high = 0x8F;
+    size_t met = 1;
+    for (; met < wanted && met < size && data[met] >= low && data[met] <= high; met++) low = 0x80, high = 0xBF;
+    *cut = met != wanted;
+    return met;
+}
+
 template <bool big_endian>
 uint16_t unit_at(const uint8_t* data) {
     return big_endian ? uint16_t(data[0] << 8 | data[1]) : uint16_t(data[1] << 8 | data[0]);
@@ -101,6 +141,7 @@ Transcoded utf16_to_utf8(const uint8_t* data, size_t size, bool final, uint8_t* 
 
 Transcoded to_utf8(TextEncoding encoding, const uint8_t* data, size_t size, bool final, uint8_t* out) {
     switch (encoding) {
+        case TextEncoding::windows1252: return windows1252_to_utf8(data, size, out);
         case TextEncoding::latin1: return latin1_to_utf8(data, size, out);
         case TextEncoding::utf16_le: return utf16_to_utf8<false>(data, size, final, out);
         case TextEncoding::utf16_be: return utf16_to_utf8<true>(data, size, final, out);
@@ -118,7 +159,7 @@ uint64_t source_size(TextEncoding encoding, const uint8_t* text, size_t size) {
         beyond += text[i] >= 0xF0 && text[i] != 0xFF;
         odd += text[i] == 0xFF;
     }
-    if (encoding == TextEncoding::latin1) return characters;
+    if (is_one_byte(encoding)) return characters;
     return 2 * (characters + beyond) - odd;
 }
 
@@ -138,6 +179,8 @@ std::string from_utf8(TextEncoding encoding, const std::string& text) {
         };
         if (encoding == TextEncoding::latin1) {
             source.push_back(char(c));
+        } else if (encoding == TextEncoding::windows1252) {
+            source.push_back(char(in_windows1252(c)));
         } else if (c < 0x10000) {
             put(c);
         } else {
@@ -146,6 +189,27 @@ std::string from_utf8(TextEncoding encoding, const std::string& text) {
         }
     }
     return source;
+}
+
+std::string repaired_utf8(TextErrors errors, const uint8_t* data, size_t size) {
+    std::string text(most_utf8(size), '\0');
+    uint8_t* const out = reinterpret_cast<uint8_t*>(&text[0]);
+    if (errors == TextErrors::latin1) {
+        text.resize(latin1_to_utf8(data, size, out).text_size);
+        return text;
+    }
+    size_t written = 0;
+    for (size_t at = 0; at < size;) {
+        bool cut;
+        const size_t bytes = character_size(data + at, size - at, &cut);
+        if (cut)
+            written += put_utf8(0xFFFD, out + written);
+        else
+            std::memcpy(out + written, data + at, bytes), written += bytes;
+        at += bytes;
+    }
+    text.resize(written);
+    return text;
 }
 
 }  // namespace formatter

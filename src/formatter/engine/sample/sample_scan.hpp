@@ -7,10 +7,9 @@
 #include <string>
 #include <vector>
 
-namespace formatter {
+#include "kernels/kernel.hpp"
 
-// What text behind a closing quote does: the rest of the field is text (lenient), or the field stays open (sticky).
-enum class QuoteRule : uint8_t { lenient, sticky };
+namespace formatter {
 
 struct SampleReading {
     std::string delimiter = ",";
@@ -18,7 +17,8 @@ struct SampleReading {
     int quote = -1;  // -1: none
     int escape = -1;
     int comment = -1;
-    QuoteRule rule = QuoteRule::lenient;
+    QuoteRule rule =
+        QuoteRule::lenient;  // never strict: what stands behind a closing quote is text, or keeps the field open
     bool newlines_in_quotes = true;
 };
 

@@ -14,7 +14,7 @@ namespace formatter {
 class LockedShredRing {
   public:
     // The lock is held for so many buffers at a time. Fewer go in one by one: as a block they would cost a third, but
-    // only if they lie close together, and a long record must not cost more than a short one (bench/shredder_bench.py).
+    // only if they lie close together, and a long record must not cost more than a short one (`python -m bench --only shredder`).
     static constexpr size_t block_buffers = 4096;
     static constexpr size_t most_buffers = size_t(1) << 20;  // strewn over a long record: a few milliseconds
 

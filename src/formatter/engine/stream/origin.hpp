@@ -79,7 +79,7 @@ struct Fragments {
 struct Held {
     OwnedBytes bytes;
     size_t before = 0;  // of `bytes`, in front of the buffer's own
-    uint64_t quotes = 0;
+    QuoteNotes notes;
     bool lost = false;
 
     size_t size() const { return bytes.size - before; }

@@ -47,7 +47,7 @@ void RunParsing::parse_leading(LeadingJob& job) {
         job.tail.append(joiner.open(), joiner.open_size());
     }
     job.records = decoder().records_placed();
-    job.inside = options_.format.framing.count_quotes(job.tail.data(), job.tail.size) & 1;
+    if (job.tail.size) options_.format.framing.ends_after(job.tail.data(), job.tail.size, &job.state);
     cover_rest();
 }
 
@@ -126,7 +126,8 @@ void RunParsing::parse_with_limit() {
     };
     while (at < job_.bytes) {
         uint64_t size;
-        if (at == 0 && job_.stream_start && options_.format.header) {
+        const bool is_preamble = at == 0 && job_.stream_start && options_.format.header;
+        if (is_preamble) {
             PreambleScan preamble;
             size = options_.format.header->find_end(data, job_.bytes, job_.bytes, &preamble);
         } else {
@@ -134,7 +135,7 @@ void RunParsing::parse_with_limit() {
             size = framing.record_size(data + at, job_.bytes - at, &state);
         }
         if (size == RecordEnds::none) break;  // cannot be: a run's own records end where it says
-        if (size - framing.record_end_size > options_.max_record_bytes) {
+        if (!is_preamble && size - framing.record_end_size > options_.max_record_bytes) {
             index_up_to(at);
             RunPosition where = position(at);
             where.buffer = job_.buffer_of(framing, PlacePosition{}, where.bytes, true);

@@ -59,7 +59,7 @@ PushStatus StreamEngine::admit(const ArrivedBuffer& arrived, uint64_t position, 
     if (!waits(origin))
         extend_run(origin, position, piece, ends, lost, call);
     else if (next && may_decode(origin, call))
-        follow(origin, position, piece, arrived.quotes, lost, call);
+        follow(origin, position, piece, arrived.notes, lost, call);
     else
         hold(origin, position, arrived, lost, call);
     return PushStatus::ok;
@@ -74,7 +74,7 @@ void StreamEngine::hold(Origin& origin, uint64_t position, const ArrivedBuffer& 
     } else {
         held.bytes.append(arrived.buffer.data, arrived.buffer.size);
     }
-    held.quotes = arrived.quotes;
+    held.notes = arrived.notes;
     held.lost = lost;
     counts_.pending_bytes += arrived.buffer.size;
     counts_.pending_buffers++;
@@ -106,30 +106,38 @@ void StreamEngine::use_header(Origin& origin, const std::string& header) {
 void StreamEngine::end_preamble(Origin& origin) {
     PreambleScan& preamble = origin.outstanding->preamble;
     origin.preamble_open = false;
-    if (options_.format.header->has_last_line(&preamble)) use_header(origin, preamble.line);
+    if (options_.format.header->end(&preamble)) use_header(origin, preamble.header);
+}
+
+// All up to the preamble's end counts as one record: which of its lines is the header is known only there, and quotes in
+// those before it may mean nothing.
+RecordEnds StreamEngine::follow_preamble(Origin& origin, const Piece& buffer) {
+    const Framing& framing = options_.format.framing;
+    PreambleScan& preamble = origin.work().preamble;
+    const uint64_t end =
+        options_.format.header->find_end(buffer.data, buffer.size, options_.too_many_bytes(), &preamble);
+    if (end == RecordEnds::none) return {};
+    origin.preamble_open = false;
+    if (!preamble.header.empty()) use_header(origin, preamble.header);
+    origin.state = ScanState();
+    const uint8_t* const behind = buffer.data + end;
+    RecordEnds ends = framing.ends_after(behind, buffer.size - end, &origin.state);
+    if (ends.last == RecordEnds::later) ends.last = framing.last_end(behind, buffer.size - end, origin.state.inside);
+    return {end, ends.any() ? end + ends.last : end};
 }
 
 // The next buffer in order: its start state is certain.
-void StreamEngine::follow(Origin& origin, uint64_t position, Piece buffer, uint64_t quotes, bool lost,
+void StreamEngine::follow(Origin& origin, uint64_t position, Piece buffer, const QuoteNotes& notes, bool lost,
                           StreamCall& call) {
     RecordEnds ends;
     if (lost) {
         // Nothing is known of a lost buffer: what follows is read as if it began outside quotes, behind the header.
         origin.state = ScanState{};
         origin.preamble_open = false;
+    } else if (origin.preamble_open) {
+        ends = follow_preamble(origin, buffer);
     } else {
-        ends = options_.format.framing.ends_after(buffer.data, buffer.size, quotes, &origin.state);
-    }
-    if (origin.preamble_open) {
-        // All up to the header's end counts as one record: which of its lines is the header is known only there.
-        const uint64_t end = options_.format.header->find_end(buffer.data, buffer.size, options_.too_many_bytes(),
-                                                              &origin.work().preamble);
-        ends.first = end;
-        if (ends.last == RecordEnds::later)
-            ends.last = options_.format.framing.last_end(buffer.data, buffer.size, origin.state.inside);
-        ends.last = end == RecordEnds::none ? end : std::max(end, ends.last);
-        origin.preamble_open = end == RecordEnds::none;
-        if (!origin.preamble_open) use_header(origin, origin.work().preamble.line);
+        ends = options_.format.framing.ends_after(buffer.data, buffer.size, notes, &origin.state);
     }
     extend_run(origin, position, buffer, ends, lost, call);
 }
@@ -156,7 +164,7 @@ void StreamEngine::release(Origin& origin, std::map<uint64_t, Held>::iterator at
     counts_.pending_bytes -= piece.size;
     counts_.pending_buffers--;
     if (waits(origin))
-        follow(origin, position, piece, buffer.quotes, buffer.lost, call);
+        follow(origin, position, piece, buffer.notes, buffer.lost, call);
     else
         extend_run(origin, position, piece, options_.format.framing.ends_anywhere(piece.data, piece.size), buffer.lost,
                    call);

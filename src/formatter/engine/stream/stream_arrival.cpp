@@ -31,7 +31,6 @@ void StreamEngine::take_in(const PushedBuffer* buffers, const uint32_t* order, s
         ArrivedBuffer& arrived = call.round[i];
         arrived.buffer = buffers[order[i]];
         PushedBuffer& b = arrived.buffer;
-        arrived.quotes = 0;
         if (b.size && b.size < most) {
             const bool more = i + 1 < count && buffers[order[i + 1]].size < most;
             const PushedBuffer& next = buffers[order[more ? i + 1 : i]];
@@ -39,12 +38,12 @@ void StreamEngine::take_in(const PushedBuffer* buffers, const uint32_t* order, s
             uint8_t* copy = call.block.data() + filled;
             const uint8_t* ahead = more ? next.data : b.data + (far ? ahead_bytes : 0);
             const size_t ahead_size = more ? next.size : far ? b.size - ahead_bytes : 0;
-            arrived.quotes = framing.copy_counting(copy, b.data, b.size, ahead, ahead_size);
+            framing.copy_noting(copy, b.data, b.size, ahead, ahead_size, &arrived.notes);
             b.data = copy;
             b.before = filled == before ? before : 0;
             filled += b.size;
         } else if (options_.in_order()) {
-            arrived.quotes = framing.count_quotes(b.data, b.size);
+            framing.note(b.data, b.size, &arrived.notes);
         }
         if (!options_.in_order()) arrived.ends = framing.ends_anywhere(b.data, b.size);
     }

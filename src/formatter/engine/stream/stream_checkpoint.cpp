@@ -8,7 +8,7 @@
 namespace formatter {
 namespace {
 
-constexpr char stream_magic[] = "fmstrm03";
+constexpr char stream_magic[] = "fmstrm04";
 
 void write_owned(ImageWriter& out, const OwnedBytes& bytes) { out.bytes(bytes.data(), bytes.size); }
 
@@ -20,8 +20,8 @@ OwnedBytes read_owned(ImageReader& in) {
 }
 
 void write_finding(ImageWriter& out, const RunFinding& f) {
-    for (uint64_t value : {uint64_t(f.code), uint64_t(int64_t(f.column)), uint64_t(f.found_fields), uint64_t(f.at.from),
-                           uint64_t(f.at.bytes), f.at.records, f.at.buffer})
+    for (uint64_t value : {uint64_t(f.code), uint64_t(int64_t(f.column)), uint64_t(f.found_fields), f.opened,
+                           uint64_t(f.at.from), uint64_t(f.at.bytes), f.at.records, f.at.buffer})
         out.number(value);
     out.bytes(f.found.data(), f.found.size());
     out.bytes(f.raw.data(), f.raw.size());
@@ -32,6 +32,7 @@ RunFinding read_finding(ImageReader& in) {
     finding.code = ErrorCode(in.number());
     finding.column = int32_t(int64_t(in.number()));
     finding.found_fields = uint32_t(in.number());
+    finding.opened = in.number();
     RunPosition position;
     position.from = RunPosition::From(in.number());
     position.bytes = int64_t(in.number());
@@ -44,7 +45,8 @@ RunFinding read_finding(ImageReader& in) {
 
 void write_state(ImageWriter& out, const ScanState& s) {
     out.number(uint64_t(s.inside) | uint64_t(s.escaped) << 1 | uint64_t(s.in_comment) << 2 |
-               uint64_t(s.at_record_start) << 3 | uint64_t(s.matched) << 8 | uint64_t(s.mark) << 16);
+               uint64_t(s.at_record_start) << 3 | uint64_t(s.fresh) << 4 | uint64_t(s.closing) << 5 |
+               uint64_t(s.matched) << 8 | uint64_t(s.mark) << 16 | uint64_t(s.delimiter_matched) << 24);
     out.number(s.count);
     out.number(s.carried);
 }
@@ -56,8 +58,11 @@ ScanState read_state(ImageReader& in) {
     s.escaped = flags >> 1 & 1;
     s.in_comment = flags >> 2 & 1;
     s.at_record_start = flags >> 3 & 1;
+    s.fresh = flags >> 4 & 1;
+    s.closing = flags >> 5 & 1;
     s.matched = uint8_t(flags >> 8);
     s.mark = uint8_t(flags >> 16);
+    s.delimiter_matched = uint8_t(flags >> 24);
     s.count = in.number();
     s.carried = in.number();
     return s;
@@ -68,6 +73,9 @@ void write_outstanding(ImageWriter& out, const Outstanding& work) {
     out.number(work.open_bytes);
     write_state(out, work.preamble.state);
     out.bytes(work.preamble.line.data(), work.preamble.line.size());
+    out.bytes(work.preamble.header.data(), work.preamble.header.size());
+    out.number(work.preamble.lines);
+    out.number(work.preamble.records);
     out.number(uint64_t(work.preamble.first_line) | uint64_t(work.preamble.too_long) << 1);
     out.number(work.fragments.size());
     for (const auto& entry : work.fragments) {
@@ -102,6 +110,9 @@ uint64_t read_outstanding(ImageReader& in, Outstanding& work, const Framing& fra
     work.open_bytes = in.number();
     work.preamble.state = read_state(in);
     work.preamble.line = in.bytes();
+    work.preamble.header = in.bytes();
+    work.preamble.lines = in.number();
+    work.preamble.records = in.number();
     const uint64_t flags = in.number();
     work.preamble.first_line = flags & 1;
     work.preamble.too_long = flags >> 1 & 1;
@@ -123,7 +134,7 @@ uint64_t read_outstanding(ImageReader& in, Outstanding& work, const Framing& fra
         Held& held = work.held[in.number()];
         held.lost = in.number();
         held.bytes = read_owned(in);
-        held.quotes = framing.count_quotes(held.bytes.data(), held.bytes.size);
+        framing.note(held.bytes.data(), held.bytes.size, &held.notes);
         pending += held.bytes.size;
     }
     for (uint64_t n = in.number(); n && in.fine(); n--) {

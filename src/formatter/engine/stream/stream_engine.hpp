@@ -79,8 +79,9 @@ class StreamEngine {
     }
     bool waits(const Origin& origin) const { return options_.in_order() || origin.preamble_open; }
     PushStatus admit(const ArrivedBuffer&, uint64_t position, bool lost, StreamCall&);
-    void follow(Origin&, uint64_t position, Piece, uint64_t quotes, bool lost, StreamCall&);
+    void follow(Origin&, uint64_t position, Piece, const QuoteNotes&, bool lost, StreamCall&);
     void hold(Origin&, uint64_t position, const ArrivedBuffer&, bool lost, StreamCall&);
+    RecordEnds follow_preamble(Origin&, const Piece& buffer);
     void release_held(Origin&, StreamCall&);
     void release(Origin&, std::map<uint64_t, Held>::iterator, StreamCall&);
     bool may_decode(Origin&, StreamCall&) const;

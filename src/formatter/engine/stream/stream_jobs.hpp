@@ -25,7 +25,7 @@ struct PushedBuffer {
 // A buffer of a round, before the lock is taken.
 struct ArrivedBuffer {
     PushedBuffer buffer;
-    uint64_t quotes;
+    QuoteNotes notes;
     RecordEnds ends;
 };
 
@@ -117,7 +117,7 @@ struct RunJob : Job {
 struct LeadingJob : RunJob {
     std::vector<uint64_t> used;  // bytes of records that are complete, up to each piece's end
     OwnedBytes tail;  // the record that is open behind them
-    bool inside = false;  // the tail ends inside quotes
+    ScanState state;  // at its end
 
     void parse(const StreamOptions&, StreamCall&) override;
 };

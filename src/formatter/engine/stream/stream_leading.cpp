@@ -1,5 +1,6 @@
 // The next buffers in order, parsed where they lie. In: buffers of one origin, the first of which is the next one, from
-// a call that is alone in the stream. Out: what four steps of a push make of them otherwise. Knows dialects by parity only.
+// a call that is alone in the stream. Out: what four steps of a push make of them otherwise. Knows dialects
+// by their quotes only.
 //
 // Where quotes matter, all others have to know the state behind these buffers before they can use theirs, so quotes are
 // counted ahead of the parse, which takes a pass over the bytes. If there are no others, nobody waits for that: parsing
@@ -23,7 +24,9 @@ constexpr uint64_t longest_open = 64 << 10;  // a record that goes on and on is 
 
 // How many of these buffers, from the first on, follow each other and are large enough; 0 if that is not worth it.
 size_t StreamEngine::leading_buffers(const PushedBuffer* buffers, const uint32_t* order, size_t count) const {
-    if (options_.format.framing.kind != FramingKind::parity || options_.ordered || options_.max_sequence) return 0;
+    const FramingKind kind = options_.format.framing.kind;
+    const bool by_quotes = kind == FramingKind::parity || kind == FramingKind::courses;
+    if (!by_quotes || options_.ordered || options_.max_sequence) return 0;
     const PushedBuffer& first = buffers[order[0]];
     size_t bytes = 0, i = 0;
     for (; i < count && bytes < most_bytes; i++) {
@@ -103,7 +106,7 @@ void StreamEngine::end_leading(LeadingJob& job) {
         Claims claims{};  // all of records that have been parsed with the buffers
         origin.ring.process(job.piece_position + (i - job.pieces_before), delimited, claims);
     }
-    origin.state.inside = job.inside;
+    origin.state.take(job.state.quotes());
     Fragments& kept = work.fragments[origin.ring.last_delimiter()];
     kept.has_tail = true;
     kept.tail = std::move(job.tail);

@@ -40,15 +40,22 @@ void SpanningJob::parse(const StreamOptions& options, StreamCall& call) {
     }
     RecordDecoder& decoder = *builder->decoder;
     const auto must_leave = [&] { return builder->is_full(options) || !builder->takes(bytes); };
-    if (must_leave()) {
+    const auto make_room = [&] {
+        if (!must_leave()) return;
         decoder.materialize();
         if (must_leave()) builder->export_to(&call.batches, options);
-    }
+    };
+    const auto index = [&](const uint8_t* from, uint64_t size) {
+        return decoder.index(from, size, options.max_rows - decoder.rows());
+    };
+    make_room();
     call.place(*this, begin, stream_start, 0);
-    if (unterminated)
-        decoder.index_unterminated(data, bytes);
-    else
-        decoder.index(data, bytes, options.max_rows - decoder.rows());
+    uint64_t used = unterminated ? decoder.index_unterminated(data, bytes) : index(data, bytes);
+    while (unterminated && used < bytes) {  // something in it was never closed: there are records behind it
+        make_room();
+        const uint64_t more = index(data + used, bytes - used);
+        used += more ? more : decoder.index_unterminated(data + used, bytes - used);
+    }
     records = decoder.records_placed();
     if (stitched.size) call.owners.push_back(std::move(stitched));  // until the builder has materialized
 }

@@ -137,7 +137,7 @@ PushResult StreamEngine::lost(uint64_t id, uint64_t sequence) {
     uint64_t position = 0;
     result.status = locate(id, sequence, &position);
     if (result.status == PushStatus::ok)
-        result.status = admit(ArrivedBuffer{{id, sequence, nullptr, 0}, 0, {}}, position, true, call);
+        result.status = admit(ArrivedBuffer{{id, sequence, nullptr, 0}, {}, {}}, position, true, call);
     run(call, guard, &result);
     leave(&result);
     return result;

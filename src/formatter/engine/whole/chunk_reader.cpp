@@ -18,8 +18,7 @@ class ChunkReading {
         number_ = number;
         ScanState state = unpacked_state(framing_, chunk.state);
         if (const size_t width = framing_.fixed_size()) state.count = uint64_t(chunk.byte_offset) % width;
-        const uint64_t quotes = framing_.count_quotes(chunk.data, chunk.size);
-        const RecordEnds ends = framing_.ends_after(chunk.data, chunk.size, quotes, &state);
+        const RecordEnds ends = framing_.ends_after(chunk.data, chunk.size, &state);
         size_t last = ends.any() ? ends.last : 0;
         if (last == RecordEnds::later) last = framing_.last_end(chunk.data, chunk.size, state.inside);
         records_ = 0;
@@ -96,8 +95,18 @@ class ChunkReading {
         if (size == 0) return;
         make_room(size);
         const uint8_t* data = joins ? join(chunk, chunk.size) : chunk.data + at;
-        place(chunk, joins ? -int64_t(chunk.carry_size) : int64_t(at));
-        decoder_.index_unterminated(data, size);
+        const int64_t begin = joins ? -int64_t(chunk.carry_size) : int64_t(at);
+        place(chunk, begin);
+        const std::vector<std::unique_ptr<uint8_t[]>> kept = std::move(joined_);
+        joined_.clear();
+        for (size_t used = decoder_.index_unterminated(data, size); used < size;) {  // something in it was never closed
+            if (full()) hand_out();
+            const size_t more = decoder_.index(data + used, size - used, limits_.max_rows - decoder_.rows());
+            used += more;
+            if (more == 0 && !full() && !make_room(size - used))
+                used += decoder_.index_unterminated(data + used, size - used);
+        }
+        decoder_.materialize();  // it refers to bytes that are kept no longer
         if (joins) out_->spanning += decoder_.records_placed();
     }
 

@@ -18,6 +18,23 @@ struct Course {
     std::vector<size_t> members;  // of the survey's courses
 };
 
+// By the notes on a buffer. Only a stream's first bytes have more states than those: of a byte order mark.
+void follow_courses(const Framing& framing, const uint8_t* data, size_t size, ChunkSurvey* survey) {
+    QuoteNotes notes;
+    framing.note(data, size, &notes);
+    QuoteState quotes[QuoteNotes::most_courses];
+    const size_t count = framing.course_states(quotes);
+    for (size_t i = 0; i < count + mark_bytes; i++) {
+        ScanState state;
+        if (i < count) state.take(quotes[i]);
+        if (i >= count) state.mark = uint8_t(i - count), state.fresh = i == count;
+        const uint16_t start = packed_state(framing, state);
+        const RecordEnds ends = framing.ends_after(data, size, notes, &state);
+        survey->courses.push_back(
+            {start, packed_state(framing, state), ends.any() ? uint32_t(ends.last) : ChunkCourse::none});
+    }
+}
+
 void follow_states(const Framing& framing, const uint8_t* data, size_t size, ChunkSurvey* survey) {
     std::vector<Course> going;
     for (const ScanState& state : framing.scanner->possible_states()) {
@@ -51,20 +68,28 @@ uint32_t behind(uint64_t end) { return end == QuoteSummary::none ? ChunkCourse::
 }  // namespace
 
 uint16_t packed_state(const Framing& framing, const ScanState& s) {
-    if (framing.kind != FramingKind::scanned) return framing.kind == FramingKind::parity && s.inside;
+    if (framing.kind == FramingKind::stateless || framing.kind == FramingKind::parity)
+        return framing.kind == FramingKind::parity && s.inside;
+    const QuoteState quotes = s.quotes();
+    if (framing.kind == FramingKind::courses)
+        return uint16_t(quotes.inside | s.mark << 7 | quotes.fresh << 9 | quotes.closing << 10);
     return uint16_t(s.inside | s.escaped << 1 | s.in_comment << 2 | s.at_record_start << 3 | s.matched << 4 |
-                    s.mark << 7);
+                    s.mark << 7 | quotes.fresh << 9 | quotes.closing << 10 | s.delimiter_matched << 11);
 }
 
 ScanState unpacked_state(const Framing& framing, uint16_t packed) {
     ScanState s;
     s.inside = packed & 1;
-    if (framing.kind != FramingKind::scanned) return s;
+    if (framing.kind == FramingKind::stateless || framing.kind == FramingKind::parity) return s;
+    s.mark = uint8_t(packed >> 7 & 3);
+    s.fresh = packed >> 9 & 1;
+    s.closing = packed >> 10 & 1;
+    if (framing.kind == FramingKind::courses) return s;
+    s.delimiter_matched = uint8_t(packed >> 11 & 7);
     s.escaped = packed & 2;
     s.in_comment = packed & 4;
     s.at_record_start = packed & 8;
     s.matched = uint8_t(packed >> 4 & 7);
-    s.mark = uint8_t(packed >> 7 & 3);
     return s;
 }
 
@@ -83,6 +108,8 @@ void survey_chunk(const Framing& framing, const uint8_t* data, size_t size, Chun
         const uint16_t odd = summary.quotes & 1;
         survey->courses.push_back({0, odd, behind(summary.last_end[0])});
         survey->courses.push_back({1, uint16_t(1 ^ odd), behind(summary.last_end[1])});
+    } else if (framing.kind == FramingKind::courses) {
+        follow_courses(framing, data, size, survey);
     } else {
         follow_states(framing, data, size, survey);
     }
@@ -93,7 +120,7 @@ void survey_chunk(const Framing& framing, const uint8_t* data, size_t size, Chun
     }
     ScanState wanted;
     wanted.inside = inside;
-    wanted.at_record_start = false;
+    wanted.fresh = wanted.at_record_start = false;
     const uint16_t packed = packed_state(framing, wanted);
     for (size_t i = 0; i < survey->courses.size(); i++)
         if (survey->courses[i].start == packed) survey->likely = i;
@@ -101,17 +128,14 @@ void survey_chunk(const Framing& framing, const uint8_t* data, size_t size, Chun
 
 bool guess_inside(const Framing& framing, const uint8_t* data, size_t size, size_t at) {
     const uint8_t quote = framing.bytes.quote;
-    const auto separates = [&framing](uint8_t c) {
-        return c == framing.bytes.delimiter || c == framing.bytes.record_end;
-    };
     const size_t end = std::min(size, at + evidence_window);
     bool odd = false;
     for (size_t i = at; i < end; i++) {
         const void* found = std::memchr(data + i, quote, end - i);
         if (!found) break;
         i = size_t(static_cast<const uint8_t*>(found) - data);
-        const bool separator_before = i > 0 && separates(data[i - 1]);
-        const bool separator_behind = i + 1 < size && (separates(data[i + 1]) || data[i + 1] == '\r');
+        const bool separator_before = i > 0 && framing.separates(data[i - 1]);
+        const bool separator_behind = i + 1 < size && (framing.separates(data[i + 1]) || data[i + 1] == '\r');
         const bool quote_near = (i > 0 && data[i - 1] == quote) || (i + 1 < size && data[i + 1] == quote);
         const bool at_edge = i == 0 || i + 1 == size;  // what stands beyond is not known
         if (!at_edge && !quote_near && separator_before != separator_behind) return odd == separator_before;

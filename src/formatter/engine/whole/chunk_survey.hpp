@@ -10,7 +10,8 @@
 namespace formatter {
 
 // A framing state in 16 bits, so that it can travel as a number: inside 1, escaped 2, comment 4, record start 8,
-// matched 16 to 64, mark 128 and 256. Where the dialect's state is quote parity only the first bit is used.
+// matched 16 to 64, mark 128 and 256, fresh 512, closing 1024, matched of a delimiter 2048 to 8192. Where the dialect's
+// state is quote parity only the first bit is used.
 uint16_t packed_state(const Framing&, const ScanState&);
 ScanState unpacked_state(const Framing&, uint16_t packed);
 uint16_t first_state(const Framing&);  // at the start of an origin

@@ -16,13 +16,18 @@ size_t find_record(const RecordFormat& format, const RangeRequest& request) {
         const uint64_t at = uint64_t(request.byte_offset) + request.begin;
         return std::min(request.size, size_t((at / width + 1) * width - uint64_t(request.byte_offset)));
     }
-    int inside = 0;
-    if (framing.kind == FramingKind::parity) inside = guess_inside(framing, request.data, request.size, request.begin);
+    const bool by_quotes = framing.kind == FramingKind::parity || framing.kind == FramingKind::courses;
+    const bool inside = by_quotes && guess_inside(framing, request.data, request.size, request.begin);
+    const bool fresh = request.begin > 0 && framing.separates(data[-1]);
     for (size_t window = 4096;; window *= 8) {
         const size_t seen = std::min(window, size);
         if (framing.kind == FramingKind::parity) {
             const QuoteSummary summary = framing.summarize(data, seen);
             if (summary.first_end[inside] != QuoteSummary::none) return request.begin + summary.first_end[inside] + 1;
+        } else if (framing.kind == FramingKind::courses) {
+            QuoteCourse course{{inside, fresh && !inside, false}, 0, 0};
+            framing.kernel->follow_quotes(data, seen, framing.bytes, &course, 1);
+            if (course.first_end != QuoteSummary::none) return request.begin + course.first_end + 1;
         } else {
             const RecordEnds ends = framing.ends_anywhere(data, seen);
             if (ends.any()) return request.begin + ends.first;
@@ -65,14 +70,18 @@ RangeResult read_range(const RecordFormat& format, RecordDecoder& decoder, const
         if (full()) hand_out(decoder, &result);
         return used;
     };
-    while (at < request.end && read(request.end - at, request.max_rows) != 0) {}
-    while (at <= request.end && at < request.size && read(request.size - at, 1) != 0) {}
-    const bool tell_end = format.framing.checks_end() && (at > 0 || request.byte_offset > 0);
-    if (request.input_ends && at <= request.end && (at < request.size || tell_end)) {
+    const auto tell_end = [&] {  // true if there is more to read behind the record that was open
+        if (!request.input_ends || at > request.end) return false;
+        const bool end_matters = format.framing.checks_end() && (at > 0 || request.byte_offset > 0);
+        if (at == request.size && !end_matters) return false;
         make_room(request.size - at);
-        decoder.index_unterminated(request.data + at, request.size - at);
-        at = request.size;
-    }
+        at += decoder.index_unterminated(request.data + at, request.size - at);
+        return at < request.size;
+    };
+    do {
+        while (at < request.end && read(request.end - at, request.max_rows) != 0) {}
+        while (at <= request.end && at < request.size && read(request.size - at, 1) != 0) {}
+    } while (tell_end());
     result.next_record = at;
     result.open = at <= request.end && at < request.size;
     result.records = decoder.records_placed();

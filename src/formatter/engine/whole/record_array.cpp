@@ -97,8 +97,7 @@ class RecordArrayReader {
         if (format_.line_ends_inside) return !is_space(value);
         if (*value.data <= ' ') return false;  // it may be blank, which is no record
         if (std::memchr(value.data, format_.framing.bytes.record_end, value.size)) return false;
-        return format_.framing.kind == FramingKind::stateless ||
-               format_.framing.count_quotes(value.data, value.size) % 2 == 0;
+        return format_.framing.ends_outside(value.data, value.size);
     }
 
     static bool is_space(const RecordValue& value) {

@@ -1,0 +1,159 @@
+"""Ours in Spark: files, records, chunks in any order, the bridge of a task; and what its operator can carry at most."""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from bench.answers import Answer
+from bench.contestant import Contestant, Prepared, Task
+from bench.contestants.spark_session import payloads, session, written
+from bench.inputs import Input
+
+CHUNKS = pa.schema([("origin", pa.string()), ("sequence", pa.int64()), ("payload", pa.binary())])
+PARTITIONS = 16
+
+
+def files(task: Task) -> Prepared:
+    spark = session(task.threads, ours=True)
+    import spark_udfs as su
+
+    source, format = task.input, task.input.format()
+    columns = list(task.columns) or None
+    if task.options.get("count"):
+        return written(spark, lambda: su.read(spark, source.path, format), task)
+    return written(spark, lambda: su.read(spark, source.path, format, columns=columns), task)
+
+
+def records(task: Task) -> Prepared:
+    spark = session(task.threads, ours=True)
+    import spark_udfs as su
+
+    df, format, columns = payloads(spark, task), task.input.format(), list(task.columns) or None
+    names = [*(columns or format.schema.names), "key"]
+    told: dict[str, Any] = {"payload": "value", "unit": "record", "keep": ["key"], "error": None}
+    frames = {
+        "parse": lambda: su.parse(df, format, columns=columns, **told),
+        "column": lambda: su.parse_column(df, "value", format, columns=columns).select("v.*", "key"),
+        "pushed": lambda: su.parse(df, format, **told).select(*names),
+    }
+    return written(spark, frames[str(task.options.get("how", "parse"))], task, ("key",))
+
+
+# ------------------------------------------------------------------------------------------------- chunks
+
+
+def stitched(task: Task) -> Prepared:
+    """stitch="none": cut at record ends; otherwise anywhere; rows in random order over partitions, cached by Spark."""
+    spark = session(task.threads, ours=True)
+    import spark_udfs as su
+
+    stitch: Any = task.options["stitch"]
+    source, format = task.input, task.input.format()
+    size = int(task.options["chunk_bytes"])
+    chunks = chunk_rows(spark, aligned(source, size) if stitch == "none" else cut(source.data, size))
+    columns = list(task.columns) or None
+    return written(spark, lambda: su.parse(chunks, format, columns=columns, stitch=stitch), task)
+
+
+def cut(data: bytes, size: int) -> list[bytes]:
+    return [data[at : at + size] for at in range(0, len(data), size)]
+
+
+def aligned(source: Input, size: int) -> list[bytes]:
+    """Whole records, about so many bytes a chunk."""
+    pieces, rest = [], source.data
+    while rest:
+        head = rest[: 2 * size]
+        whole = source.whole_records(head, size) if len(rest) > size else rest
+        pieces.append(whole or source.whole_records(rest, len(rest)))
+        rest = rest[len(pieces[-1]) :]
+    return pieces
+
+
+def chunk_rows(spark: Any, pieces: list[bytes]) -> Any:
+    rows = [("one", number, piece) for number, piece in enumerate(pieces, 1)]
+    random.Random(1).shuffle(rows)
+    with tempfile.TemporaryDirectory() as folder:
+        for part in range(PARTITIONS):
+            if some := rows[part::PARTITIONS]:
+                columns = [pa.array(c, f.type) for c, f in zip(zip(*some, strict=True), CHUNKS, strict=True)]
+                pq.write_table(pa.table(columns, schema=CHUNKS), Path(folder, f"{part}.parquet"), compression="none")
+        held = spark.read.parquet(folder).select(*CHUNKS.names).repartition(PARTITIONS).cache()
+        held.count()
+    return held
+
+
+def handed_over(task: Task) -> Prepared:
+    """The rows of a task by the bridge between parsing and Spark, or yielded directly."""
+    spark = session(task.threads, ours=True)
+    from spark_udfs.chunks.chunk_rows import ChunkColumns
+    from spark_udfs.chunks.parse_task import ParseRun, ParseTask
+
+    told: dict[str, Any] = {"columns": None, "filters": None, "on_error": "raise", "keep": None, "arrival": "aligned"}
+    work = ParseTask(task.input.format(), ChunkColumns(), **told)
+    way = work if task.options["way"] == "bridge" else ParseRun(work).rows
+    chunks = chunk_rows(spark, aligned(task.input, int(task.options["chunk_bytes"])))
+    return written(spark, lambda: chunks.mapInArrow(way, work.schema), task)
+
+
+# ------------------------------------------------------------------------------------------------ the ceiling
+
+
+class ReadyBatches:
+    """In a task: one batch, made before, as often as the rows of a share of the file want it."""
+
+    __name__ = "formatter.ready"  # so that it runs by the same operator as ours, direct rows where they are on
+
+    def __init__(self, batch: pa.RecordBatch, rows: int) -> None:
+        self.batch = batch
+        self.rows = rows
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for _ in range(batch.num_rows):
+                left = self.rows
+                while left > 0:
+                    yield self.batch.slice(0, min(left, self.batch.num_rows))
+                    left -= self.batch.num_rows
+
+
+def ready(task: Task) -> Prepared:
+    """The same rows' worth of ready batches, in as many tasks as su.read has."""
+    spark = session(task.threads, ours=True)
+    import formatter as fm
+    import spark_udfs as su
+    from spark_udfs.types.spark_types import SparkColumns
+
+    source, format, columns = task.input, task.input.format(), list(task.columns) or None
+    df = su.read(spark, source.path, format, columns=columns)
+    tasks, rows = df.rdd.getNumPartitions(), df.count()
+    first = next(iter(fm.open(source.path, format, columns=columns, threads=1)))
+    batch = SparkColumns.of(first.schema).convert(first).slice(0, 8_192)
+    work = ReadyBatches(batch, -(-rows // tasks))
+    frame = written(spark, lambda: spark.range(0, tasks, 1, tasks).mapInArrow(work, df.schema), task)
+    return Prepared(frame.run, lambda _: Answer(rows))
+
+
+CONTESTANTS = [
+    Contestant(
+        "spark_udfs",
+        {"files": files, "records": records, "stitched": stitched, "handed over": handed_over},
+        "pyspark",
+        role="ours",
+        handicap="a session of its own, by su.configure",
+    ),
+    Contestant(
+        "ready batches",
+        {"files": ready},
+        "pyspark",
+        role="limit",
+        handicap="the operator of ours, with nothing to parse",
+    ),
+]

@@ -1,0 +1,10 @@
+"""Every question by name, in the order they are asked."""
+
+from __future__ import annotations
+
+from bench.question import Question
+from bench.questions import buffers, costs, reading, spark
+
+FILES = reading.FILES
+ALL = (*reading.QUESTIONS, *buffers.QUESTIONS, *costs.QUESTIONS, *spark.QUESTIONS)
+QUESTIONS: dict[str, Question] = {question.name: question for question in ALL}

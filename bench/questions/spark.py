@@ -1,0 +1,128 @@
+"""In Spark: files, records, chunks in any order, the first action and the whole script, executors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from bench.contestant import Task
+from bench.question import MIB, Entry, Question, Race, Scale, entries
+from bench.questions.reading import both_projections, size_name
+from bench.record import Point
+from bench.workloads import WORKLOADS
+
+CORES = 2
+FILE_MB = 200.0
+COLD_SIZES = (10 * MIB, 100 * MIB, 1 << 30, 4 << 30)
+
+
+def files(scale: Scale) -> Iterator[Race]:
+    """Warm: all columns, few, and a count."""
+    for name in ("mixed", "mixed json", "plain", "quoted"):
+        source = scale.write(WORKLOADS[name], FILE_MB, on_disk=True)
+        asked = [(label, Task("files", source, columns, CORES)) for label, columns in both_projections(source)]
+        asked.append(("count", Task("files", source, (), CORES, {"count": True})))
+        for label, task in asked:
+            labels = (
+                ("spark", "spark_udfs") if label == "count" else ("spark", "spark_udfs", "ready batches", "fm.open")
+            )
+            point: Point = {"workload": name, "columns": label}
+            yield Race(point, entries(labels, task), source.size, seconds=12.0, sampled=label != "count")
+
+
+def records(scale: Scale) -> Iterator[Race]:
+    """A record a value, warm, beside from_json and from_csv and, of JSON, variants."""
+    for name in ("mixed json", "mixed", "350 keys"):
+        source = scale.write(WORKLOADS[name], 48.0, on_disk=True)
+        for label, columns in both_projections(source):
+            task = Task("records", source, columns, CORES)
+
+            def entry(label: str, who: str, how: str, task: Task = task) -> Entry:
+                return Entry(label, replace(task, options={"how": how}), who)
+
+            own = [entry("from_csv" if source.kind == "csv" else "from_json", "spark", "function")]
+            own += [entry("variant", "spark", "variant")] if source.kind == "json" else []
+            made = [*own, entry("su.parse", "spark_udfs", "parse"), entry("su.parse_column", "spark_udfs", "column")]
+            made += [entry("su.parse, pushed down", "spark_udfs", "pushed")] if columns else []
+            yield Race({"workload": name, "columns": label}, tuple(made), source.size, seconds=8.0)
+
+
+def stitch(scale: Scale) -> Iterator[Race]:
+    """Chunks of 1 MiB in random order, against aligned ones that need no stitching."""
+    for name in ("quoted", "mixed"):
+        source = scale.write(WORKLOADS[name], 128.0, on_disk=True)
+        task = Task("stitched", source, (), CORES, {"chunk_bytes": MIB})
+        made = tuple(
+            Entry(label, replace(task, options={**task.options, "stitch": how}), "spark_udfs")
+            for label, how in (("aligned, none", "none"), ("global", "global"), ("origin", "origin"))
+        )
+        yield Race({"workload": name, "buffers": "1 MiB"}, made, source.size, seconds=8.0)
+
+
+def hand_over(scale: Scale) -> Iterator[Race]:
+    for chunk_bytes in (16 << 10, MIB):
+        source = scale.write(WORKLOADS["quoted"], 64.0, on_disk=True)
+        task = Task("handed over", source, (), CORES, {"chunk_bytes": chunk_bytes})
+        made = tuple(
+            Entry(way, replace(task, options={**task.options, "way": way}), "spark_udfs")
+            for way in ("direct", "bridge")
+        )
+        yield Race({"buffers": f"{chunk_bytes >> 10} KiB"}, made, source.size, seconds=6.0)
+
+
+def cold(scale: Scale) -> Iterator[Race]:
+    """The first action of a fresh session, the same with the session before it, and the whole script."""
+    for name in ("mixed", "mixed json"):
+        few = WORKLOADS[name].few
+        for size in COLD_SIZES[
+            : 4 if scale.part >= 1 and name == "mixed" else 3 if scale.part > 0.5 else 2 if scale.part > 0.2 else 1
+        ]:
+            source = WORKLOADS[name].write(scale.disk, size, scale.seed)
+            for label, columns in (("all", ()), (f"{len(few)} of {len(source.schema)}", few)):
+                if label == "all" or size == COLD_SIZES[1]:
+                    task = Task("files", source, columns, CORES)
+                    point: Point = {"workload": name, "columns": label, "size": size_name(size)}
+                    made = entries(("spark", "spark_udfs"), task)
+                    yield Race(point, made, source.size, sampled=False, fresh=True, seconds=0.0)
+
+
+def warm(scale: Scale) -> Iterator[Race]:
+    """By size, for curves beside those of the cold start and for what a query costs before its first byte."""
+    for name in ("mixed", "mixed json"):
+        for size in (MIB, *COLD_SIZES)[: 4 if scale.part >= 1 else 3 if scale.part > 0.5 else 2]:
+            source = WORKLOADS[name].write(scale.disk, size, scale.seed)
+            task = Task("files", source, (), CORES)
+            made = entries(("spark", "spark_udfs"), task)
+            yield Race({"workload": name, "size": size_name(size)}, made, source.size, sampled=False, seconds=8.0)
+
+
+EXECUTORS = (1, 2, 4)
+
+
+def executors(scale: Scale) -> Iterator[Race]:
+    """local-cluster with executors of one core each; more of them than this machine has cores share its cores."""
+    for megabytes in (64.0, 256.0):
+        source = scale.write(WORKLOADS["mixed"], megabytes, on_disk=True)
+        made = tuple(
+            Entry(
+                f"{count} executors",
+                Task("files", source),
+                "spark_udfs",
+                {"BENCH_MASTER": f"local-cluster[{count},1,1024]"},
+            )
+            for count in EXECUTORS
+        )
+        yield Race(
+            {"workload": "mixed", "size": f"{source.size / 1e6:.0f} MB"}, made, source.size, sampled=False, seconds=10.0
+        )
+
+
+QUESTIONS = [
+    Question("spark files", "files in Spark, warm", files, 260),
+    Question("spark cold", "files in Spark: the first action of a session, a whole script", cold, 280),
+    Question("spark sizes", "files in Spark by size, warm", warm, 80),
+    Question("spark records", "records in Spark, warm", records, 120),
+    Question("spark stitch", "chunks in any order in Spark", stitch, 50),
+    Question("spark hand-over", "the bridge between parsing and Spark", hand_over, 35),
+    Question("spark executors", "one, two and four executors", executors, 70),
+]

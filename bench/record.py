@@ -1,0 +1,171 @@
+"""What was found: a Result is one contestant in one race; a Record is a run, with the machine it ran on.
+
+In: results, facts. Out: a JSON file, a line a result, that comes back as it was; rates, ratios, and which of them are noise.
+Refuses to know: how anything was measured.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+Point = Mapping[str, str | int | float]
+NOISY = 0.10  # half of the turns, or of the ratios of turns, lie further apart than this: the figure is noise
+DIGITS = 6
+
+
+@dataclass
+class Result:
+    question: str
+    point: Point
+    contestant: str
+    role: str
+    amount: float = 0.0
+    unit: str = "B"
+    wall_s: list[float] = field(default_factory=list)  # turn by turn, in the order of the rounds
+    cpu_s: list[float] = field(default_factory=list)
+    peak_mb: float = 0.0
+    rows: int = 0
+    wrong: str | None = None  # it answered, and not rightly; or failed
+    declined: str | None = None  # it takes no part
+    load: float = 0.0  # the machine's load average when it began
+
+    @property
+    def race(self) -> tuple[str, str]:
+        return self.question, json.dumps(self.point)
+
+    @property
+    def valid(self) -> bool:
+        return bool(self.wall_s) and self.wrong is None
+
+    def turns(self, clock: str = "wall") -> list[float]:
+        return self.cpu_s if clock == "cpu" else self.wall_s
+
+    def best(self, clock: str = "wall") -> float:
+        return min(self.turns(clock))
+
+    def rate(self, clock: str = "wall") -> float:
+        """Amount a second."""
+        return self.amount / max(self.best(clock), 1e-9)
+
+    def spread(self, clock: str = "wall") -> float:
+        return spread_of(self.turns(clock))
+
+
+def spread_of(values: Iterable[float]) -> float:
+    """How far the middle half lies apart, as a share of the median."""
+    some = sorted(values)
+    if len(some) < 3:
+        return 0.0 if len(some) < 2 else (some[-1] - some[0]) / some[-1]
+    low, middle, high = statistics.quantiles(some, n=4, method="inclusive")
+    return (high - low) / middle if middle else 0.0
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """How many times as fast as another in the same race; by the best turns, with the spread of the turns taken side by side."""
+
+    value: float
+    spread: float
+
+    @property
+    def is_noise(self) -> bool:
+        return self.spread > NOISY
+
+
+def ratio(mine: Result, theirs: Result, clock: str = "wall") -> Ratio:
+    turns = zip(theirs.turns(clock), mine.turns(clock), strict=False)
+    pairs = [other / max(own, 1e-9) for other, own in turns]
+    return Ratio(theirs.best(clock) / max(mine.best(clock), 1e-9), spread_of(pairs))
+
+
+@dataclass
+class Record:
+    taken: str
+    command: str
+    facts: dict[str, Any]
+    results: list[Result] = field(default_factory=list)
+    took_s: float = 0.0
+
+    def races(self, question: str | None = None) -> Iterator[list[Result]]:
+        """The results of each race, in the order they were run."""
+        by_race: dict[tuple[str, str], list[Result]] = {}
+        for result in self.results:
+            if question in (None, result.question):
+                by_race.setdefault(result.race, []).append(result)
+        yield from by_race.values()
+
+    def find(self, question: str, contestant: str, point: Point) -> Result:
+        for result in self.results:
+            same = (result.question, result.contestant) == (question, contestant)
+            if same and point.items() <= result.point.items():
+                return result
+        raise LookupError(f"the record has no {contestant!r} in {question!r} at {dict(point)}")
+
+    def questions(self) -> list[str]:
+        return list(dict.fromkeys(result.question for result in self.results))
+
+    def updated_by(self, fresh: Record) -> Record:
+        """This record with the questions that `fresh` asked in place of its own."""
+        asked = set(fresh.questions())
+        kept = [result for result in self.results if result.question not in asked]
+        return Record(fresh.taken, fresh.command, fresh.facts, kept + fresh.results, fresh.took_s)
+
+    def save(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        head = {name: value for name, value in vars(self).items() if name != "results"}
+        lines = [json.dumps(head), *(to_line(result) for result in self.results)]
+        path.write_text("\n".join(lines) + "\n")
+
+    @staticmethod
+    def load(path: Path) -> Record:
+        head, *lines = path.read_text().splitlines()
+        return Record(**json.loads(head), results=[from_line(line) for line in lines])
+
+
+def to_line(result: Result) -> str:
+    plain = asdict(result)
+    for clock in ("wall_s", "cpu_s"):
+        plain[clock] = [float(f"{seconds:.{DIGITS}g}") for seconds in plain[clock]]
+    return json.dumps({name: value for name, value in plain.items() if value not in (None, "", 0, 0.0, [])})
+
+
+def from_line(line: str) -> Result:
+    return Result(**json.loads(line))
+
+
+def best_peer(race: Iterable[Result], clock: str = "wall") -> Result | None:
+    """The fastest contestant other than ours that answered rightly."""
+    peers = [result for result in race if result.role == "peer" and result.valid]
+    return min(peers, key=lambda result: result.best(clock), default=None)
+
+
+def best_of_ours(race: Iterable[Result], clock: str = "wall") -> Result | None:
+    ours = [result for result in race if result.role == "ours" and result.valid]
+    return min(ours, key=lambda result: result.best(clock), default=None)
+
+
+def agreement(one: Record, other: Record, clock: str = "wall") -> tuple[int, int, list[str]]:
+    """Of the ratios of ours to the best peer that both runs have: how many differ by under NOISY, of how many that neither
+    marks as noise; and the ones that differ."""
+    ratios = [
+        {race[0].race: found for race in record.races() if (found := _ours_to_peer(race, clock))}
+        for record in (one, other)
+    ]
+    shared = [race for race in ratios[0] if race in ratios[1]]
+    quiet = [race for race in shared if not ratios[0][race].is_noise and not ratios[1][race].is_noise]
+    apart = [
+        f"{race[0]} {race[1]}: {ratios[0][race].value:.2f} and {ratios[1][race].value:.2f}"
+        for race in quiet
+        if abs(ratios[0][race].value / ratios[1][race].value - 1) > NOISY
+    ]
+    return len(quiet) - len(apart), len(quiet), apart
+
+
+def _ours_to_peer(race: list[Result], clock: str) -> Ratio | None:
+    mine, theirs = best_of_ours(race, clock), best_peer(race, clock)
+    return ratio(mine, theirs, clock) if mine and theirs else None

@@ -1,0 +1,61 @@
+"""What the demo has found, as bars in a terminal and as a page. In: acts with their contestants' seconds. Out: text. Refuses to
+know Spark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from typing import Any
+
+WIDTH = 40
+BLOCKS = " ▏▎▍▌▋▊▉█"
+RUNS = ("cold", "warm")
+PAGE = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>formatter beside Spark</title>
+<style>
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 46em; margin: 2em auto; color: #222 }}
+td {{ padding: .15em .8em .15em 0; white-space: pre }} h2 {{ font-size: 1.1em; margin-top: 1.6em }}
+.bar {{ display: inline-block; height: .9em; background: #999; vertical-align: middle }} .ours {{ background: #2a7 }}
+.wrong {{ color: #c00 }}
+</style>
+<h1>formatter beside Spark</h1>
+<p>{facts}. The same session, the same bytes, in turns; each contestant's first run is cold, its second warm.
+Answers were compared before anything was timed against anything.</p>
+{acts}
+</html>
+"""
+
+
+def ratio(act: Any, at: int) -> float:
+    """How many times as long as ours Spark takes."""
+    return float(act.contestants[-1].seconds[at] / act.contestants[0].seconds[at])
+
+
+def bars(act: Any) -> Iterator[str]:
+    for at, run in enumerate(RUNS):
+        longest = max(one.seconds[at] for one in act.contestants)
+        for one in act.contestants:
+            eighths = max(1, round(8 * WIDTH * one.seconds[at] / longest))
+            bar = "█" * (eighths // 8) + BLOCKS[eighths % 8].strip()
+            yield f"{run}  {one.name:42} {bar:{WIDTH}} {one.seconds[at]:6.2f} s {act.megabytes / one.seconds[at]:6.0f} MB/s"
+        yield f"{run}  Spark takes {ratio(act, at):.1f} times as long"
+
+
+def html(acts: list[Any], facts: str) -> str:
+    return PAGE.format(facts=escape(facts), acts="\n".join(map(_section, acts)))
+
+
+def _section(act: Any) -> str:
+    verdict = "The answers are the same." if act.agrees else '<b class="wrong">The answers differ.</b>'
+    rows = []
+    for at, run in enumerate(RUNS):
+        longest = max(one.seconds[at] for one in act.contestants)
+        for one in act.contestants:
+            width = 100 * one.seconds[at] / longest
+            ours = " ours" if one is act.contestants[0] else ""
+            bar = f'<span class="bar{ours}" style="width:{width / 6:.1f}em"></span>'
+            rows.append(f"<tr><td>{run}<td>{escape(one.name)}<td>{bar}<td>{one.seconds[at]:.2f} s")
+        rows.append(f"<tr><td>{run}<td colspan=3>Spark takes {ratio(act, at):.1f} times as long")
+    table = "\n".join(rows)
+    return f"<h2>{escape(act.title)}</h2>\n<p>{act.megabytes:.0f} MB. {escape(act.what)}. {verdict}</p>\n<table>\n{table}\n</table>"

@@ -1,0 +1,50 @@
+"""What texts mean where Spark's csv reader has read them: quotes do not keep a null from being one.
+
+In: rows of text columns as formatter parses them, where only what is not quoted may be null. Out: the same rows, where what is
+written as null is null also in quotes, and an empty text in quotes is what the option emptyValue says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import types
+
+
+def is_text(type_: pa.DataType) -> bool:
+    return bool(types.is_string(type_) or types.is_large_string(type_))
+
+
+@dataclass(frozen=True)
+class SparkTexts:
+    null: str = ""
+    empty: str = ""
+
+    def meant(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        columns = [self._column(column) if is_text(column.type) else column for column in rows.columns]
+        changed = any(new is not old for new, old in zip(columns, rows.columns, strict=True))
+        return pa.RecordBatch.from_arrays(columns, schema=rows.schema) if changed else rows
+
+    def _column(self, column: pa.Array) -> pa.Array:
+        empty = None if self.empty == self.null else self.empty
+        if empty != "" and has_empty(column):
+            column = pc.if_else(pc.equal(column, ""), pa.scalar(empty, column.type), column)
+        if self.null:
+            column = pc.if_else(pc.equal(column, self.null), pa.scalar(None, column.type), column)
+        return column
+
+
+def has_empty(column: pa.Array) -> bool:
+    """Whether a value is there and has no bytes."""
+    _, offsets, _ = column.buffers()
+    if not len(column):
+        return False
+    width = np.int64 if types.is_large_string(column.type) else np.int32
+    bounds = np.frombuffer(offsets, width)[column.offset : column.offset + len(column) + 1]
+    without_bytes = bounds[1:] == bounds[:-1]
+    if column.null_count and without_bytes.any():
+        without_bytes &= column.is_valid().to_numpy(zero_copy_only=False)
+    return bool(without_bytes.any())

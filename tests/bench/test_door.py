@@ -1,0 +1,247 @@
+"""The one door: questions run and record, an interrupted run goes on, wrong and missing contestants are shown as such.
+
+In: contestants made up here, and one real run of tiny inputs. Out: records. Refuses to know: how fast anything is.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import formatter as fm
+from bench import contestants, turns
+from bench.__main__ import lines
+from bench.contestant import Task
+from bench.inputs import Input
+from bench.progress import Progress
+from bench.question import Entry, Race
+from bench.questions import QUESTIONS
+from bench.record import Record, Result, agreement, ratio
+from bench.stable import GoneError, Stable
+from bench.turns import run_race
+from bench.workloads import UNSEEN, WORKLOADS
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = pa.schema([("a", pa.int64()), ("b", pa.string())])
+MADE_UP = '''
+"""Contestants made up by a test."""
+import os, time
+import pyarrow as pa
+from bench.contestant import Contestant, Declined, Prepared
+def table(rows):
+    return pa.table({"a": list(range(rows)), "b": ["x"] * rows})
+def declines(task):
+    raise Declined("cannot be asked this")
+def dies(task):
+    os._exit(7)
+def hangs(task):
+    time.sleep(600)
+def raises(task):
+    raise ValueError("no such thing")
+def rows(count):
+    return lambda task: Prepared(lambda: table(count))
+CONTESTANTS = [
+    Contestant("right", {"table": rows(3)}, role="ours"),
+    Contestant("right too", {"table": rows(3)}),
+    Contestant("wrong", {"table": rows(2)}),
+    Contestant("dead", {"table": dies}),
+    Contestant("raising", {"table": raises}),
+    Contestant("hanging", {"table": hangs}),
+    Contestant("declining", {"table": declines}),
+    Contestant("absent", {"table": rows(3)}, "no-such-distribution"),
+]
+'''
+NAMES = ("right", "right too", "wrong", "dead", "raising", "declining", "absent", "hanging")
+
+
+@pytest.fixture
+def made_up(tmp_path, monkeypatch):
+    """Contestants of a module outside the package, found by the processes too."""
+    (tmp_path / "sitecustomize.py").write_text(
+        f"import sys\nsys.path.insert(0, {str(ROOT)!r})\n"
+        "import bench.contestants as c\nimport made_up\nsys.modules['bench.contestants.made_up'] = made_up\n"
+        f"c.MODULES.update(dict.fromkeys({NAMES!r}, 'made_up'))\n"
+    )
+    (tmp_path / "made_up.py").write_text(MADE_UP)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import made_up
+
+    monkeypatch.setitem(sys.modules, "bench.contestants.made_up", made_up)
+    for name in NAMES:
+        monkeypatch.setitem(contestants.MODULES, name, "made_up")
+    yield
+    sys.modules.pop("made_up")
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "made.csv"
+    path.write_bytes(b"0,x\n1,x\n2,x\n")
+    return Input("made", "csv", str(path), SCHEMA, ("a",))
+
+
+def race_of(source, *names, **more):
+    return Race({"workload": "made"}, tuple(Entry(name, Task("table", source)) for name in names), source.size, **more)
+
+
+def test_everyone_is_checked_and_whoever_fails_is_shown_with_the_reason(made_up, source):
+    with Stable() as stable:
+        results = {r.contestant: r for r in run_race(race_of(source, *NAMES[:-1]), "made up", stable, 0.1)}
+    assert results["wrong"].wrong == "2 rows instead of 3, on the sample"
+    assert results["dead"].wrong.startswith("died with status 7")
+    assert results["raising"].wrong == "ValueError: no such thing"
+    assert results["declining"].declined == "cannot be asked this"
+    assert results["absent"].declined == "no-such-distribution is not installed"
+    assert results["right"].wrong is None
+    assert results["right"].rows == 3
+    assert len(results["right"].wall_s) == len(results["right"].cpu_s) >= 3
+    assert not results["wrong"].wall_s
+    shown = "\n".join(lines(race_of(source, *NAMES[:-1]), list(results.values())))
+    assert "wrong                    WRONG: 2 rows instead of 3" in shown
+    assert "x right too" in shown
+
+
+def test_without_a_sample_the_majority_decides(made_up, source):
+    with Stable() as stable:
+        results = run_race(race_of(source, "right", "right too", "wrong", sampled=False), "made up", stable, 0.1)
+    assert [r.wrong for r in results] == [None, None, "2 rows instead of 3"]
+
+
+def test_a_fresh_race_times_first_calls_and_whole_processes(made_up, source):
+    with Stable() as stable:
+        race = race_of(source, "right", "right too", sampled=False, fresh=True)
+        results = run_race(race, "made up", stable, 0.0)
+    stages = {r.point["stage"]: r.best() for r in results if r.contestant == "right"}
+    assert list(stages) == list(turns.STAGES)
+    assert stages["first call"] <= stages["with what comes before it"] <= stages["whole process"]
+
+
+def test_a_contestant_that_hangs_is_ended_and_another_process_takes_its_place(made_up, source):
+    with Stable() as stable:
+        process = stable.process("it", "hanging", {})
+        with pytest.raises(GoneError, match=r"took more than 0 s"):
+            process.ask({"prepare": Task("table", source).to_json()}, 0.2)
+        assert stable.process("it", "hanging", {}) is not process
+
+
+def result(contestant, role, *seconds, **point):
+    return Result("read", {"workload": "taxi", **point}, contestant, role, 1e9, "B", list(seconds), list(seconds))
+
+
+def test_a_record_comes_back_from_disk_as_it_was(tmp_path):
+    wrong = Result("read", {"workload": "taxi"}, "b", "peer", wrong="2 rows instead of 3")
+    record = Record("2026-01-01", "python -m bench", {"cpu": "x"}, [result("a", "ours", 0.5, 0.25), wrong], 12.5)
+    record.save(tmp_path / "r.jsonl")
+    assert Record.load(tmp_path / "r.jsonl") == record
+    assert record.find("read", "a", {"workload": "taxi"}).rate() == 4e9
+    with pytest.raises(LookupError, match="has no 'c'"):
+        record.find("read", "c", {})
+
+
+def test_a_record_takes_the_questions_asked_again_and_keeps_the_others():
+    old = Record("1", "", {}, [result("a", "ours", 1.0), Result("json", {}, "a", "ours")])
+    new = Record("2", "", {}, [result("a", "ours", 2.0)])
+    assert [(r.question, r.wall_s) for r in old.updated_by(new).results] == [("json", []), ("read", [2.0])]
+
+
+def test_a_ratio_whose_turns_lie_apart_is_noise():
+    steady = ratio(result("a", "ours", 1.0, 1.01, 1.0, 1.02), result("b", "peer", 5.0, 5.1, 5.0, 5.1))
+    assert (round(steady.value, 2), steady.is_noise) == (5.0, False)
+    assert ratio(result("a", "ours", 1.0, 1.6, 1.0, 1.9), result("b", "peer", 5.0, 5.0, 5.0, 5.0)).is_noise
+
+
+def test_two_records_are_compared_where_neither_is_noise():
+    def record(ours, **point):
+        return [result("a", "ours", *[ours] * 4, **point), result("b", "peer", 5.0, 5.0, 5.0, 5.0, **point)]
+
+    one = Record("1", "", {}, [*record(1.0), *record(1.0, columns=3)])
+    other = Record("2", "", {}, [*record(1.05), *record(2.0, columns=3)])
+    same, of, apart = agreement(one, other)
+    assert (same, of) == (1, 2)
+    assert apart == ['read {"workload": "taxi", "columns": 3}: 5.00 and 2.50']
+
+
+def test_an_interrupted_run_goes_on_where_it_was(tmp_path):
+    path, asked = tmp_path / "unfinished.jsonl", {"questions": ["read"], "seed": 1}
+    first = Progress(path, asked)
+    first.keep("taxi", [result("a", "ours", 0.5)])
+    first.keep("wide", [result("a", "ours", 0.7)])
+    cut_off = path.read_text()[:-20]
+    path.write_text(cut_off)
+    again = Progress(path, asked)
+    assert again.done == {"taxi": [result("a", "ours", 0.5)]}
+    assert Progress(path, {**asked, "seed": 2}).done == {}
+
+
+def test_at_least_twelve_inputs_are_ones_that_nobody_tuned_to():
+    assert len(UNSEEN) >= 12
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_our_reading_of_every_workload_is_pythons(name, tmp_path):
+    from bench.answers import answer_of, difference
+    from bench.oracle import python_table
+
+    sample = WORKLOADS[name].write(tmp_path, 96 << 10, 7).sample()
+    assert difference(answer_of(fm.read(sample.data, sample.format())), answer_of(python_table(sample))) is None
+
+
+def test_every_question_has_races_of_contestants_that_exist(tmp_path):
+    from bench.question import Scale
+
+    scale = Scale(0.001, 1, tmp_path, tmp_path, frozenset({"taxi", "flat"}))
+    for question in QUESTIONS.values():
+        for race in question.races(scale):
+            for entry in race.entries:
+                assert entry.task.job in contestants.contestant(entry.who).jobs, (question.name, entry)
+
+
+def test_the_door_races_checks_records_and_goes_on(tmp_path):
+    command = [sys.executable, "-m", "bench", "--only", "read", "--workload", "ticks", "--budget", "0.01", "--fresh"]
+    ran = subprocess.run(
+        [*command, "--record", str(tmp_path / "r.jsonl")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+    )
+    assert ran.returncode == 0, ran.stderr
+    record = Record.load(tmp_path / "r.jsonl")
+    assert {r.contestant for r in record.results if r.valid} == {"formatter", "memory read", "newline count"}
+    assert record.find("read", "pyarrow", {"columns": "all"}).declined == "reads no packed rows"
+    assert record.facts["load_before"] >= 0
+
+
+def test_a_users_file_is_inferred_and_raced_with_its_answers_checked(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("id;name;price\n" + "".join(f'{i};"a;{i}";{i}.5\n' for i in range(500)))
+    command = [
+        sys.executable,
+        "-m",
+        "bench",
+        str(path),
+        "--budget",
+        "0.01",
+        "--fresh",
+        "--record",
+        str(tmp_path / "r.jsonl"),
+    ]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    assert ran.returncode == 0, ran.stderr
+    record = Record.load(tmp_path / "r.jsonl")
+    for contestant in ("formatter", "pyarrow", "duckdb", "polars"):
+        found = record.find("files", contestant, {"columns": "all"})
+        assert (found.rows, found.wrong) == (500, None), found
+
+
+def test_the_list_names_every_question():
+    listed = subprocess.run(
+        [sys.executable, "-m", "bench", "--list"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert [line[:16].strip() for line in listed.stdout.splitlines()] == list(QUESTIONS)

@@ -1,0 +1,158 @@
+"""What stands around a table: lines in front of it, headers of any place and number of lines, footers, names.
+
+In: small inputs whose tables are plain to see. Out: the same table from whole reads, windows and streams of any cut and order.
+"""
+
+import io
+import random
+
+import pyarrow as pa
+import pytest
+
+import formatter as fm
+
+AB = pa.schema([("a", pa.string()), ("b", pa.int64())])
+BA = pa.schema([("b", pa.int64()), ("a", pa.string())])
+ROWS = [("x", 1), ("y", 2)]
+
+CASES = {
+    "lines with quotes in front": (BA, b'Report "x\n\nother,\na,b\nx,1\ny,2\n', {"skip_lines": 3, "header": True}),
+    "lines in front, no header": (AB, b'a "title\nx,1\ny,2', {"skip_lines": 1}),
+    "a later header, and a line of units": (
+        BA, b"junk\n#c\na,b\nunits,m\nx,1\ny,2\n", {"header": 1, "comment": "#", "skip_records": 1},
+    ),
+    "two lines of header": (
+        pa.schema([("second n", pa.int64()), ("first name", pa.string())]),
+        b"first, second\nname,n\nx,1\ny,2\n", {"header": (0, 1)},
+    ),
+    "two lines of header, one between": (
+        pa.schema([("second n", pa.int64()), ("first", pa.string())]),
+        b"first,second\n--,--\n,n\nx,1\ny,2\n", {"header": (0, 2)},
+    ),
+    "one name twice": (pa.schema([("n_2", pa.int64()), ("n", pa.string())]), b"n,n\nx,1\ny,2\n",
+                       {"header": True, "unique_names": True}),
+    "a name that is taken": (
+        pa.schema([("n", pa.string()), ("n_2", pa.int64()), ("n_3", pa.int64())]),
+        b"n,n_2,n\nx,1,1\ny,2,2\n", {"header": True, "unique_names": True},
+    ),
+    "blanks around names": (BA, b" a ,\tb\nx,1\ny,2\n", {"header": True, "trim_names": True}),
+    "headers again": (BA, b"a,b\r\nx,1\r\na,b\r\na,b\r\ny,2\r\na,b", {"header": True, "repeated_headers": True}),
+    "headers again, by the long way": (
+        BA, b"a,b\nx,1\na,b\ny,2\n", {"header": True, "repeated_headers": True, "comment": "#"},
+    ),
+    "records to pass over": (AB, b"1,2,3\n\nunits\nx,1\ny,2\n", {"skip_records": 2}),
+    "a mark in front of all": (BA, b"\xef\xbb\xbf1\na,b\nx,1\ny,2\n", {"skip_lines": 1, "header": True}),
+    "carriage returns": (BA, b"t\ra,b\rx,1\ry,2\r", {"skip_lines": 1, "header": True, "record_delimiter": "\r"}),
+    "long record ends": (BA, b't"|;a,b|;x,1|;y,2', {"skip_lines": 1, "header": True, "record_delimiter": "|;"}),
+    "UTF-16": (BA, 't"\na,b\nx,1\ny,2\n'.encode("utf-16-le"),
+               {"skip_lines": 1, "header": True, "encoding": "utf-16-le"}),
+    "lenient quotes": (BA, b't\n"a",b\nx,1\ny,2\n', {"skip_lines": 1, "header": True, "quotes": "lenient"}),
+}  # fmt: skip
+FOOTERS = {
+    "a footer": (AB, b"x,1\ny,2\nTotal\n\n", {"skip_footer": 1}),
+    "a footer without end": (AB, b"x,1\ny,2\nTotal\nend,,,", {"skip_footer": 2}),
+    "a footer of an open quote": (AB, b'x,1\ny,2\nTotal\n"end,,,\n', {"skip_footer": 2}),
+    "a footer below a header": (BA, b"a,b\nx,1\ny,2\nTotal\n", {"skip_footer": 1, "header": True}),
+}
+
+
+def rows_of(table, schema):
+    names = sorted(schema.names, key=lambda name: not pa.types.is_string(schema.field(name).type))[:2]
+    return list(zip(*(table[name].to_pylist() for name in names), strict=True))
+
+
+@pytest.mark.parametrize("case", {**CASES, **FOOTERS}.values(), ids={**CASES, **FOOTERS}.keys())
+def test_the_table_is_what_stands_between(kernel, case):
+    schema, data, options = case
+    format = fm.Csv(schema, **options)
+    assert rows_of(fm.read(data, format), schema) == ROWS
+    assert rows_of(fm.read(io.BytesIO(data), format, threads=1), schema) == ROWS
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+@pytest.mark.parametrize("size", [1, 2, 5, 64])
+def test_streams_of_any_cut_and_order_find_the_same_table(case, size):
+    schema, data, options = case
+    buffers = [data[i : i + size] for i in range(0, len(data), size)]
+    for seed in range(4):
+        order = list(range(len(buffers)))
+        random.Random(seed).shuffle(order)
+        stream = fm.Stream(fm.Csv(schema, **options), ordered=True)
+        batches = []
+        for done, index in enumerate(order):
+            batches += stream.push(buffers[index], sequence=index + 1)
+            if done == len(order) // 2:  # in the middle of it all
+                state = stream.checkpoint()
+                stream = fm.Stream.restore(fm.Csv(schema, **options), state)
+        batches += stream.finish(last_sequence=len(buffers))
+        table = pa.Table.from_batches([batch.data for batch in batches], schema=schema)
+        assert rows_of(table, schema) == ROWS
+
+
+def test_footers_of_many_windows_are_kept_back(monkeypatch):
+    monkeypatch.setattr("formatter.readers.RANGE_BYTES", 50)
+    data = b"".join(b"r,%d\n" % i for i in range(20_000)) + b"Total\nend\n"
+    table = fm.read(io.BytesIO(data), fm.Csv(AB, skip_footer=2), threads=1)
+    assert table["b"].to_pylist() == list(range(20_000))
+    assert fm.read(data, fm.Csv(AB, skip_footer=20_002)).num_rows == 0
+
+
+def test_a_header_that_is_not_there_is_an_error_and_nothing_at_all_is_none():
+    with pytest.raises(fm.FormatError, match="a header"):
+        fm.read(b"a\nb\n", fm.Csv(AB, header=5))
+    assert fm.read(b"", fm.Csv(AB, header=5)).num_rows == 0
+    assert fm.read(b"a\n", fm.Csv(AB, skip_lines=5)).num_rows == 0
+
+
+def test_what_a_stream_cannot_do_is_refused():
+    for options in ({"skip_footer": 1}, {"max_quoted_lines": 2}):
+        with pytest.raises(fm.OptionError, match="whole inputs"):
+            fm.Stream(fm.Csv(AB, **options))
+
+
+@pytest.mark.parametrize(
+    ("header", "normal"), [(0, True), (1, 1), ([0], True), ([1, 3], (1, 3)), (True, True), (False, False)]
+)
+def test_a_header_has_one_way_to_be_written(header, normal):
+    assert fm.Csv(AB, header=header).header == normal
+    assert fm.Csv(AB, header=header) == fm.Csv(AB, header=normal)
+
+
+@pytest.mark.parametrize("header", [-1, "a", (), (2, 1), (1, 1), (True,), None])
+def test_a_header_of_no_sense_is_refused(header):
+    with pytest.raises(fm.OptionError, match="header"):
+        fm.Csv(AB, header=header)
+
+
+def test_text_that_is_no_utf8_is_kept_value_by_value(kernel):
+    texts = [
+        b"plain",
+        b"x\xff",
+        b"\xc3\xa9\x80",
+        b"\xe2\x82",
+        b"\xed\xa0\x80",
+        b"\xf0\x9f\x98\x80",
+        b"\xf4\x90\x80\x80y",
+        b"",
+    ]
+    data = b"".join(b'"%s",%d\n' % (text, i) for i, text in enumerate(texts)) * 100
+    for kind in (pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string()), pa.string_view()):
+        schema = pa.schema([("a", kind), ("b", pa.int64())])
+        replaced = fm.read(data, fm.Csv(schema, errors="replace"))["a"].to_pylist()
+        assert replaced == [text.decode("utf-8", "replace") for text in texts] * 100
+        latin = fm.read(data, fm.Csv(schema, errors="latin-1"))["a"].to_pylist()
+        valid = {b"\xf0\x9f\x98\x80": "\U0001f600"}
+        assert latin == [valid.get(text, text.decode("latin-1")) for text in texts] * 100
+    wanted = [("a", "==", "x\ufffd")]
+    assert fm.read(data, fm.Csv(AB, errors="replace"), filters=wanted)["b"].to_pylist() == [1] * 100
+
+
+def test_cp1252_is_read_as_it_is_written_on_the_web(kernel):
+    every = bytes(b for b in range(256) if b not in b'\n\r,"')
+    data = every + b",1\n"
+    left_open = {0x81: "\x81", 0x8D: "\x8d", 0x8F: "\x8f", 0x90: "\x90", 0x9D: "\x9d"}
+    text = "".join(left_open.get(b) or bytes([b]).decode("cp1252") for b in every)
+    assert fm.read(data, fm.Csv(AB, encoding="cp1252"))["a"].to_pylist() == [text]
+    rejects = []
+    fm.read("€€,1\n€,x\n".encode("cp1252"), fm.Csv(AB, encoding="cp1252"), on_error="collect", rejects=rejects)
+    assert rejects[0]["byte_offset"].to_pylist() == [7]

@@ -1,0 +1,188 @@
+"""What a newcomer meets first: no options to know, one sentence where something is wrong, no warnings of others."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+import formatter as fm
+import spark_udfs as su
+from spark_udfs.tasks.sent_functions import PANDAS_NOTICE, Sent
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = pa.schema([("a", pa.int64()), ("b", pa.string())])
+
+
+def test_files_without_a_schema_are_inferred_and_the_call_that_says_so_is_printed(spark, tmp_path, capsys):
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "f.csv").write_text("id;the price\n1;2.5\n2;3.5\n")
+    rows = su.read(spark, tmp_path, "csv").collect()
+    assert [row.asDict() for row in rows] == [{"id": 1, "the price": 2.5}, {"id": 2, "the price": 3.5}]
+    printed = capsys.readouterr().out
+    assert "f.csv" in printed
+    call = printed.splitlines()[-1].strip()
+    assert call == "su.Csv('id BIGINT, `the price` DOUBLE', delimiter=';', header=True)"
+    again = su.read(spark, tmp_path, eval(call, {"su": su}))
+    assert again.collect() == rows
+
+
+def test_json_without_a_schema_is_inferred(spark, tmp_path, capsys):
+    (tmp_path / "f.json").write_text('{"a": 1, "b": {"c": "x"}}\n')
+    assert [row.asDict(recursive=True) for row in su.read(spark, tmp_path, "json").collect()] == [
+        {"a": 1, "b": {"c": "x"}}
+    ]
+    assert "su.Json('a BIGINT, b STRUCT<" in capsys.readouterr().out
+
+
+def test_nothing_can_be_inferred_of_empty_files(spark, tmp_path):
+    (tmp_path / "f.csv").write_text("")
+    with pytest.raises(fm.OptionError, match="all files are empty; give schema="):
+        su.read(spark, tmp_path, "csv")
+
+
+def test_options_without_a_schema_are_refused_with_what_to_do(spark, tmp_path):
+    (tmp_path / "f.csv").write_text("1\n")
+    with pytest.raises(fm.OptionError, match="schema= is needed"):
+        su.read(spark, tmp_path, "csv", options={"header": True})
+
+
+def test_bad_data_is_told_in_a_sentence_and_without_our_steps_to_it(spark, tmp_path):
+    (tmp_path / "f.csv").write_text("1,x\ny,x\n")
+    with pytest.raises(Exception, match="record 1, field 0 'a'") as caught:
+        su.read(spark, tmp_path, fm.Csv(SCHEMA)).collect()
+    said = str(caught.value)
+    assert "read_task.py" not in said
+    assert said.count("\n") < 4
+    values = spark.createDataFrame([("y,x",)], "value STRING")
+    with pytest.raises(Exception, match="field 0 'a'") as caught:
+        su.parse_column(values, "value", fm.Csv(SCHEMA), on_error="raise").collect()
+    assert "record_task.py" not in str(caught.value)
+
+
+def test_an_error_of_another_function_keeps_its_steps(spark):
+    def fails(batches):
+        for _ in batches:
+            raise ValueError("theirs")
+        yield
+
+    with pytest.raises(Exception, match="in fails"):
+        spark.range(0, 1, 1, 1).mapInArrow(fails, "id BIGINT").collect()
+
+
+def test_a_worker_without_the_package_says_so_in_a_sentence():
+    """Its Python unpickles the function, and has nothing but itself."""
+    sent = pickle.dumps(Sent(fm.Csv))
+    program = "import pickle, sys; pickle.loads(sys.stdin.buffer.read())"
+    done = subprocess.run([sys.executable, "-S", "-E", "-c", program], input=sent, capture_output=True, cwd="/")
+    last = done.stderr.decode().splitlines()[-1]
+    assert last.startswith("ImportError: spark: ")
+    assert "set PYSPARK_PYTHON to a Python that has it" in last
+    assert pickle.loads(sent) is fm.Csv
+
+
+def test_local_tasks_run_on_this_python_unless_another_is_named(monkeypatch):
+    for name in ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "MASTER"):
+        monkeypatch.delenv(name, raising=False)
+
+    def chosen(**settings):
+        monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
+        builder = SparkSession.Builder()
+        for name, value in settings.items():
+            builder = builder.config(f"spark.{name.replace('_', '.')}", value)
+        su.configure(builder)
+        return os.environ.get("PYSPARK_PYTHON")
+
+    assert chosen(master="local[2]") == chosen() == sys.executable
+    assert chosen(master="local-cluster[2,1,1024]") == sys.executable
+    assert chosen(master="local[2]", pyspark_python="/other") == "/other"
+    assert chosen(master="yarn") is None
+    assert chosen(remote="sc://host") is None
+    monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
+    assert chosen() is None
+    monkeypatch.delenv("PYSPARK_GATEWAY_PORT")
+    monkeypatch.setenv("PYSPARK_PYTHON", "mine")
+    su.configure(SparkSession.Builder().master("local"))
+    assert os.environ["PYSPARK_PYTHON"] == "mine"
+
+
+def test_no_query_of_ours_warns_of_others(spark, tmp_path):
+    (tmp_path / "f.csv").write_text("1,x\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        df = su.read(spark, tmp_path, fm.Csv(SCHEMA))
+        su.rejects(df)
+        su.measure(df)
+        chunks = su.read_chunks(spark, tmp_path)
+        su.parse(chunks, fm.Csv(SCHEMA))
+        su.parse(chunks, fm.Csv(SCHEMA), stitch="global")
+        su.parse_column(spark.read.text(str(tmp_path)), "value", fm.Csv(SCHEMA))
+
+
+def test_a_session_of_ours_starts_without_a_warning_of_pyspark_about_itself():
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        su.configure(SparkSession.Builder().config("spark.master", "yarn"))
+        for module in ("pyspark.testing.utils", "theirs"):
+            warnings.warn_explicit(f"{PANDAS_NOTICE} >= 3.0.0.", FutureWarning, "file.py", 1, module=module)
+    assert len(told) == 1
+
+
+def test_a_file_column_says_what_sparks_metadata_says(spark, tmp_path):
+    (tmp_path / "k=1").mkdir()
+    (tmp_path / "k=1" / "a.csv").write_text("1,x\n")
+    (tmp_path / "k=1" / "b.csv").write_text("2,x\n3,x\n")
+    ours = su.read(spark, tmp_path, fm.Csv(SCHEMA), file_column="file")
+    assert ours.columns == ["a", "b", "k", "file"]
+    theirs = (
+        spark.read.schema("a BIGINT, b STRING").csv(str(tmp_path)).select("a", "_metadata.*").orderBy("a").collect()
+    )
+    found = ours.select("a", "file.*").orderBy("a").collect()
+    assert len(found) == 3
+    for mine, sparks in zip(found, theirs, strict=True):
+        both = mine.asDict(), sparks.asDict()
+        assert both[1]["file_path"].endswith(both[0].pop("file_path"))
+        assert both[0].pop("file_modification_time").replace(microsecond=0) == both[1][
+            "file_modification_time"
+        ].replace(microsecond=0)
+        assert both[0].items() <= both[1].items()
+    assert su.enable_pushdown(spark)
+    try:
+        assert sorted(row.file_name for row in ours.select("file.file_name").collect()) == ["a.csv", "b.csv", "b.csv"]
+    finally:
+        su.disable_pushdown(spark)
+    with pytest.raises(fm.SchemaError, match="give another name in file_column="):
+        su.read(spark, tmp_path, fm.Csv(SCHEMA), file_column="k")
+
+
+def test_values_of_a_column_take_sparks_schema_and_options(spark):
+    values = spark.createDataFrame([('{"a": 1, "b": {"c": [1, "x"]}}',), ('{"a": true, "b": 2}',)], "value STRING")
+    parsed = su.parse_column(values, "value", "json", schema="a STRING, b STRING")
+    assert [row.v.asDict() for row in parsed.collect()] == [{"a": "1", "b": '{"c": [1, "x"]}'}, {"a": "true", "b": "2"}]
+    lines = spark.createDataFrame([("1;x",), ("y;z",)], "value STRING")
+    rows = su.parse(
+        lines, "csv", payload="value", unit="record", error=None, schema="a INT, b STRING", options={"sep": ";"}
+    )
+    assert [tuple(row) for row in rows.collect()] == [(1, "x"), (None, "z")]
+    strict = su.parse_column(lines, "value", "csv", schema="a INT, b STRING", options={"sep": ";", "mode": "FAILFAST"})
+    with pytest.raises(Exception, match="field 0 'a'"):
+        strict.collect()
+    for options, said in (({"header": True}, "leave it out"), ({"pathGlobFilter": "x"}, "choose files")):
+        with pytest.raises(fm.OptionError, match=said):
+            su.parse_column(lines, "value", "csv", schema="a INT", options=options)
+    with pytest.raises(fm.OptionError, match="name it in error="):
+        su.parse_column(lines, "value", "csv", schema="a INT, _corrupt_record STRING")
+
+
+def test_formats_take_sparks_schemas(spark):
+    assert su.Csv("a BIGINT, b STRING", header=True) == fm.Csv(SCHEMA, header=True)
+    text = su.Json("a STRING").schema.field("a")
+    assert text.metadata == {b"text": b"any"}
+    assert su.Json(SCHEMA).schema.field("b").metadata is None  # a schema of Arrow's says itself what it takes

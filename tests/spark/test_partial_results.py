@@ -1,0 +1,152 @@
+"""Counts and whole numbers are put together in tasks, and give what they give without it, overflow included."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import formatter as fm
+import spark_udfs as su
+from spark_udfs.pushdown.enabling import SWITCH, pushdown_note
+from spark_udfs.pushdown.partial_results import LARGEST, PartialResults
+
+TYPES = [
+    ("b", pa.int8()),
+    ("h", pa.int16()),
+    ("i", pa.int32()),
+    ("l", pa.int64()),
+    ("s", pa.string()),
+    ("f", pa.float64()),
+]
+SCHEMA = pa.schema(TYPES)
+EDGES = {"b": 7, "h": 15, "i": 31, "l": 63}
+
+
+@pytest.fixture(scope="module")
+def pushing(spark):
+    assert su.enable_pushdown(spark)
+    yield spark
+    su.disable_pushdown(spark)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Columns of their types' extremes, nulls, and a file without rows that pass most filters."""
+    here = tmp_path_factory.mktemp("numbers")
+    for number in range(3):
+        lines = []
+        for n in range(200):
+            whole = [str((n % 3 - 1) * (2**bits - 1)) if n % 7 and number else str(n % 100) for bits in EDGES.values()]
+            whole[n % 4] = "" if n % 5 == 0 else whole[n % 4]
+            lines.append(",".join([*whole, f"text {n % 4}", str(n / 4)]))
+        (here / f"{number}.csv").write_text("\n".join(lines) + "\n")
+    return here
+
+
+AGGREGATES = [
+    "count(*)", "count(1)", "count(b)", "count(s)", "count(f)", "count(*), count(l)", "min(b), max(b), sum(b)",
+    "min(h), max(h), sum(h)", "min(i), max(i), sum(i)", "min(l), max(l)", "sum(i) + count(*) * 2 AS x, max(i) > min(i) AS y",
+    "count(*) > 3 AS many", "count(DISTINCT b)", "avg(i)", "sum(f)", "max(s)", "count(b) FILTER (WHERE i > 3)",
+    "count(b, h)", "sum(b + 1)", "first(b)",
+]  # fmt: skip
+WHERE = [
+    "", "WHERE i > 5", "WHERE s = 'text 1'", "WHERE s IN ('text 1', 'text 2') AND b IS NOT NULL", "WHERE b IS NULL OR h < 0",
+    "WHERE l <=> 3", "WHERE NOT (b = 3)", "WHERE f > 10", "WHERE i % 7 > 3", "WHERE s LIKE 'text 1%'", "WHERE false",
+    "WHERE b > 200", "WHERE b IN (1, NULL)", "WHERE s >= 'text 2' AND (i < 100 OR i > 1000)",
+]  # fmt: skip
+PUSHED = 12  # of the aggregates: those that tasks take
+
+
+def both_ways(spark, query):
+    spark.conf.set(SWITCH, "false")
+    try:
+        full = spark.sql(query).collect()
+    finally:
+        spark.conf.set(SWITCH, "true")
+    return full, spark.sql(query).collect()
+
+
+def test_aggregates_are_those_of_all_rows(pushing, folder):
+    su.read(pushing, folder, fm.Csv(SCHEMA)).createOrReplaceTempView("numbers")
+    taken = set()
+    for at, what in enumerate(AGGREGATES):
+        wheres = WHERE if at in (0, 8) else WHERE[:1]
+        for where in wheres:
+            query = f"SELECT {what} FROM numbers {where}"
+            full, pushed = both_ways(pushing, query)
+            assert pushed == full, query
+            if any("in tasks: " in note for note in pushdown_note(pushing.sql(query))):
+                taken.add((at, where))
+    assert {at for at, where in taken if where == ""} == set(range(PUSHED))
+    passed = {where for at, where in taken if at == 0}
+    assert passed >= {"WHERE i > 5", "WHERE s = 'text 1'", "WHERE b IS NULL OR h < 0", "WHERE b IN (1, NULL)"}
+    assert not passed & {"WHERE f > 10", "WHERE i % 7 > 3"}
+
+
+def test_a_count_of_a_frame_is_put_together_in_tasks(pushing, folder):
+    df = su.read(pushing, folder, fm.Csv(SCHEMA))
+    assert df.count() == 600
+    assert df.where("i > 5").count() == df.where("i > 5").toArrow().num_rows
+    assert df.select("b", "s").limit(10).count() == 10
+    assert df.groupBy("s").count().count() == 4
+    lines = pushing.read.text(str(folder))
+    parsed = su.parse(lines, fm.Csv(SCHEMA), payload="value", unit="record", error=None)
+    assert parsed.count() == 600
+    assert parsed.agg({"b": "max"}).collect() == df.agg({"b": "max"}).collect()
+    chunks = su.parse(su.read_chunks(pushing, folder, chunk_bytes=1000), fm.Csv(SCHEMA))
+    assert chunks.count() == chunks.where("h is not null or h is null").count() == 600
+
+
+def test_a_sum_that_leaves_64_bits_does_what_spark_does(pushing, tmp_path):
+    (tmp_path / "large.csv").write_text(f"{LARGEST}\n1\n-5\n" * 10)
+    su.read(pushing, tmp_path, fm.Csv(pa.schema([("l", pa.int64())]))).createOrReplaceTempView("large")
+    for ansi in ("true", "false"):
+        pushing.conf.set("spark.sql.ansi.enabled", ansi)
+        try:
+            if ansi == "true":
+                for switch in ("false", "true"):
+                    pushing.conf.set(SWITCH, switch)
+                    with pytest.raises(Exception, match="ARITHMETIC_OVERFLOW"):
+                        pushing.sql("SELECT sum(l) FROM large").collect()
+            else:
+                full, pushed = both_ways(pushing, "SELECT sum(l), count(l), min(l), count(*) FROM large")
+                assert pushed == full
+        finally:
+            pushing.conf.unset("spark.sql.ansi.enabled")
+            pushing.conf.set(SWITCH, "true")
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    rows=st.lists(
+        st.lists(st.one_of(st.none(), st.integers(-(2**63), LARGEST), st.integers(-9, 9)), max_size=6), max_size=6
+    ),
+    asked=st.lists(
+        st.sampled_from([["count"], ["count", 7], ["min", 7], ["max", 7], ["sum", 7]]), min_size=1, max_size=4
+    ),
+)
+def test_partial_results_make_the_whole_ones_however_rows_are_cut(rows, asked):
+    schema = pa.schema([("l", pa.int64())])
+    batches = [pa.RecordBatch.from_arrays([pa.array(values, pa.int64())], schema=schema) for values in rows]
+    found = list(PartialResults(iter, [7], [], asked)(batches))
+    every = [value for values in rows for value in values]
+    present = [value for value in every if value is not None]
+    for place, (name, *of) in enumerate(asked):
+        partial = [value for batch in found for value in batch.column(place).to_pylist() if value is not None]
+        if name == "count":
+            assert sum(partial) == (len(present) if of else len(every))
+        elif name == "sum":
+            assert sum(partial) == sum(present)
+            assert bool(partial) == bool(present)
+        else:
+            assert (min if name == "min" else max)(partial, default=None) == (min if name == "min" else max)(
+                present, default=None
+            )
+
+
+def test_tasks_yield_a_row_each_however_many_batches_they_have():
+    batches = [pa.RecordBatch.from_pydict({"l": [n, None]}) for n in range(100)]
+    [batch] = PartialResults(iter, [0], [], [["count"], ["sum", 0]])(batches)
+    assert batch.to_pylist() == [{"partial0": 200, "partial1": 4950}]
