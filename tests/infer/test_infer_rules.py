@@ -67,7 +67,7 @@ def test_a_column_named_by_a_comment_mark_alone_stays_in_the_header():
 def test_two_lines_that_name_the_columns_together_are_joined():
     types, options, doubts = explained("Year,,Sales,\n,Month,Units,Value\n2024,1,5,2.5\n2024,2,6,3.5\n")
     assert list(types) == ["Year", "Month", "Sales Units", "Value"]
-    assert options["header"]
+    assert options["header"] == (0, 1)
     assert "joined" in doubts
 
 
