@@ -14,7 +14,7 @@ NATIVE_FILES := $(shell find src tests bench -name '*.cpp' -o -name '*.hpp' | gr
 CYTHON_FILES := $(shell find src -name '*.pyx' -o -name '*.pxi' -o -name '*.pxd')
 OTHER_KERNELS := import formatter; print(*formatter.kernels()[1:])
 
-.PHONY: help env build test test-fast test-kernels lint format docs bench demo soak crash test-spark-matrix wheel clean clean-env instructions
+.PHONY: soup help env build test test-fast test-kernels lint format docs bench demo soak crash test-spark-matrix wheel clean clean-env instructions
 
 help:  ## this text
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -75,6 +75,9 @@ soak: build  ## random stream schedules for SECONDS (default 600), then the long
 	@$(BIN)/python tests/stream/soak.py $(or $(SECONDS),600)
 	@FORMATTER_SOAK=1 FORMATTER_SOAK_SECONDS=$(or $(SECONDS),600) $(PYTEST) tests/flow/test_backpressure.py \
 	  tests/flow/test_barriers_against_model.py tests/stream/test_memory.py tests/stream/test_sanitizers.py $(ARGS)
+
+soup: build  ## CASES (default 1000000) random texts by the lenient quote rule and by Python's csv module, which must agree
+	@$(BIN)/python tests/csv/lenient_soup.py $(or $(CASES),1000000) $(or $(SEED),1)
 
 SPARKS := 4.0.5 4.1.4 4.2.1 4.3.0
 

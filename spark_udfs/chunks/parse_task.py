@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -159,7 +159,7 @@ class ParseRun:
     def _aligned(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Each chunk is whole records: an origin of its own, so that nothing ever waits for a neighbour."""
         format = self._task.format
-        later_format = replace(format, header=False) if getattr(format, "header", False) else format
+        later_format = format.body if isinstance(format, fm.Csv) else format
         chunks = (
             (batch, row, origin, sequence, payload)
             for batch in batches

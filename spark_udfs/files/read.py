@@ -231,7 +231,7 @@ def _parts(
 
 
 def _header_of(file: FoundFile, format: Any, storage: Storage) -> bytes:
-    if not (isinstance(format, Csv) and format.header):
+    if not (isinstance(format, Csv) and format.has_preamble):
         return b""
     filesystem, inner = storage.resolve(file.path)
     reader = SplitReader(format, columns=[])

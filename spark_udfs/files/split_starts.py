@@ -12,14 +12,16 @@ import os
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from pyarrow import fs
 from pyspark.sql import SparkSession
 
 from formatter.formats import Native
-from formatter.splits import SplitScan, SplitSummary, fixed_starts, record_starts
+from formatter.splits import SplitScan, SplitSummary, fixed_starts, record_starts, tells_by_summaries
 from spark_udfs.files.file_listing import FoundFile, Storage
 from spark_udfs.files.open_files import opened
 from spark_udfs.tasks.sent_functions import mapped
@@ -30,9 +32,8 @@ GRID_BYTES = 4 << 20  # splits begin at the first record behind a multiple of th
 DRIVER_BYTES_MOST = 64 << 20
 BLOCKS_A_TASK = 8
 REMEMBERED_FILES = 512
-SUMMARY_SCHEMA = pa.schema(
-    [("block", pa.int32()), ("odd", pa.bool_()), ("outside", pa.int64()), ("inside", pa.int64())]
-)
+SUMMARY_SCHEMA = pa.schema([("block", pa.int32()), ("courses", pa.binary())])
+NO_END = -1  # of a course
 
 _remembered: OrderedDict[tuple[Any, ...], list[int]] = OrderedDict()
 
@@ -43,7 +44,8 @@ def split_starts(
     """By path: `starts[i]` is where the first record behind byte i * GRID_BYTES starts."""
     if isinstance(format, Native):
         return {file.path: fixed_starts(format, range(0, file.size, GRID_BYTES), file.size) for file in files}
-    where = repr(sorted(storage.options.items())), format.record_delimiter, format.quote, format.escape
+    dialect = tuple(getattr(format, field.name) for field in fields(format) if field.name != "schema")
+    where = repr(sorted(storage.options.items())), dialect
     keys = {file.path: (file.path, file.size, file.modified_ns, *where) for file in files}
     certain = storage.filesystem is None  # of a filesystem object nobody can tell whether it is the one of last time
     known = {path: _remembered[key] for path, key in keys.items() if certain and key in _remembered}
@@ -61,6 +63,8 @@ def split_starts(
 def _looked_up(
     spark: SparkSession | None, files: Sequence[FoundFile], format: Any, storage: Storage
 ) -> dict[str, list[int]]:
+    if not tells_by_summaries(format):
+        return {file.path: _followed(file, format, storage) for file in files}
     blocks = [
         (file.path, begin, min(begin + GRID_BYTES, file.size))
         for file in files
@@ -75,7 +79,14 @@ def _looked_up(
     per_file: dict[str, list[SplitSummary]] = {file.path: [] for file in files}
     for (path, _, _), summary in zip(blocks, summaries, strict=True):
         per_file[path].append(summary)
-    return {file.path: record_starts(per_file[file.path], file.size) for file in files}
+    starts = {file.path: record_starts(per_file[file.path], file.size) for file in files}
+    return {file.path: starts[file.path] or _followed(file, format, storage) for file in files}
+
+
+def _followed(file: FoundFile, format: Any, storage: Storage) -> list[int]:
+    """Of a file whose quotes are bounded, or one of whose is never closed: here, in order."""
+    with opened(storage, file.path, None) as stream:
+        return SplitScan(format).follow(stream, range(0, max(file.size, 1), GRID_BYTES), file.size)
 
 
 def _is_at_hand(spark: SparkSession, files: Sequence[FoundFile], storage: Storage) -> bool:
@@ -84,6 +95,16 @@ def _is_at_hand(spark: SparkSession, files: Sequence[FoundFile], storage: Storag
         return True
     on_disk = all(isinstance(storage.resolve(file.path)[0], fs.LocalFileSystem) for file in files)
     return on_disk and str(spark.conf.get("spark.master", "")).startswith("local[")
+
+
+def _packed(summary: SplitSummary) -> bytes:
+    courses = [(start, end, NO_END if first is None else first) for start, end, first in summary.courses]
+    return np.array(courses, np.int64).tobytes()
+
+
+def _unpacked(courses: bytes) -> SplitSummary:
+    rows = np.frombuffer(courses, np.int64).reshape(-1, 3).tolist()
+    return SplitSummary(tuple((start, end, None if first == NO_END else first) for start, end, first in rows))
 
 
 class BlockScan:
@@ -108,12 +129,12 @@ class BlockScan:
         rows = mapped(tasks, self, struct_of(SUMMARY_SCHEMA)).collect()
         if len(rows) != len(self.blocks):
             raise RuntimeError(f"spark: expected {len(self.blocks)} summaries of blocks, found {len(rows)}")
-        return [SplitSummary(row.odd, (row.outside, row.inside)) for row in sorted(rows)]
+        return [_unpacked(row.courses) for row in sorted(rows)]
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             blocks = batch.column(0).to_pylist()
             found = [self.summary(block) for block in blocks]
-            columns = [blocks, [one.odd for one in found], *zip(*(one.first_end for one in found), strict=True)]
+            columns = [blocks, [_packed(one) for one in found]]
             arrays = [pa.array(column, field.type) for column, field in zip(columns, SUMMARY_SCHEMA, strict=True)]
             yield pa.RecordBatch.from_arrays(arrays, schema=SUMMARY_SCHEMA)

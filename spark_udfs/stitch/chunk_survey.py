@@ -20,8 +20,8 @@ import formatter as fm
 from formatter import _core
 from formatter.buffers import addresses_of
 from formatter.formats.checks import as_bytes
-from formatter.plans import make_plan
-from formatter.splits import begins_anywhere, record_end_of
+from formatter.plans import make_plan, record_end_of
+from formatter.splits import begins_anywhere
 from spark_udfs.chunks.chunk_rows import PREFIX, ChunkColumns
 from spark_udfs.jvm.quote_survey import quote_survey
 from spark_udfs.stitch.binary_arrays import binaries, pieces

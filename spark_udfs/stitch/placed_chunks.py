@@ -16,8 +16,7 @@ import pyarrow as pa
 import formatter as fm
 from formatter import _core, diagnostics
 from formatter.formats.checks import as_bytes
-from formatter.plans import make_plan
-from formatter.splits import record_end_of
+from formatter.plans import make_plan, record_end_of
 from spark_udfs.chunks.chunk_rows import ChunkColumns, null_chunk
 from spark_udfs.stitch.binary_arrays import bytes_of, offsets_of, one_array, pieces
 from spark_udfs.stitch.chunk_survey import HEAD_BYTES, HEAD_CHUNKS, NO_END, fixed_width, has_header

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -68,6 +67,10 @@ def _require_delimited(format: Any) -> None:
     found = type(format).__name__
     if isinstance(format, fm.Csv) and format.encoding != "utf-8":
         found = f"encoding={format.encoding!r}"
+    elif isinstance(format, fm.Csv) and (
+        format.skip_lines or format.skip_records or format.header not in (True, False)
+    ):
+        found = "more than a header's line in front of the records"
     elif isinstance(format, fm.Json) and format.records != "lines":
         found = f"records={format.records!r}"
     elif isinstance(format, fm.Csv | fm.Json) or fixed_width(format):
@@ -130,7 +133,7 @@ class GlobalRun:
     def _reader(self, header: bytes | None) -> tuple[DecodePlan, Any]:
         if header not in self._readers:
             task = self._task
-            plain = replace(task.format, header=False) if header is None and has_header(task.format) else task.format
+            plain = task.format.body if header is None and has_header(task.format) else task.format
             decode = make_plan(plain, columns=task.columns, filters_wanted=task.filters, on_error=task.on_error)
             native = decode.native if header is None else decode.native.read_header(header)[0]
             reader = _core.ChunkReader(

@@ -1,5 +1,6 @@
 """Raw CSV, NDJSON and binary buffers to Arrow record batches: any order, exactly once, only the columns asked for."""
 
+from formatter import declared as declared
 from formatter._core import Checkpoint, Rows, SequenceShredder, Watermark
 from formatter.batch import Batch
 from formatter.checkpoints import CheckpointError
@@ -27,7 +28,7 @@ from formatter.flow import (
     SpillToDisk,
     pipeline,
 )
-from formatter.formats import Csv, Framed, Json, Native
+from formatter.formats import Csv, Delimited, Framed, Json, Level, Native
 from formatter.inference import InferenceWarning, infer
 from formatter.inference.explanation import ExplainedColumn, Explanation, explain
 from formatter.kernel import active_kernel, choose_kernel, kernels
@@ -52,6 +53,7 @@ __all__ = [
     "Checkpoint",
     "CheckpointError",
     "Csv",
+    "Delimited",
     "DropNewest",
     "ExplainedColumn",
     "Explanation",
@@ -63,6 +65,7 @@ __all__ = [
     "InferenceWarning",
     "Instant",
     "Json",
+    "Level",
     "Native",
     "OptionError",
     "ParsedRecords",

@@ -16,7 +16,7 @@ import pyarrow as pa
 from formatter import _core, diagnostics
 from formatter.buffers import addresses_of
 from formatter.formats import Csv, Json
-from formatter.plans import Format, make_plan
+from formatter.plans import Format, make_plan, record_end_of
 from formatter.row_choice import taken_rows
 
 
@@ -31,7 +31,7 @@ class BadRecordKeeper:
             format = replace(format, encoding="utf-8")  # the engine tells of records in UTF-8, whatever they were in
         self._plan = make_plan(format, columns=columns, on_error="null")
         self._native = self._plan.native
-        self._ending = format.record_end if isinstance(format, Csv) else b"\n"
+        self._ending = record_end_of(format)
         self._raw_column = raw_column
         fields = list(self._plan.schema)
         self.schema = pa.schema(fields if raw_column is None else [*fields, pa.field(raw_column, pa.string())])

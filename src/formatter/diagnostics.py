@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from formatter._core import Finding
 from formatter.errors import FormatError, SchemaError, shorten
-from formatter.formats import Csv, Framed, Native
+from formatter.formats import Csv, Delimited, Framed, Native
 from formatter.plans import Format
 
 REJECTS_SCHEMA = pa.schema(
@@ -46,6 +46,7 @@ _EXPECTED = {
     "not_an_array": "'[', for records='array'",
     "unterminated_record": "all bytes of the last record before the end of the input",
     "wrong_length": "a record of {width} bytes",
+    "no_record_start": "a record that begins with {start}",
     "unterminated_array": "']' before the end of the input",
 }
 
@@ -76,7 +77,10 @@ def describe(
         shown = f"{found} in {shorten(found_bytes)}"
     else:
         type_name = str(field.type) if field is not None else "record"
-        expected = _EXPECTED.get(code, "{type}").format(type=type_name, end=_quotes_end(format), width=_width(format))
+        start = getattr(format, "record_start", b"").decode("utf-8", "backslashreplace")
+        expected = _EXPECTED.get(code, "{type}").format(
+            type=type_name, end=_quotes_end(format), width=_width(format), start=start
+        )
         found = found_bytes.decode("utf-8", "backslashreplace")
         shown = shorten(found_bytes)
     where = "" if record is None else f"record {record}, "
@@ -99,7 +103,7 @@ def describe(
 def _quotes_end(format: Format) -> str:
     """Where a quote must have been closed."""
     if not isinstance(format, Csv):
-        return "the line"
+        return "the record" if isinstance(format, Delimited) else "the line"
     bounds = [f"{format.max_quoted_lines} lines" if format.max_quoted_lines else ""]
     bounds += [f"{format.max_quoted_bytes} bytes" if format.max_quoted_bytes else ""]
     return " or of ".join(["input", *filter(None, bounds)])
@@ -116,9 +120,11 @@ def _width(format: Format) -> str:
 def _remedy(code: str, found: bytes, field: pa.Field | None, format: Format) -> str:
     if isinstance(format, Native) or (isinstance(format, Framed) and isinstance(format.inner, Native)):
         return "check the schema, endian and length against what wrote the data" if code != "bad_utf8" else ""
-    if not isinstance(format, Csv):
+    if not isinstance(format, Csv | Delimited):
         return _json_remedy(code, found, field)
     text = found.strip()
+    if code == "no_record_start":
+        return "check record_start against what wrote the data"
     if code == "too_few_fields":
         return "set ragged='pad'"
     if code == "too_many_fields":

@@ -10,14 +10,18 @@ from typing import Any
 
 import pyarrow as pa
 
-from formatter import _core, binary_plans, filters, json_plans, types
+from formatter import _core, binary_plans, delimited_plans, filters, json_plans, types
 from formatter.errors import OptionError, SchemaError
-from formatter.formats import Csv, Framed, Json, Native
+from formatter.formats import Csv, Delimited, Framed, Json, Native
 from formatter.formats.binary import LENGTHS
 from formatter.formats.checks import ON_ERROR, as_bytes, check_on_error
 from formatter.formats.csv import ENCODINGS, QUOTE_RULES, RAGGED, TEXT_ERRORS
 
-Format = Csv | Json | Native | Framed
+Format = Csv | Json | Native | Framed | Delimited
+
+
+def record_end_of(format: Format) -> bytes:
+    return format.record_end if isinstance(format, Csv | Delimited) else b"\n"
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,9 @@ def make_plan(
 ) -> DecodePlan:
     """`single`: what is read is one record by itself, of binary rows without their length."""
     if not isinstance(format, Format):
-        raise OptionError(f"format: expected fm.Csv, fm.Json, fm.Native or fm.Framed, found {type(format).__name__}")
+        raise OptionError(
+            f"format: expected fm.Csv, fm.Json, fm.Delimited, fm.Native or fm.Framed, found {type(format).__name__}"
+        )
     check_on_error(on_error)
     if filters_wanted is not None or isinstance(columns, str):
         return _new_plan(format, columns, filters_wanted, on_error, note_nulled, single)
@@ -139,6 +145,15 @@ def _new_plan(
         assert isinstance(format, Native | Framed)
         native = binary_plans.binary_plan(format, rows, len(names), described, on_error, note_nulled, single=single)
         storage_types = [binary_plans.storage_type(field.type) for field in out_fields]
+    elif isinstance(inner, Delimited):
+        names = projected_names(columns, schema)
+        out_fields = [schema.field(name) for name in names]
+        decoded = out_fields + [schema.field(name) for name in filter_names if name not in names]
+        rows = delimited_plans.columns_of(inner, decoded)
+        described = filters.described(clauses, [column["spec"] for column in rows], schema)
+        dialect = csv_dialect(inner.values_as, on_error) | {"note_nulled": note_nulled}
+        native = delimited_plans.delimited_plan(inner, rows, len(names), described, dialect)
+        storage_types = [types.laid_out(field) for field in out_fields]
     else:
         assert isinstance(format, Csv)
         names = projected_names(columns, schema)

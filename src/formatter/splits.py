@@ -7,7 +7,7 @@ before it, part by part and in parallel, and `record_starts` puts the findings t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,23 +18,22 @@ from formatter.bad_records import BadRecordKeeper, all_nullable
 from formatter.errors import FormatError
 from formatter.filters import Filters, normalized
 from formatter.footers import footer_of
-from formatter.formats import Csv, Json, Native
-from formatter.formats.checks import as_bytes
-from formatter.plans import Format, make_plan
+from formatter.formats import Csv, Delimited, Json, Native
+from formatter.plans import Format, make_plan, record_end_of
 
 ROWS_PER_BATCH = 16_384
 BYTES_PER_BATCH = 16 << 20
 WINDOW_BYTES = 2 << 20  # near the cache between read and parse; batches of some 10,000 rows
 SCAN_BYTES = 256 << 10
+FIRST_SCAN_BYTES = 4 << 10
+INSIDE = 1  # of a state: inside quotes
 OVERHANG_BYTES = 64 << 10  # read beyond a part's end to finish its last record
-
-
-def record_end_of(format: Format) -> bytes:
-    return format.record_end if isinstance(format, Csv) else b"\n"
 
 
 def begins_anywhere(format: Format) -> bool:
     """Whether every record end ends a record, so that a part needs to know nothing of what stands before it."""
+    if isinstance(format, Delimited):
+        return len(format.record_end) == 1
     if not isinstance(format, Csv):
         return isinstance(format, Json) and format.records == "lines"
     hidden = format.newlines_in_quotes if format.quote else format.comment
@@ -47,19 +46,14 @@ def can_be_split(format: Format) -> bool:
     """Whether parts of one file can be read apart."""
     if isinstance(format, Native):
         return not format.has_rest
+    if isinstance(format, Delimited):
+        ending = record_end_of(format)
+        return not any(ending[:n] == ending[-n:] for n in range(1, len(ending)))
     if not isinstance(format, Csv):
         return isinstance(format, Json) and format.records == "lines"
     if format.skip_footer:
         return False
-    if begins_anywhere(format):
-        return True
-    by_place = format.quote and format.quotes != "strict"
-    bounded = format.quote and (format.max_quoted_lines or format.max_quoted_bytes)
-    if format.encoding.startswith("utf-16") or by_place or bounded:
-        return False
-    ending = record_end_of(format)
-    overlaps_itself = any(ending[:n] == ending[-n:] for n in range(1, len(ending)))
-    return not format.comment and (len(ending) == 1 or (not overlaps_itself and not format.escape))
+    return not format.encoding.startswith("utf-16")
 
 
 def fixed_starts(format: Native, lines: Iterable[int], file_bytes: int) -> list[int]:
@@ -70,70 +64,108 @@ def fixed_starts(format: Native, lines: Iterable[int], file_bytes: int) -> list[
 
 @dataclass(frozen=True)
 class SplitSummary:
-    """Of a part, whatever stands before it: whether it has an odd number of quotes, and the position behind its first
-    record end if it begins outside and if it begins inside quotes (None: it has none)."""
+    """Of a part, whatever stands before it: for each state of quotes and escapes that it may begin in, the state it ends in
+    and the position behind its first record end (None: it has none)."""
 
-    odd: bool
-    first_end: tuple[int | None, int | None]
+    courses: tuple[tuple[int, int, int | None], ...]
 
 
 class SplitScan:
     """Summaries of parts of files in one format. Many threads may use one."""
 
     def __init__(self, format: Format) -> None:
+        self._format = format
         self._plan = make_plan(format).native
-        self._escape = as_bytes(format.escape, "escape") if isinstance(format, Csv) and format.escape else b""
-        self._ending = record_end_of(format)
 
     def summarize(self, stream: Any, begin: int, end: int) -> SplitSummary:
-        escaped, matched = self._before(stream, begin)
-        stream.seek(begin)
-        window = memoryview(bytearray(min(SCAN_BYTES, max(end - begin, 1))))
-        outside, inside = (False, escaped, matched), (True, escaped, 0)
-        first: list[int | None] = [None, None]
+        """Of a file's part; that at 0 begins in one state only."""
         at = begin
+        states = list(self._plan.part_states)
+        if begin == 0:
+            at, states = self._behind_preamble(stream, end)
+        stream.seek(at)
+        reached: dict[int, tuple[int, int | None]] = {state: (state, None) for state in states}
+        window = memoryview(bytearray(min(SCAN_BYTES, max(end - at, 1))))
         while at < end:
-            got = stream.readinto(window[: min(len(window), end - at)])
+            # Most states are one after a few records, and are followed as one from there.
+            wanted = min(FIRST_SCAN_BYTES if at == begin else len(window), len(window), end - at)
+            got = stream.readinto(window[:wanted])
             if not got:
                 raise EOFError(f"expected {end - at} more bytes at {at}, found the end of the file")
-            data = window[:got]
-            states = [outside] if None not in first else [outside, inside]
-            for number, state in enumerate(states):
-                found = self._plan.frame(data, inside=state[0], escaped=state[1], matched=state[2])
-                states[number] = found[:3]
-                if first[number] is None and found[3] >= 0:
-                    first[number] = at + found[3]
-            outside, inside = states[0], states[-1]
+            found = {state: self._plan.frame(window[:got], state) for state in {state for state, _ in reached.values()}}
+            for start, (state, first) in reached.items():
+                after, end_met = found[state]
+                reached[start] = after, at + end_met if first is None and end_met >= 0 else first
             at += got
-        return SplitSummary(outside[0], (first[0], first[1]))
+        return SplitSummary(tuple((start, *course) for start, course in reached.items()))
 
-    def _before(self, stream: Any, begin: int) -> tuple[bool, int]:
-        """Whether the byte before `begin` is an escape in effect, and how much of a record end stands there."""
-        if not self._escape and len(self._ending) == 1:
-            return False, 0
-        size = len(self._ending) - 1 if not self._escape else 64
+    def _behind_preamble(self, stream: Any, end: int) -> tuple[int, list[int]]:
+        """Where the first part's records begin, and in which state; in none if that is behind the part."""
+        if not (isinstance(self._format, Csv) and self._format.has_preamble):
+            return 0, [self._plan.first_state]
+        size = FIRST_SCAN_BYTES
         while True:
-            start = max(0, begin - size)
-            stream.seek(start)
-            before = stream.read(begin - start)
-            if not self._escape:
-                cuts = range(min(len(before), len(self._ending) - 1), 0, -1)
-                return False, next((n for n in cuts if before.endswith(self._ending[:n])), 0)
-            run = len(before) - len(before.rstrip(self._escape))
-            if run < len(before) or start == 0:
-                return run % 2 == 1, 0
+            stream.seek(0)
+            start = stream.read(min(size, end))
+            if (found := self._plan.read_header(start, False)) is not None:
+                return found[1], [self._plan.record_state]
+            if size >= end:
+                return end, []
             size *= 8
 
+    def follow(self, stream: Any, lines: Sequence[int], file_bytes: int) -> list[int]:
+        """As record_starts, by following a whole file's records in order: for what summaries do not tell. Up to a quote that
+        is never closed, all behind it is held in memory."""
+        plan = make_plan(self._format, columns=[], on_error="skip")
+        window, filled, at, ended = memoryview(bytearray(WINDOW_BYTES)), 0, 0, False
+        starts = [0]
+        ranges = None
+        stream.seek(0)
+        for line in lines[1:]:
+            while at <= line and not (ended and filled == 0):
+                if filled == len(window):
+                    window = _longer(window)
+                filled, ended = _fill(stream, window, filled, len(window))
+                begin, native = 0, plan.native
+                if ranges is None:
+                    if isinstance(self._format, Csv) and self._format.has_preamble:
+                        found = plan.header(window[:filled], ended)
+                        if found is None and not ended:
+                            continue
+                        native, begin = (native, filled) if found is None else found[:2]
+                    ranges = _core.RangeReader(native, 1, ROWS_PER_BATCH, BYTES_PER_BATCH)
+                step = max(line - at - begin, 1)
+                ranges.begin(window[:filled], begin, step, input_ends=ended, byte_offset=at)
+                ranges.next()
+                used = ranges.used
+                ranges.leave()
+                window[: filled - used] = window[used:filled]
+                at, filled = at + used, filled - used
+            starts.append(at if at > line else file_bytes)
+        return starts
 
-def record_starts(summaries: Sequence[SplitSummary], file_bytes: int) -> list[int]:
+
+def tells_by_summaries(format: Format) -> bool:
+    """Whether parts that are looked at apart tell where records start, unless a quote is never closed."""
+    return not isinstance(format, Csv) or not (format.quote and (format.max_quoted_lines or format.max_quoted_bytes))
+
+
+def record_starts(summaries: Sequence[SplitSummary], file_bytes: int) -> list[int] | None:
     """Where the first record of each part of a file starts: of the parts behind the first, the position behind their
-    first record end. A part without one has no record of its own and starts where the next one does."""
+    first record end. A part without one has no record of its own and starts where the next one does. None if the file
+    ends inside quotes, or its first record is not in the first part: then only SplitScan.follow tells."""
     starts: list[int] = [0]
-    inside = summaries[0].odd
+    if not summaries[0].courses:
+        return None
+    state = summaries[0].courses[0][1]
     for summary in summaries[1:]:
-        start = summary.first_end[inside]
+        course = next((course for course in summary.courses if course[0] == state), None)
+        if course is None:  # a part of a few bytes ends in the middle of the file's mark
+            return None
+        _, state, start = course
         starts.append(-1 if start is None else start)
-        inside ^= summary.odd
+    if state & INSIDE:
+        return None
     following = file_bytes
     for number in range(len(starts) - 1, 0, -1):
         if starts[number] < 0:
@@ -253,18 +285,15 @@ class SplitReader:
                 input_ends = ended or (finished and part.last)
                 end = filled if footer is None else footer.begin_in(window[:filled], start, ended)
                 ranges.begin(window[:end], start, len(window), input_ends=input_ends, byte_offset=at)
-                while (result := ranges.next()) is not None:
-                    records, arrays, findings, _ = result
-                    self._count(ranges.counters, records)
-                    self._note(findings, native.column_names, origin, counted=part.begin == 0)
-                    batches = [self.plan.batch(capsule) for capsule in arrays]
-                    if self._keeper is not None:
-                        batches = self._keeper.completed(batches, findings, records_before, records)
-                        self.counts["rows"] += len(findings)  # the engine has counted the good ones
-                    records_before += records
-                    yield from batches
+                records_before += yield from self._drain(ranges, origin, part, records_before)
                 used = ranges.used
                 ranges.leave()
+                if finished and used < end and self._may_be_damaged(window[used:end], ending):
+                    # That the quote is never closed is known from what stands behind the part.
+                    ranges.begin(window[used:end], 0, len(window), input_ends=True, byte_offset=at + used)
+                    records_before += yield from self._drain(ranges, origin, part, records_before)
+                    used += ranges.used
+                    ranges.leave()
                 self.counts["bytes"] += used - start
                 if finished:
                     if used != end:
@@ -275,6 +304,29 @@ class SplitReader:
         finally:
             if ranges is not None:
                 ranges.leave()
+
+    def _drain(
+        self, ranges: Any, origin: str | None, part: Part, records_before: int
+    ) -> Generator[pa.RecordBatch, None, int]:
+        """The batches of a window; returns how many records it has. Findings count from those before."""
+        read = 0
+        while (result := ranges.next()) is not None:
+            records, arrays, findings, _ = result
+            self._count(ranges.counters, records)
+            self._note(findings, self.plan.native.column_names, origin, counted=part.begin == 0)
+            batches = [self.plan.batch(capsule) for capsule in arrays]
+            if self._keeper is not None:
+                batches = self._keeper.completed(batches, findings, records_before + read, records)
+                self.counts["rows"] += len(findings)  # the engine has counted the good ones
+            read += records
+            yield from batches
+        return read
+
+    def _may_be_damaged(self, left: memoryview, ending: bytes) -> bool:
+        """Whether records that are left of a part can be a line with an open quote, and what stands behind it."""
+        format = self.plan.format
+        quoting = isinstance(format, Csv) and format.quote and format.newlines_in_quotes
+        return bool(quoting) and bytes(left[-len(ending) :]) == ending
 
     def _count(self, counters: dict[str, int], records: int) -> None:
         for name, count in (counters | {"records": records}).items():

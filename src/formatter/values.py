@@ -13,9 +13,9 @@ from formatter import _core, diagnostics
 from formatter.buffers import addresses_of
 from formatter.errors import FormatError, OptionError
 from formatter.filters import Filters, normalized
-from formatter.formats import Csv, Framed, Json
+from formatter.formats import Csv, Framed, Json, Native
 from formatter.formats.csv import check_byte_order
-from formatter.plans import Format, make_plan
+from formatter.plans import Format, make_plan, record_end_of
 from formatter.row_choice import BatchFilter, taken_rows
 from formatter.types import TEXTS, VIEWS, type_code
 
@@ -148,7 +148,7 @@ class RecordParser:
             note_nulled=not self._raises,
             single=True,
         )
-        self._record_end = format.record_end if isinstance(format, Csv) else b"\n" if isinstance(format, Json) else b""
+        self._record_end = b"" if isinstance(format, Native) else record_end_of(format)
 
     @property
     def schema(self) -> pa.Schema:

@@ -43,6 +43,24 @@ def test_native_code_knows_no_python_and_throws_and_prints_nothing(path):
     assert not re.search(r"\b(throw|try|catch|printf|fprintf|PyObject)\b", code)
 
 
+def opening_of(path):
+    """The comment a file opens with. A file of code speaks for itself unless it includes its own header first."""
+    comment = re.match(r"(?://[^\n]*\n)*", path.read_text()).group()
+    behind = path.read_text()[len(comment) :]
+    own = path.with_suffix(".hpp")
+    if path.suffix == ".cpp" and own.exists() and behind.startswith(f'#include "{own.relative_to(PACKAGE)}"'):
+        return opening_of(own)
+    return " ".join(line.lstrip("/ ") for line in comment.splitlines())
+
+
+@pytest.mark.parametrize("path", NATIVE, ids=name_of)
+def test_native_files_open_with_what_comes_in_what_goes_out_and_what_they_refuse_to_know(path):
+    opening = opening_of(path)
+    assert re.search(r"\bIn: ", opening)
+    assert re.search(r"\bOut: ", opening)
+    assert re.search(r"\b([Rr]efuses? to know|[Kk]nows? (no|nothing|neither))\b", opening)
+
+
 def test_the_byte_order_mark_is_spelled_in_one_place():
     spelled = re.compile(r"\\xEF\\xBB\\xBF|0xEF, 0xBB|ufeff", re.IGNORECASE)
     package = [*NATIVE, *CYTHON, *PACKAGE.rglob("*.py"), *(ROOT / "spark_udfs").rglob("*.py")]

@@ -57,7 +57,7 @@ DOUBTS = [
     ("# note\na,b\n1,2\n3,4\n", {"a": "int64", "b": "int64"}, ["# note", "comments"]),
     ("a,b,c\n1,2,3\n4,5\n6,7,8\n", {"a": "int64", "b": "int64", "c": "int64"}, ["record 1 with 2", "ragged='pad'"]),
     ("a,b\n1,2\n4,5,6\n6,7\n", {"a": "int64", "b": "int64"}, ["record 1 with 3", "ragged='truncate'"]),
-    (",x,x\n0,1,2\n1,2,3\n", {"": "int64", "x": "int64", "x_2": "int64"}, ["2 columns are named 'x'", "made unique"]),
+    (",x,x\n0,1,2\n1,2,3\n", {"": "int64", "x": "int64", "x_2": "int64"}, ["2 columns are named 'x'"]),
     ("n,s\nNA,NA\n1,x\n", {"n": "int64", "s": "string"}, ["'NA' is null in column 'n'", "'s'"]),
     ('a,b\n1,5 "in\n2,6"\n3,x\n', {"a": "int64", "b": "string"}, ["quote=None", "byte 8"]),
     ("a,b\n1,\n2,\n", {"a": "int64", "b": "string"}, ["'b'", "no value"]),

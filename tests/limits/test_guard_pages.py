@@ -46,7 +46,12 @@ def native_record(chance: random.Random) -> bytes:
     return (8 + len(text)).to_bytes(4, "little") + chance.randbytes(8) + text
 
 
+def logfmt_record(chance: random.Random) -> bytes:
+    return f'a={chance.choice(["1", "", "x"])} b="{"v" * chance.randrange(70)}{chance.choice(["", chr(92) * 2])}"\n'.encode()
+
+
 FORMATS = {
+    "logfmt": (logfmt_record, lambda: fm.declared.logfmt(FLAT)),
     "csv": (csv_record, lambda: fm.Csv(FLAT)),
     "csv without quotes": (csv_record, lambda: fm.Csv(FLAT, quote=None)),
     "csv with escapes": (csv_record, lambda: fm.Csv(FLAT, escape="\\")),

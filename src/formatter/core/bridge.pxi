@@ -329,9 +329,13 @@ cdef class Producer:
             self.fail(error)
 
 
+cdef enum:
+    SHOWN_MOST = 200  # letters of a schema in a message
+
+
 cdef str describe_schema(schema):
     text = ", ".join(f"{field.name}: {field.type}" for field in schema)
-    return text if len(text) <= 200 else text[:197] + "..."
+    return text if len(text) <= SHOWN_MOST else text[:SHOWN_MOST - 3] + "..."
 
 
 cdef int check_watermark(object ts, object last) except -1:

@@ -211,6 +211,9 @@ cdef extern from "engine/whole/chunk_survey.hpp" namespace "formatter" nogil:
         size_t likely
     void survey_chunk(const Framing&, const uint8_t*, size_t, ChunkSurvey*)
     uint16_t first_state(const Framing&)
+    vector[uint16_t] part_states(const Framing&)
+    uint16_t packed_state(const Framing&, const ScanState&)
+    ScanState unpacked_state(const Framing&, uint16_t)
 
 cdef extern from "engine/whole/chunk_reader.hpp" namespace "formatter" nogil:
     cdef cppclass PlacedChunk:

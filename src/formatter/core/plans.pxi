@@ -10,38 +10,8 @@ cdef class Plan:
         """`columns`: dicts of one ColumnSpec each, those of the output first. `filters`: see plans.py."""
         cdef Plan plan = Plan.__new__(Plan)
         cdef shared_ptr[CsvFormat] shared = make_shared[CsvFormat]()
-        cdef CsvFormat* csv = shared.get()
-        csv.delimiter = dialect["delimiter"]
-        csv.record_end = dialect["record_end"]
-        csv.quoting = dialect["quote"] is not None
-        csv.quote = dialect["quote"][0] if csv.quoting else 0
-        csv.quote_rule = <QuoteRule><uint8_t>dialect["quotes"]
-        csv.newlines_in_quotes = dialect["newlines_in_quotes"]
-        csv.max_quoted_lines = dialect["max_quoted_lines"]
-        csv.max_quoted_bytes = dialect["max_quoted_bytes"]
-        csv.escaping = dialect["escape"] is not None
-        csv.escape = dialect["escape"][0] if csv.escaping else 0
-        csv.commenting = dialect["comment"] is not None
-        csv.comment = dialect["comment"][0] if csv.commenting else 0
-        csv.trim = dialect["trim"]
-        csv.skip_lines = dialect["skip_lines"]
-        csv.header_at = dialect["header_at"]
-        csv.skip_records = dialect["skip_records"]
-        csv.quoted_nulls = dialect["quoted_nulls"]
-        csv.repeated_headers = dialect["repeated_headers"]
-        csv.unique_names = dialect["unique_names"]
-        csv.trim_names = dialect["trim_names"]
-        csv.errors = <TextErrors><uint8_t>dialect["errors"]
-        csv.spelling.decimal_point = dialect["decimal"][0]
-        csv.ragged = <Ragged><uint8_t>dialect["ragged"]
-        csv.nulls = dialect["nulls"]
-        csv.spelling.trues = dialect["trues"]
-        csv.spelling.falses = dialect["falses"]
-        csv.spelling.timestamp_formats = dialect["timestamp_formats"]
-        csv.fields = fields
-        for column in columns:
-            csv.columns.push_back(column_spec(column))
-        fill_options(csv, dialect, output_columns, filters)
+        fill_csv(shared.get(), dialect, columns, output_columns, filters)
+        shared.get().fields = fields
         plan.format = csv_record_format(shared, <TextEncoding><uint8_t>dialect["encoding"])
         plan.column_names = tuple(column["name"] for column in columns)
         return plan
@@ -73,20 +43,35 @@ cdef class Plan:
         """Whether a range of the input can find its own first record."""
         return self.format.framing.kind != FramingKind.scanned or self.format.framing.fixed_size() > 0
 
-    def frame(self, const uint8_t[::1] data, *, bint inside, bint escaped, uint8_t matched):
-        """(inside, escaped, matched, first record end or -1): the state after bytes that begin in the given state.
+    @property
+    def first_state(self):
+        """The state of quotes and escapes that an input begins in: a number, whose lowest bit says inside quotes."""
+        return first_state(self.format.framing)
 
-        Not for formats with comments. Many threads may call at once; the GIL is released.
+    @property
+    def record_state(self):
+        """That in which a record begins behind others."""
+        cdef ScanState fresh
+        return packed_state(self.format.framing, fresh)
+
+    @property
+    def part_states(self):
+        """Those in which a part of an input may begin that is not the first."""
+        return list(part_states(self.format.framing))
+
+    def frame(self, const uint8_t[::1] data, uint16_t state):
+        """(the state after bytes that begin in the given one, the position behind their first record end or -1).
+
+        Many threads may call at once; the GIL is released.
         """
-        cdef ScanState state
         cdef RecordEnds ends
         cdef Framing* framing = &self.format.framing
+        cdef ScanState reached = unpacked_state(framing[0], state)
         cdef const uint8_t* begin = &data[0] if data.shape[0] else NULL
         cdef size_t size = data.shape[0]
-        state.inside, state.escaped, state.matched, state.at_record_start = inside, escaped, matched, False
         with nogil:
-            ends = framing.ends_after(begin, size, &state)
-        return state.inside, state.escaped, state.matched, <int64_t>ends.first if ends.any() else -1
+            ends = framing.ends_after(begin, size, &reached)
+        return packed_state(framing[0], reached), <int64_t>ends.first if ends.any() else -1
 
     @property
     def checks_end(self):
@@ -145,6 +130,39 @@ cdef void fill_options(DecodeOptions* target, dict options, Py_ssize_t output_co
     target.note_nulled = options["note_nulled"]
     fill_filter(&target.filter, filters)
     target.kernel = active
+
+
+cdef void fill_csv(CsvFormat* csv, dict dialect, list columns, Py_ssize_t output_columns, list filters) except *:
+    csv.delimiter = dialect["delimiter"]
+    csv.record_end = dialect["record_end"]
+    csv.quoting = dialect["quote"] is not None
+    csv.quote = dialect["quote"][0] if csv.quoting else 0
+    csv.quote_rule = <QuoteRule><uint8_t>dialect["quotes"]
+    csv.newlines_in_quotes = dialect["newlines_in_quotes"]
+    csv.max_quoted_lines = dialect["max_quoted_lines"]
+    csv.max_quoted_bytes = dialect["max_quoted_bytes"]
+    csv.escaping = dialect["escape"] is not None
+    csv.escape = dialect["escape"][0] if csv.escaping else 0
+    csv.commenting = dialect["comment"] is not None
+    csv.comment = dialect["comment"][0] if csv.commenting else 0
+    csv.trim = dialect["trim"]
+    csv.skip_lines = dialect["skip_lines"]
+    csv.header_at = dialect["header_at"]
+    csv.skip_records = dialect["skip_records"]
+    csv.quoted_nulls = dialect["quoted_nulls"]
+    csv.repeated_headers = dialect["repeated_headers"]
+    csv.unique_names = dialect["unique_names"]
+    csv.trim_names = dialect["trim_names"]
+    csv.errors = <TextErrors><uint8_t>dialect["errors"]
+    csv.spelling.decimal_point = dialect["decimal"][0]
+    csv.ragged = <Ragged><uint8_t>dialect["ragged"]
+    csv.nulls = dialect["nulls"]
+    csv.spelling.trues = dialect["trues"]
+    csv.spelling.falses = dialect["falses"]
+    csv.spelling.timestamp_formats = dialect["timestamp_formats"]
+    for column in columns:
+        csv.columns.push_back(column_spec(column))
+    fill_options(csv, dialect, output_columns, filters)
 
 
 cdef void fill_filter(RowFilter* target, list filters) except *:

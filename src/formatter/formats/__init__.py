@@ -2,6 +2,7 @@
 
 from formatter.formats.binary import Framed, Native
 from formatter.formats.csv import Csv
+from formatter.formats.delimited import Delimited, Level
 from formatter.formats.json import Json
 
-__all__ = ["Csv", "Framed", "Json", "Native"]
+__all__ = ["Csv", "Delimited", "Framed", "Json", "Level", "Native"]

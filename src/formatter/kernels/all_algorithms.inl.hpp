@@ -1,11 +1,13 @@
 // Included once by each kernel_<isa>.cpp after its isa header: the algorithms in data-flow order, then the table.
-// Everything lives in namespace formatter::FORMATTER_ISA, is static, and instantiates nothing from the standard library,
-// so that no wide instruction can leak into code shared between CPUs.
+// Everything lives in namespace formatter::FORMATTER_ISA, is static, and instantiates nothing from the standard
+// library, so that no wide instruction can leak into code shared between CPUs. In: the operations of one CPU. Out: its
+// kernel. Refuses to know which CPU that is.
 #pragma once
 
 #include "kernels/kernel.hpp"
 
 #include "kernels/csv_index.inl.hpp"
+#include "kernels/byte_set.inl.hpp"
 #include "kernels/json_index.inl.hpp"
 #include "kernels/json_levels.inl.hpp"
 #include "kernels/json_strings.inl.hpp"
@@ -26,6 +28,7 @@ const Kernel FORMATTER_JOIN(kernel_, FORMATTER_ISA) = {
     .name = FORMATTER_TEXT(FORMATTER_ISA),
     .supported = FORMATTER_ISA::supported,
     .index_csv = FORMATTER_ISA::index_csv,
+    .find_bytes = FORMATTER_ISA::find_bytes,
     .summarize_quotes = FORMATTER_ISA::summarize_quotes,
     .count_byte = FORMATTER_ISA::count_byte,
     .first_record_end = FORMATTER_ISA::first_record_end,

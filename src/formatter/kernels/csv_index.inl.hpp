@@ -69,7 +69,6 @@ static void index_records(IndexWay way, const uint8_t* data, size_t size, const 
             if (!index_by_rank(blocks, data, size, bytes.record_end, plan, index)) {
                 SeparatorBlocks<quotes> rest(data, size, bytes);
                 suspect = index_then_pick(rest, data, size, bytes.record_end, plan, index);
-                if (rest.first_quote() < blocks.first_quote()) blocks = rest;
             }
             break;
         case IndexWay::skipping: suspect = index_by_skipping(blocks, data, size, plan, index); break;
@@ -80,7 +79,6 @@ static void index_records(IndexWay way, const uint8_t* data, size_t size, const 
         index.end = IndexEnd::irregular;
     else
         index.end = IndexEnd::input;
-    index.saw_quote = blocks.first_quote() < index.consumed;
 }
 
 template <Quotes quotes>

@@ -1,4 +1,4 @@
-// The index by writing every separator's position, then settling whole records of them.
+// The index by writing every separator's position, then settling whole records of them. Refuses to know values.
 //
 // In: separator masks. Out: the wanted stops. Positions are written without a look at what they are, so that nothing
 // waits for a branch. A regular file makes them a table, and that is what is verified while the bytes are still near:

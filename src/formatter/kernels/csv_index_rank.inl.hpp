@@ -1,4 +1,4 @@
-// The index by rank: for records of many short fields of which few are wanted.
+// The index by rank: for records of many short fields of which few are wanted. Refuses to know values.
 //
 // In: separator masks. Out: the wanted stops. Separators are counted, not written: of every block its mask is kept and
 // how many separators stand before it, and for every rank the block that holds it. The stop with ordinal `s` of record

@@ -1,4 +1,4 @@
-// The index by skipping: for long records of which few separators are wanted.
+// The index by skipping: for long records of which few separators are wanted. Refuses to know values.
 //
 // In: separator masks. Out: the wanted stops. A block is passed by counting its separators, until the next wanted one
 // is among them; then it is the set bit of that rank. `want` is the rank of the next wanted separator, counted from the
@@ -26,7 +26,6 @@ static bool index_by_skipping(SeparatorBlocks<quotes>& blocks, const uint8_t* da
     uint32_t* const out_end = out + size_t(index.capacity_rows) * plan.stop_count;
     uint32_t next = 0;
     uint32_t want = plan.stops[0];
-    bool suspect = false;
     if (out == out_end) return false;
 
     for (size_t offset = 0; offset < size; offset += 64) {
@@ -41,26 +40,19 @@ static bool index_by_skipping(SeparatorBlocks<quotes>& blocks, const uint8_t* da
                 next++;
                 continue;
             }
-            if (masks.ends == 0 || trailing_zeros(masks.ends) != bit) {
-                suspect = true;
-                goto done;
-            }
+            if (masks.ends == 0 || trailing_zeros(masks.ends) != bit) return true;
             masks.ends &= masks.ends - 1;
             index.saw_carriage_return |= stop > 0 && data[stop - 1] == '\r';
             index.rows++;
             index.consumed = size_t(stop) + 1;
-            if (out == out_end) goto done;
+            if (out == out_end) return false;
             want += plan.stops[0] + 1;
             next = 0;
         }
         want -= count;
-        if (masks.ends != 0) {
-            suspect = true;
-            goto done;
-        }
+        if (masks.ends != 0) return true;
     }
-done:
-    return suspect;
+    return false;
 }
 
 }  // namespace FORMATTER_ISA

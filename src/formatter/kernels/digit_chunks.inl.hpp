@@ -203,12 +203,12 @@ FORMATTER_INLINE uint64_t numbers_of(const DigitChunk& chunk, uint32_t row, uint
         Words middle_text = text, front_text = text, middle_keep = keep, front_keep = keep;
         if (words > 1) {
             middle_text = lanes::load(chunk.words[1] + row + i);
-            middle_keep = lanes::last_bytes_before_eight(sizes);
+            middle_keep = lanes::last_bytes_before<8>(sizes);
             middle = (middle_text ^ zeros) & middle_keep;
         }
         if (words > 2) {
             front_text = lanes::load(chunk.words[2] + row + i);
-            front_keep = lanes::last_bytes_before_sixteen(sizes);
+            front_keep = lanes::last_bytes_before<16>(sizes);
             front = (front_text ^ zeros) & front_keep;
         }
         if (with_point) {
@@ -227,7 +227,7 @@ FORMATTER_INLINE uint64_t numbers_of(const DigitChunk& chunk, uint32_t row, uint
             }
             const lanes::Which none = lanes::is_zero(any);
             const Words through = lanes::drop_if(lanes::either(none, lanes::is_set(before_last)), through_point(point));
-            Words through_count = lanes::count_full_bytes(through);
+            Words through_count = lanes::full_bytes(through);
             if (words > 2) {
                 const Words through_middle =
                     lanes::drop_if(lanes::either(none, lanes::is_set(front_point)), through_point(middle_point));
@@ -235,13 +235,12 @@ FORMATTER_INLINE uint64_t numbers_of(const DigitChunk& chunk, uint32_t row, uint
                 last = closed_up(last, middle, through);
                 middle = closed_up(middle, front, through_middle);
                 front = closed_up(front, splat(0), through_front);
-                through_count =
-                    through_count + lanes::count_full_bytes(through_middle) + lanes::count_full_bytes(through_front);
+                through_count = through_count + lanes::full_bytes(through_middle) + lanes::full_bytes(through_front);
             } else if (words > 1) {
                 const Words through_middle = lanes::drop_if(none, through_point(middle_point));
                 last = closed_up(last, middle, through);
                 middle = closed_up(middle, splat(0), through_middle);
-                through_count = through_count + lanes::count_full_bytes(through_middle);
+                through_count = through_count + lanes::full_bytes(through_middle);
             } else {
                 last = closed_up(last, splat(0), through);
             }

@@ -1,4 +1,5 @@
-// The kernels of this build, best first. Choosing one by environment is policy and lives in Python.
+// The kernels of this build. In: this CPU. Out: those it runs, best first. Refuses to know which to use: that is
+// policy, and lives in Python.
 #include <cstring>
 
 #include "kernels/kernel.hpp"

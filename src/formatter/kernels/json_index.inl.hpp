@@ -1,4 +1,5 @@
-// Bytes of JSON lines to the positions of what structures them: { } [ ] : , and line ends, all outside strings.
+// Bytes of JSON lines to the positions of what structures them: { } [ ] : , and line ends, all outside strings. In:
+// lines. Out: positions, and whether strings are in order. Refuses to know keys and values.
 //
 //     bytes      { " a \ " , " : 1 } \n       (bit 0 leftmost)
 //     escaped    0 0 0 0 1 0 0 0 0 0 0        the byte behind a backslash that is not escaped itself

@@ -1,4 +1,4 @@
-// The structure of JSON lines to how deep each part of it stands, and whether brackets match.
+// The structure of JSON lines to how deep each part of it stands, and whether brackets match. Refuses to know values.
 //
 //     kinds    { : [ , { : } ] , : } \n
 //     depths   1 1 2 2 3 3 3 2 1 1 1 0       of the brackets a part stands in, its own included

@@ -1,5 +1,5 @@
-// Numbers and literals by the grammar of JSON. In: the bytes of one, and which parts of a structure have one before them.
-// Out: whether all are in order. Usual numbers are decided by the masks of sixteen bytes:
+// Numbers and literals by the grammar of JSON. In: the bytes of one, and which parts of a structure have one before
+// them. Out: whether all are in order. Usual numbers are decided by the masks of sixteen bytes: Refuses to know types.
 //
 //     bytes      - 1 2 . 5
 //     digits     0 1 1 0 1

@@ -1,4 +1,5 @@
-// The content of one JSON string to text: copied block by block up to the next escape, which is written as what it means.
+// The content of one JSON string to text: copied block by block up to the next escape, which is written as what it
+// means. Refuses to know columns.
 //
 // In: the bytes between two quotes; a block more than them can be read and written. Out: the bytes written, or -1 for what
 // no string may hold: a quote, a control character, an escape that is none, a surrogate without its partner.

@@ -1,4 +1,5 @@
-// What json_index.inl.hpp does, for CPUs whose registers hold the masks of eight blocks: 512 bytes as one number of 512 bits.
+// What json_index.inl.hpp does, for CPUs whose registers hold the masks of eight blocks: 512 bytes as one number of 512
+// bits. In: lines. Out: positions, and whether all is in order by the grammar. Refuses to know keys and values.
 //
 //     bytes      one mask of each class of bytes a block, laid side by side in memory
 //     groups     eight blocks at once: escapes, strings, structure, and with the grammar all else that can be wrong

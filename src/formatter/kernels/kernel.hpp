@@ -65,7 +65,6 @@ struct CsvIndex {
     uint32_t rows;
     size_t consumed;  // bytes through the end of the last complete record written
     IndexEnd end;
-    bool saw_quote;  // a quote byte was met in the bytes consumed
     bool saw_carriage_return;  // some record end had '\r' before it (may be true too often, never too seldom)
 };
 
@@ -77,6 +76,22 @@ struct QuoteSummary {
     uint64_t record_ends[2];  // number of record ends in effect
     uint64_t first_end[2];
     uint64_t last_end[2];
+};
+
+// ---------------------------------------------------------------------------------------------- byte sets
+
+struct ByteSet {
+    static constexpr uint32_t most = 16;
+    uint8_t bytes[most];  // the first is that of record ends
+    uint32_t count;  // at least one
+};
+
+struct BytePositions {
+    uint32_t* positions;  // room for one entry a byte + 64: kernels may overwrite past the end
+    uint32_t* ends;  // the same room: which of the positions are of record ends
+    // out
+    size_t count;
+    size_t end_count;
 };
 
 // ---------------------------------------------------------------------------------------------- json index
@@ -158,6 +173,8 @@ struct Kernel {
     // Writes the wanted stops of every complete record from `data`, which begins a record outside quotes. Separators are
     // delimiters and record ends outside quotes, by the bytes' rule. Offsets are relative to `data`.
     void (*index_csv)(const uint8_t* data, size_t size, const CsvBytes&, const StopPlan&, CsvIndex&);
+    // Where bytes of the set stand, in order.
+    void (*find_bytes)(const uint8_t* data, size_t size, const ByteSet&, BytePositions&);
     void (*summarize_quotes)(const uint8_t* data, size_t size, const CsvBytes&, QuoteSummary&);
     uint64_t (*count_byte)(const uint8_t* data, size_t size, uint8_t byte);
     // The position of the first record end outside quotes, for bytes that begin inside or outside, or `none`.

@@ -1,4 +1,4 @@
-// The sse42 kernel: every algorithm, compiled for this CPU. Only this object may hold its instructions.
+// The sse42 kernel. In: every algorithm. Out: code that only this object may hold. Refuses to know other CPUs.
 #define FORMATTER_ISA sse42
 #include "kernels/isa/sse42.hpp"
 #include "kernels/all_algorithms.inl.hpp"

@@ -1,6 +1,6 @@
-// Sixty-four decimal numbers to the doubles nearest to them. In: digits, how many of them are behind the point, exponents,
-// signs. Out: the doubles in place of the digits, and which of them are there. Where there are wide products several go at
-// once, and those in doubt one by one.
+// Sixty-four decimal numbers to the doubles nearest to them. In: digits, how many of them are behind the point,
+// exponents, signs. Out: the doubles in place of the digits, and which of them are there. Where there are wide products
+// several go at once, and those in doubt one by one. Refuses to know how numbers are written.
 #pragma once
 
 #include "kernels/field_lanes.inl.hpp"

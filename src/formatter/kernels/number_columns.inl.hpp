@@ -203,7 +203,7 @@ struct ConvertInteger {
         uint64_t good = 0;
         for (uint32_t i = 0; i < 64; i += lanes::width) {
             const lanes::Words sizes = lanes::load_bytes_as_words(chunk.sizes + row + i);
-            const lanes::Words keep_first = lanes::last_bytes_before_eight(sizes), keep_last = lanes::last_bytes(sizes);
+            const lanes::Words keep_first = lanes::last_bytes_before<8>(sizes), keep_last = lanes::last_bytes(sizes);
             const SignedWord first =
                 split_sign(lanes::load(chunk.first + row + i), keep_first, first_byte_of(keep_first));
             const SignedWord last =
@@ -297,7 +297,7 @@ struct ConvertFraction {
         uint64_t good = 0;
         for (uint32_t i = 0; i < 64; i += lanes::width) {
             const lanes::Words sizes = lanes::load_bytes_as_words(chunk.sizes + row + i);
-            const lanes::Words keep_first = lanes::last_bytes_before_eight(sizes), keep_last = lanes::last_bytes(sizes);
+            const lanes::Words keep_first = lanes::last_bytes_before<8>(sizes), keep_last = lanes::last_bytes(sizes);
             const lanes::Words first_word = lanes::load(chunk.first + row + i);
             const lanes::Words last_word = lanes::load(chunk.last + row + i);
             const SignedWord first = split_sign(first_word, keep_first, first_byte_of(keep_first));

@@ -1,4 +1,5 @@
-// Where the fields of a block of records lie. Written by the index, read by the value loops.
+// Where the fields of a block of records lie. Written by the index, read by the value loops. In: stops. Out: fields.
+// Refuses to know what is in them.
 //
 // The records of a block may lie in many buffers. A segment is a run of records behind one base pointer; stops are the
 // positions of the separators that bound wanted fields, relative to that base, `stride` entries a record:

@@ -1,5 +1,5 @@
 // Bytes to separators: which bytes of each 64-byte block are separators in effect, that is outside quotes, by any rule
-// of what a quote is.
+// of what a quote is. Refuses to know records.
 //
 //     bytes       a , " x , y " , b \n c        (bit 0 leftmost)
 //     quotes      0 0 1 0 0 0 1 0 0 0  0
@@ -45,7 +45,7 @@ class SeparatorBlocks {
     SeparatorBlocks(const uint8_t* data, size_t size, const CsvBytes& bytes, QuoteState start = {false, true, false})
         : data_(data),
           size_(size),
-          first_quote_(start.inside || start.closing ? 0 : SIZE_MAX),
+          quoted_(start.inside || start.closing),
           fresh_(start.fresh),
           closing_(start.closing),
           inside_(start.inside ? ~uint64_t(0) : 0),
@@ -57,32 +57,30 @@ class SeparatorBlocks {
           carriage_return_(make_needle(bytes.record_end == '\n' ? '\r' : bytes.record_end)) {}
 
     inline SeparatorMasks at(size_t offset) {
-        if (__builtin_expect(size_ - offset >= 64, 1)) return masks(load_block(data_ + offset), offset, ~uint64_t(0));
+        if (__builtin_expect(size_ - offset >= 64, 1)) return masks(load_block(data_ + offset), ~uint64_t(0));
         uint64_t valid;
         const Block block = load_tail(data_ + offset, size_ - offset, valid);
-        SeparatorMasks tail = masks(block, offset, valid);
+        SeparatorMasks tail = masks(block, valid);
         return {tail.separators & valid, tail.ends & valid};
     }
 
-    // Where the first quote was met, in the padding perhaps; SIZE_MAX if nowhere.
-    size_t first_quote() const { return first_quote_; }
     // Behind the last block, if that was a whole one.
     QuoteState state() const { return {inside_ != 0, inside_ == 0 && fresh_ != 0, closing_ != 0}; }
 
   private:
-    inline SeparatorMasks masks(const Block& block, size_t offset, uint64_t valid) {
+    inline SeparatorMasks masks(const Block& block, uint64_t valid) {
         uint64_t ends = equal_mask(block, record_end_);
         uint64_t separators = equal_mask(block, delimiter_) | ends;
         if (quotes == Quotes::none) return {separators, ends};
         uint64_t toggles = equal_mask(block, quote_);
         // Until the first quote that is one branch, never missed. From then on quotes come and go, and to ask for each
         // block whether it has some would cost more than to do without the answer.
-        if (first_quote_ == SIZE_MAX) {
+        if (!quoted_) {
             if (toggles == 0) {
                 if (quotes != Quotes::parity) fresh_ = separators >> 63;
                 return {separators, ends};
             }
-            first_quote_ = offset + trailing_zeros(toggles);
+            quoted_ = true;
         }
         if (quotes == Quotes::parity) {
             uint64_t outside = ~(prefix_xor(toggles) ^ inside_);
@@ -137,7 +135,7 @@ class SeparatorBlocks {
 
     const uint8_t* data_;
     size_t size_;
-    size_t first_quote_;
+    bool quoted_;
     uint64_t fresh_, closing_;  // of the byte before the next block: 1 or 0
     uint64_t inside_;  // all ones if the next block begins inside quotes
     uint64_t picky_, ends_in_quotes_;  // all ones if so

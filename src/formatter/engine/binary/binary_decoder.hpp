@@ -1,5 +1,6 @@
-// Binary rows to columns. In: bytes that begin at a row, or at the length of one. Out: rows in columns, errors, counters.
-// One decoder belongs to one thread at a time; the format it reads is shared and never written.
+// Binary rows to columns. In: bytes that begin at a row, or at the length of one. Out: rows in columns, errors,
+// counters. One decoder belongs to one thread at a time; the format it reads is shared and never written. Refuses to
+// know where rows begin across buffers.
 //
 // Rows are decoded where they stand, a few thousand at a time, so that the next column finds them in the cache. A column
 // is one loop with a fixed stride where rows follow each other, and over their addresses where they do not.

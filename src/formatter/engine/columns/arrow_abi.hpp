@@ -1,4 +1,5 @@
-// The Arrow C Data Interface: these two layouts are a published ABI, the same in every Arrow implementation.
+// The Arrow C Data Interface: these two layouts are a published ABI, the same in every Arrow implementation. In:
+// nothing. Out: two structures. Refuses to know what columns hold.
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,7 @@ class CsvDecoder : public BlockDecoder {
     uint64_t byte_count() const override { return columns_.byte_count(); }
     void export_batch(ArrowArray* out) override;
 
-  private:
+  protected:
     struct Access {  // where a column's field lies in the stops of a row
         int32_t begin_stop;
         int32_t end_stop;
@@ -119,6 +119,16 @@ class CsvDecoder : public BlockDecoder {
     void null_or_error(ColumnRows&, uint32_t row, Bytes found);
     void value_error(ColumnRows&, uint32_t row, ErrorCode code, Bytes found);
     void note_error(const ColumnRows&, uint32_t row, ErrorCode code, Bytes found, bool row_kept);
+    // For formats whose records are found otherwise: a field that a record lacks, and where a value stands in the input.
+    virtual bool is_absent(const Segment&, const uint32_t* stops, const uint8_t* field) const {
+        (void)stops, (void)field;
+        return false;
+    }
+    virtual PlacePosition value_position(const RowBlock::Location& at, const uint8_t* field, size_t column,
+                                         uint32_t row) const {
+        (void)column, (void)row;
+        return at.position(field);
+    }
 
     std::shared_ptr<const CsvFormat> format_;
     const Kernel* kernel_;

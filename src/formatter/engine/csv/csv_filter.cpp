@@ -213,7 +213,8 @@ void CsvDecoder::test_bytes(uint32_t column, const std::vector<const Predicate*>
         const Bytes raw = field_at(v, segment, stops);
         Bytes content{};
         bool pass;
-        if (record && spec.field >= record->fields)  // the field is not there
+        if ((record && spec.field >= record->fields) ||
+            (raw.size == 0 && is_absent(segment, stops, raw.data)))  // the field is not there
             pass = null_result;
         else if (!plain || raw.size == 0 || !without_outer_quotes(raw, &content) ||
                  needs_a_closer_look(content.data, content.size, quotes))

@@ -1,5 +1,6 @@
 // The structure of single records by the full dialect: separators, headers, unquoting. Scalar and exact; the plain
-// dialect uses it only for records that the SIMD index declined.
+// dialect uses it only for records that the SIMD index declined. In: bytes that begin at a record, or one field. Out:
+// where its fields end; a field's content. Refuses to know columns and values.
 #pragma once
 
 #include <string>

@@ -45,8 +45,15 @@ void CsvDecoder::finish_rows(ColumnRows& c) {
 }
 
 void CsvDecoder::finish_empty(ColumnRows& c) {
-    const uint64_t* const empty = c.marks.empty.data();
+    uint64_t* const empty = c.marks.empty.data();
     const uint32_t rows = c.fields.rows;
+    if (!format_->empty_is_null())
+        each_row(c.fields, [&](uint32_t row, const Segment& segment, const uint32_t* stops) {
+            const Bytes raw = field_at(c.fields, segment, stops);
+            if (!has_bit(empty, row) || !is_absent(segment, stops, raw.data)) return;
+            clear_bit(empty, row);
+            null_or_error(c, row, raw);
+        });
     const auto each = [&](auto decide) {
         each_bit(empty, rows, [&](uint32_t row) { decide(row, field(c.index, row)); });
     };
@@ -99,7 +106,7 @@ void CsvDecoder::value_error(ColumnRows& c, uint32_t row, ErrorCode code, Bytes 
 void CsvDecoder::note_error(const ColumnRows& c, uint32_t row, ErrorCode code, Bytes found, bool row_kept) {
     const RowBlock::Location at = block_.locate(row);
     Finding finding{code, row_kept, int32_t(c.index)};
-    PlacePosition position = at.position(field_at(c.fields, *at.segment, at.stops).data);
+    PlacePosition position = value_position(at, field_at(c.fields, *at.segment, at.stops).data, c.index, row);
     finding.set_found(found.data, found.size);
     const uint8_t* begin = at.segment->base + uint32_t(at.stops[-1] + uint32_t(format_->record_end.size()));
     size_t size = size_t(at.segment->base + at.stops[block_.stop_count() - 1] - begin);

@@ -1,4 +1,5 @@
-// The index half of the JSON decoder: lines in, stops out. json_values.cpp turns stops into columns.
+// The index half of the JSON decoder. In: bytes that begin at a record. Out: a block of rows, each with the stops of
+// its wanted values. Refuses to know values: json_values.cpp turns stops into columns.
 #include "engine/json/json_decoder.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// JSON records to columns. In: bytes that begin at a record; a record is a line. Out: rows in columns, errors, counters.
-// One decoder belongs to one thread at a time; the format it reads is shared and never written.
+// JSON records to columns. In: bytes that begin at a record; a record is a line. Out: rows in columns, errors,
+// counters. One decoder belongs to one thread at a time; the format it reads is shared and never written. Refuses to
+// know where records begin across buffers.
 //
 // Two halves: json_lines.cpp and json_decoder.cpp note where the wanted values of each record stand, json_values.cpp reads
 // them a column at a time, nested ones from the spaces of the walk. The stops of a row, relative to its segment: begin and

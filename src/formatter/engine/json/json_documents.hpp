@@ -1,5 +1,5 @@
 // JSON documents that are no lines: the items of one top-level array, documents one behind the other, or each behind its
-// length. In: bytes. Out: where documents end, and the same documents as lines. Knows brackets and strings, no values.
+// length. In: bytes. Out: where documents end, and the same documents as lines. Refuses to know values.
 //
 // A record is a document with what ends it. In an array: an item with the comma behind it; the last item, the bracket that
 // closes the array and what follows are no record but the input's unterminated end, so that an array that is not closed is

@@ -1,6 +1,6 @@
-// Nested columns from the spaces a walk has filled: a leaf at a time over all its rows, lists by counts, structures by marks.
-// In: a walk. Out: values appended to builders. Where anything is not plainly right it gives up: JsonNestedReader then
-// decides value by value.
+// Nested columns from the spaces a walk has filled: a leaf at a time over all its rows, lists by counts, structures by
+// marks. In: a walk. Out: values appended to builders. Where anything is not plainly right it gives up:
+// JsonNestedReader then decides value by value. Refuses to know records.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,5 @@
-// Lines to stops, the fast way: structure by the kernel, then shapes, then positions, and the text itself where those fail.
+// Lines to stops, the fast way: structure by the kernel, then shapes, then positions, and the text itself where those
+// fail. In: lines. Out: a block of rows, each with the stops of its wanted values. Refuses to know types.
 #include <algorithm>
 #include <cstring>
 

@@ -1,5 +1,6 @@
 // The text of one JSON value to one value of a nested column. In: text that begins at a value, inside a record whose
 // brackets match. Out: one value more in the builder, or what is wrong and where, and nothing more in the builder.
+// Refuses to know where the value stood.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // One JSON value that is not nested, exactly, as its column's type. In: text that begins at a value. Out: the value or
-// what is wrong with it: the reference behind the fast loops.
+// what is wrong with it: the reference behind the fast loops. Refuses to know rows and columns.
 #pragma once
 
 #include "engine/json/json_format.hpp"

@@ -1,5 +1,6 @@
 // Records whose keys stand where another record had them. In: the structure of a record that was read in full. Out: for
 // records of the same structure and the same key bytes, where the wanted values stand, without a look at anything else.
+// Refuses to know what values mean.
 //
 // The structure of {"id":7,"name":"x"}\n is { : , : } \n. A shape remembers how many positions a record has, and for each
 // colon the bytes from the separator before it:   {"id":   ,"name":

@@ -1,5 +1,6 @@
-// Where the parts of nested values stand, row after row, for the loops over columns. A space holds the rows of one list's
-// items, or those of the records. In: one row at a time. Out: what RowBlock gives for records: views of fields.
+// Where the parts of nested values stand, row after row, for the loops over columns. A space holds the rows of one
+// list's items, or those of the records. In: one row at a time. Out: what RowBlock gives for records: views of fields.
+// Refuses to know what stands there.
 //
 // A row's entries: begin and end of each leaf's value, relative to its segment; then, for each structure and list, what it
 // is (absent, present, null); then, for each list, how many items lie up to and with this row in the list's own space.

@@ -201,6 +201,16 @@ Skipped check_string(const uint8_t* at, const uint8_t* end, bool* escapes) {
     return {end, ErrorCode::unterminated_quote};
 }
 
+// A key and its colon: behind them, or what is wrong.
+static Skipped check_key(const uint8_t* at, const uint8_t* end) {
+    if (at == end || *at != '"') return {at, ErrorCode::malformed};
+    const Skipped name = check_string(at + 1, end);
+    if (name.code != ErrorCode::none) return name;
+    at = skip_json_space(name.at + 1, end);
+    if (at == end || *at != ':') return {at, ErrorCode::malformed};
+    return {at + 1, ErrorCode::none};
+}
+
 Skipped check_value(const uint8_t* at, const uint8_t* end) {
     OpenBrackets open;
     for (;;) {
@@ -211,14 +221,15 @@ Skipped check_value(const uint8_t* at, const uint8_t* end) {
             const bool object = *at == '{';
             if (!open.push(object)) return {at, ErrorCode::too_deep};
             at = skip_json_space(at + 1, end);
-            if (at < end && *at == (object ? '}' : ']')) {
-                at++;
-                open.pop();
-            } else if (!object) {
+            if (at == end || *at != (object ? '}' : ']')) {
+                if (!object) continue;
+                const Skipped key = check_key(at, end);
+                if (key.code != ErrorCode::none) return key;
+                at = key.at;
                 continue;
-            } else {
-                goto key;
             }
+            at++;
+            open.pop();
         } else {
             const Skipped scalar = check_scalar(at, end);
             if (scalar.code != ErrorCode::none) return scalar;
@@ -236,14 +247,9 @@ Skipped check_value(const uint8_t* at, const uint8_t* end) {
         }
         at++;
         if (!open.in_object()) continue;
-    key:
-        at = skip_json_space(at, end);
-        if (at == end || *at != '"') return {at, ErrorCode::malformed};
-        const Skipped name = check_string(at + 1, end);
-        if (name.code != ErrorCode::none) return name;
-        at = skip_json_space(name.at + 1, end);
-        if (at == end || *at != ':') return {at, ErrorCode::malformed};
-        at++;
+        const Skipped key = check_key(skip_json_space(at, end), end);
+        if (key.code != ErrorCode::none) return key;
+        at = key.at;
     }
 }
 

@@ -1,6 +1,6 @@
-// The seam between formats and everything above them (whole-input readers, streams, record arrays). In: bytes that begin at
-// a record. Out: rows of a batch, findings, counts. Where records begin across buffers is not its business, nor what its
-// places are.
+// The seam between formats and everything above them (whole-input readers, streams, record arrays). In: bytes that
+// begin at a record. Out: rows of a batch, findings, counts. Refuses to know where records begin across buffers, and
+// what its places are.
 #pragma once
 
 #include <vector>

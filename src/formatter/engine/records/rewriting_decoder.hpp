@@ -1,5 +1,6 @@
 // A decoder whose records are first rewritten into what another decoder reads: text in other encodings into UTF-8, JSON
-// documents of any layout into lines. In: source bytes. Out: the inner decoder's rows; positions are those of the source.
+// documents of any layout into lines. In: source bytes. Out: the inner decoder's rows; positions are those of the
+// source. Refuses to know fields and values.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
 // What stands in each column of a sample. In: the sample from its first record of data on, a reading. Out: how many
 // values of each kind a column has, with a place for each; date patterns, words, spellings; records of other widths.
-// Which type a column gets is decided above.
+// Refuses to know which type a column gets.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // Dates and times as people write them: 12/31/2024, 31.12.24, Dec 31 2024 5:01PM. In: a field. Out: the strptime-like
-// format it follows, with %1 and %2 for two numbers of which either may be the month.
+// format it follows, with %1 and %2 for two numbers of which either may be the month. Refuses to know columns.
 #pragma once
 
 #include <string>

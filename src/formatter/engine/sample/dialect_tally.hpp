@@ -1,5 +1,5 @@
-// How well a reading explains a sample. In: the sample's first bytes, a reading. Out: how many records have the width of
-// its table, what their fields look like, where quotes went astray. Which reading wins is decided above.
+// How well a reading explains a sample. In: the sample's first bytes, a reading. Out: how many records have the width
+// of its table, what their fields look like, where quotes went astray. Refuses to know which reading wins.
 #pragma once
 
 #include <vector>

@@ -1,6 +1,6 @@
 // A shred ring that threads may share: one lock, held for a block of buffers, never while another thing is waited for.
 //
-// In and out: as ShredRing. Knows no Python; callers that hold an interpreter lock try first and let go of it to wait.
+// In: buffers, as for ShredRing. Out: claims, as from ShredRing. Knows no Python; callers that hold an interpreter lock try first and let go of it to wait.
 #pragma once
 
 #include <mutex>

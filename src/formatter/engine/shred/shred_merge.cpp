@@ -1,4 +1,5 @@
-// A block of buffers laid over the ring at once: one walk over words instead of two searches a buffer.
+// A block of buffers laid over the ring at once: one walk over words instead of two searches a buffer. Refuses to know
+// bytes.
 //
 // In: a gathered block. Out: the claims its buffers complete, each once, in stream order. Or it
 // declines and changes nothing.

@@ -1,4 +1,4 @@
-// The saved image of a shred ring.
+// The saved image of a shred ring. Refuses to know where the bytes are kept.
 //
 // In: a ring, or bytes from anywhere. Out: bytes, or a ring that behaves as the saved one, or the reason why not.
 // Nothing in the bytes is trusted: a wrong checksum and a state no ring can be in are both refused.

@@ -1,4 +1,5 @@
-// The neighbours of a slot: the nearest stops below and above it, round the ring.
+// The neighbours of a slot: the nearest stops below and above it, round the ring. Refuses to know what a stop is: a bit
+// says so.
 //
 // In: a slot whose own buffer is unseen. Out: a slot. Included by the files that take buffers in, so that it is inlined
 // there.

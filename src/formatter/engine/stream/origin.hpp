@@ -1,5 +1,6 @@
 // One source of buffers inside a stream: which have come, what they left behind, and how far positions are certain.
-// Guarded by the stream's lock; nothing here locks, parses or calls out.
+// Guarded by the stream's lock; nothing here locks, parses or calls out. In: buffers' numbers, fragments, tallies. Out:
+// claims, and positions once they are certain. Refuses to know formats.
 #pragma once
 
 #include <cstring>
@@ -70,9 +71,9 @@ struct Fragments {
     bool has_tail = false;
     bool head_spans = false;  // `head` has bytes of several buffers
     bool from_start = false;  // `tail` begins with the stream's first byte
-    bool lost = false;        // the buffer will never come: records over it cannot be read
-    bool reported = false;    // `tail` belongs to a record that was found to be too long, and rejected, already
-    uint64_t let_go = 0;      // bytes behind `tail` that are not kept, of a record that is too long anyway
+    bool lost = false;  // the buffer will never come: records over it cannot be read
+    bool reported = false;  // `tail` belongs to a record that was found to be too long, and rejected, already
+    uint64_t let_go = 0;  // bytes behind `tail` that are not kept, of a record that is too long anyway
 };
 
 // A buffer that came before its start state was certain. Its bytes are ours: the caller's are free after the call.

@@ -1,4 +1,6 @@
 // A flat byte image of state: little-endian numbers and length-prefixed bytes, versioned and checksummed at the ends.
+// In: values, or bytes from anywhere. Out: bytes, or the values, or that they are none. Refuses to know what the state
+// means.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // A stream's state as bytes and back: rings, fragments, held buffers, counts, unplaced errors. Open batches are handed
-// out first, so rows are never inside the image.
+// out first, so rows are never inside the image. In: a stream between calls, or bytes from anywhere. Out: bytes, or the
+// stream again. Refuses to know formats.
 #include <algorithm>
 
 #include "engine/stream/state_image.hpp"

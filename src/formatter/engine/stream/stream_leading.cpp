@@ -1,6 +1,6 @@
 // The next buffers in order, parsed where they lie. In: buffers of one origin, the first of which is the next one, from
-// a call that is alone in the stream. Out: what four steps of a push make of them otherwise. Knows dialects
-// by their quotes only.
+// a call that is alone in the stream. Out: what four steps of a push make of them otherwise. Refuses to know
+// more of a dialect than its quotes.
 //
 // Where quotes matter, all others have to know the state behind these buffers before they can use theirs, so quotes are
 // counted ahead of the parse, which takes a pass over the bytes. If there are no others, nobody waits for that: parsing

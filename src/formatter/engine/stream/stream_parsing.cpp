@@ -1,5 +1,5 @@
 // The third part of a push, without the lock. In: jobs, each with a builder. Out: rows in the builders, findings by run.
-// Knows formats by the decoder's seam only, and no other call.
+// Refuses to know formats, but by the decoder's seam, and other calls.
 #include <algorithm>
 
 #include "engine/stream/run_parsing.hpp"

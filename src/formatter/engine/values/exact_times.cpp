@@ -1,4 +1,5 @@
-// Dates and timestamps one at a time: ISO 8601 in its usual spellings, and strptime-like formats.
+// Dates and timestamps one at a time: ISO 8601 in its usual spellings, and strptime-like formats. In: the content of a
+// field. Out: a value in a unit, or an error code. Refuses to know columns.
 #include <cstring>
 
 #include "engine/values/exact_values.hpp"

@@ -1,5 +1,6 @@
 // One field at a time, exactly: the fallback behind the fast loops and the reference for what a value may look like.
-// In: the content of a field (quotes and padding already removed). Out: a value or an error code.
+// In: the content of a field (quotes and padding already removed). Out: a value or an error code. Refuses to know
+// formats and columns.
 #pragma once
 
 #include <cstddef>

@@ -95,6 +95,27 @@ ScanState unpacked_state(const Framing& framing, uint16_t packed) {
 
 uint16_t first_state(const Framing& framing) { return packed_state(framing, ScanState::of_stream_start()); }
 
+std::vector<uint16_t> part_states(const Framing& framing) {
+    std::vector<uint16_t> packed;
+    const auto add = [&](const ScanState& state) {
+        const uint16_t number = packed_state(framing, state);
+        if (std::find(packed.begin(), packed.end(), number) == packed.end()) packed.push_back(number);
+    };
+    ScanState state;
+    if (framing.kind == FramingKind::scanned) {
+        for (const ScanState& possible : framing.scanner->possible_states())
+            if (possible.mark == mark_bytes) add(possible);
+        return packed;
+    }
+    add(state);
+    if (framing.kind == FramingKind::parity) state.inside = true, add(state);
+    if (framing.kind != FramingKind::courses) return packed;
+    QuoteState quotes[QuoteNotes::most_courses];
+    const size_t count = framing.course_states(quotes);
+    for (size_t i = 0; i < count; i++) state.take(quotes[i]), add(state);
+    return packed;
+}
+
 void survey_chunk(const Framing& framing, const uint8_t* data, size_t size, ChunkSurvey* survey) {
     survey->courses.clear();
     survey->likely = 0;

@@ -15,6 +15,7 @@ namespace formatter {
 uint16_t packed_state(const Framing&, const ScanState&);
 ScanState unpacked_state(const Framing&, uint16_t packed);
 uint16_t first_state(const Framing&);  // at the start of an origin
+std::vector<uint16_t> part_states(const Framing&);  // at the start of a part that is not the first
 
 struct ChunkCourse {
     static constexpr uint32_t none = ~uint32_t(0);

@@ -1,5 +1,5 @@
 // Whole inputs in pieces that several threads can read at once. In: contiguous bytes and a range of them. Out: batches
-// of the records the range owns, and where it found its first and its next record.
+// of the records the range owns, and where it found its first and its next record. Refuses to know fields and values.
 //
 // A range owns the records that start in (begin, end]. Where its first record starts is a guess when quotes are about:
 // the guess is proven when the range before it ends exactly there, and the range is read again when not.

@@ -1,4 +1,5 @@
 // One record per value: payload columns, as messages carry them. In: values. Out: at most one row for each, and which.
+// Refuses to know streams.
 #pragma once
 
 #include <vector>

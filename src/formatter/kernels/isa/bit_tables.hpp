@@ -1,4 +1,5 @@
 // What a byte of a mask holds: the positions of its set bits, for CPUs without an instruction that finds many at once.
+// Refuses to know what a bit means.
 //
 // In: masks. Out: positions. Each CPU's object has its own copy, so no CPU's code is shared with another's.
 #pragma once

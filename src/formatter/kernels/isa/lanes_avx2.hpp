@@ -1,14 +1,11 @@
 // Lanes of four 64-bit words in one AVX2 register, conditions as words of all ones. What each name computes stands in
-// lanes_scalar.hpp. In: words. Out: words, conditions, bits. Knows nothing of fields.
+// lanes_scalar.hpp, what all have in common in lanes.hpp. In: words. Out: words, conditions, bits. Knows nothing of fields.
 #pragma once
-
-#include <cstddef>
-#include <cstdint>
 
 #include <immintrin.h>
 
+#define FORMATTER_LANES_QUOTIENTS  // there are quotient8 and quotient16
 #define FORMATTER_LANES_LOOK_UP  // there are Text and look_up
-#define FORMATTER_INLINE static inline __attribute__((always_inline, unused))
 
 namespace formatter {
 namespace FORMATTER_ISA {
@@ -29,13 +26,7 @@ FORMATTER_INLINE Words load_bytes_as_words(const uint8_t* from) {
 FORMATTER_INLINE Words splat(uint64_t value) { return Words(_mm256_set1_epi64x(int64_t(value))); }
 
 FORMATTER_INLINE Which is_zero(Words a) { return Which(_mm256_cmpeq_epi64(__m256i(a), _mm256_setzero_si256())); }
-FORMATTER_INLINE Which is_set(Words a) { return ~is_zero(a); }
-FORMATTER_INLINE Which both(Which a, Which b) { return a & b; }
-FORMATTER_INLINE Which either(Which a, Which b) { return a | b; }
 FORMATTER_INLINE uint64_t bits(Which a) { return uint32_t(_mm256_movemask_pd(_mm256_castsi256_pd(__m256i(a)))); }
-FORMATTER_INLINE Words keep_if(Which which, Words a) { return a & which; }
-FORMATTER_INLINE Words drop_if(Which which, Words a) { return a & ~which; }
-FORMATTER_INLINE Words negate_if(Which which, Words a) { return (a ^ which) - which; }
 
 FORMATTER_INLINE void store(uint64_t* to, Words a) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), __m256i(a)); }
 FORMATTER_INLINE void store_low_halves(uint32_t* to, Words a) {
@@ -44,16 +35,9 @@ FORMATTER_INLINE void store_low_halves(uint32_t* to, Words a) {
 }
 
 // A shift by 64 or more leaves nothing; the subtraction stops at zero, which leaves all.
-FORMATTER_INLINE Words last_bytes(Words count) {
-    const __m256i shift = _mm256_subs_epu16(_mm256_set1_epi64x(64), _mm256_slli_epi64(__m256i(count), 3));
-    return Words(_mm256_sllv_epi64(_mm256_set1_epi64x(-1), shift));
-}
-FORMATTER_INLINE Words last_bytes_before_eight(Words count) {
-    const __m256i shift = _mm256_subs_epu16(_mm256_set1_epi64x(128), _mm256_slli_epi64(__m256i(count), 3));
-    return Words(_mm256_sllv_epi64(_mm256_set1_epi64x(-1), shift));
-}
-FORMATTER_INLINE Words last_bytes_before_sixteen(Words count) {
-    const __m256i shift = _mm256_subs_epu16(_mm256_set1_epi64x(192), _mm256_slli_epi64(__m256i(count), 3));
+template <int others>
+FORMATTER_INLINE Words last_bytes_before(Words count) {
+    const __m256i shift = _mm256_subs_epu16(_mm256_set1_epi64x(64 + 8 * others), _mm256_slli_epi64(__m256i(count), 3));
     return Words(_mm256_sllv_epi64(_mm256_set1_epi64x(-1), shift));
 }
 
@@ -71,24 +55,18 @@ FORMATTER_INLINE Words weigh_words(Words a, Words weights) {
 }
 FORMATTER_INLINE Words multiply_low_halves(Words a, Words b) { return Words(_mm256_mul_epu32(__m256i(a), __m256i(b))); }
 
-FORMATTER_INLINE Words eight_digits(Words digits) {
-    const Words fours = weigh_words(weigh_bytes(digits, splat(0x010A010A010A010A)), splat(0x0001006400010064));
-    return multiply_low_halves(fours, splat(10000)) + (fours >> 32);
-}
-
 // Below 2^52 a number laid under the exponent of 2^52 is that number and 2^52.
 FORMATTER_INLINE __m256d to_double(Words a) {
     const __m256d two_to_52 = _mm256_set1_pd(4503599627370496.0);
     return _mm256_sub_pd(_mm256_or_pd(_mm256_castsi256_pd(__m256i(a)), two_to_52), two_to_52);
 }
-FORMATTER_INLINE __m256i full_bytes(Words mask) {
-    return _mm256_sad_epu8(__m256i(mask & splat(0x0101010101010101)), _mm256_setzero_si256());
+FORMATTER_INLINE Words full_bytes(Words mask) {
+    return Words(_mm256_sad_epu8(__m256i(mask & splat(0x0101010101010101)), _mm256_setzero_si256()));
 }
-FORMATTER_INLINE Words count_full_bytes(Words mask) { return Words(full_bytes(mask)); }
 // 1 for zero bytes, else the power of ten of 8 - bytes: exact as float, and picked by the low three bits.
-FORMATTER_INLINE __m256d power_after(__m256i bytes) {
+FORMATTER_INLINE __m256d power_after(Words bytes) {
     const __m256 powers = _mm256_setr_ps(1, 1e7f, 1e6f, 1e5f, 1e4f, 1e3f, 1e2f, 1e1f);
-    const __m256i low = _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6));
+    const __m256i low = _mm256_permutevar8x32_epi32(__m256i(bytes), _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6));
     return _mm256_cvtps_pd(_mm256_castps256_ps128(_mm256_permutevar8x32_ps(powers, low)));
 }
 FORMATTER_INLINE Words quotient8(Words mantissa, Words through_point) {
@@ -96,9 +74,9 @@ FORMATTER_INLINE Words quotient8(Words mantissa, Words through_point) {
     return Words(_mm256_castpd_si256(quotient));
 }
 FORMATTER_INLINE Words quotient16(Words mantissa, Words through_point_first, Words through_point_last) {
-    const __m256i bytes = _mm256_add_epi64(full_bytes(through_point_first), full_bytes(through_point_last));
+    const Words bytes = full_bytes(through_point_first) + full_bytes(through_point_last);
     // One to eight bytes leave eight digits more behind them: just then bit 3 of bytes - 1, moved to the sign, is 0.
-    const __m256i others = _mm256_slli_epi64(_mm256_sub_epi64(bytes, _mm256_set1_epi64x(1)), 60);
+    const __m256i others = __m256i((bytes - splat(1)) << 60);
     const __m256d eight_more = _mm256_blendv_pd(_mm256_set1_pd(1e8), _mm256_set1_pd(1), _mm256_castsi256_pd(others));
     const __m256d power = _mm256_mul_pd(power_after(bytes), eight_more);
     return Words(_mm256_castpd_si256(_mm256_div_pd(to_double(mantissa), power)));
@@ -136,9 +114,6 @@ FORMATTER_INLINE bool any_high_bit(Block a) { return _mm256_movemask_epi8(__m256
 
 typedef uint8_t Text __attribute__((vector_size(32)));
 
-FORMATTER_INLINE Text load_text(const uint8_t* from) {
-    return Text(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
-}
 FORMATTER_INLINE Text look_up(const uint8_t* table, Text at) {
     const __m256i tables = _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(table)));
     return Text(_mm256_shuffle_epi8(tables, __m256i(at)));
@@ -152,8 +127,6 @@ FORMATTER_INLINE Text text_moved(Text text, Text before) {
 FORMATTER_INLINE Text subtract_to_zero(Text a, uint8_t b) {
     return Text(_mm256_subs_epu8(__m256i(a), _mm256_set1_epi8(char(b))));
 }
-FORMATTER_INLINE bool any_byte(Text a) { return !_mm256_testz_si256(__m256i(a), __m256i(a)); }
-FORMATTER_INLINE bool any_high_byte(Text a) { return _mm256_movemask_epi8(__m256i(a)) != 0; }
 
 }  // namespace lanes
 }  // namespace FORMATTER_ISA

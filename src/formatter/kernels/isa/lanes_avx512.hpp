@@ -1,9 +1,6 @@
 // Lanes of eight 64-bit words in one AVX-512 register, conditions in mask registers. What each name computes stands in
-// lanes_scalar.hpp. In: words. Out: words, conditions, bits. Knows nothing of fields.
+// lanes_scalar.hpp, what all have in common in lanes.hpp. In: words. Out: words, conditions, bits. Knows nothing of fields.
 #pragma once
-
-#include <cstddef>
-#include <cstdint>
 
 #pragma GCC diagnostic push  // gcc 12 warns of the header's own deliberate undefined registers
 #pragma GCC diagnostic ignored "-Wuninitialized"
@@ -13,10 +10,11 @@
 #include <immintrin.h>
 #pragma GCC diagnostic pop
 
+#define FORMATTER_LANES_MASKS  // conditions are no words, and text has registers of its own
 #define FORMATTER_LANES_COMPRESS  // there is copy_kept64
 #define FORMATTER_LANES_WIDE  // there are shifts by words, look-ups of words and products of 128 bits
+#define FORMATTER_LANES_QUOTIENTS  // there are quotient8 and quotient16
 #define FORMATTER_LANES_LOOK_UP  // there are Text and look_up
-#define FORMATTER_INLINE static inline __attribute__((always_inline, unused))
 
 namespace formatter {
 namespace FORMATTER_ISA {
@@ -34,8 +32,6 @@ FORMATTER_INLINE Words splat(uint64_t value) { return Words(_mm512_set1_epi64(in
 
 FORMATTER_INLINE Which is_zero(Words a) { return _mm512_testn_epi64_mask(__m512i(a), __m512i(a)); }
 FORMATTER_INLINE Which is_set(Words a) { return _mm512_test_epi64_mask(__m512i(a), __m512i(a)); }
-FORMATTER_INLINE Which both(Which a, Which b) { return a & b; }
-FORMATTER_INLINE Which either(Which a, Which b) { return a | b; }
 FORMATTER_INLINE uint64_t bits(Which a) { return a; }
 FORMATTER_INLINE Words keep_if(Which which, Words a) { return Words(_mm512_maskz_mov_epi64(which, __m512i(a))); }
 FORMATTER_INLINE Words drop_if(Which which, Words a) {
@@ -51,16 +47,9 @@ FORMATTER_INLINE void store_low_halves(uint32_t* to, Words a) {
 }
 
 // A shift by 64 or more leaves nothing; the subtraction stops at zero, which leaves all.
-FORMATTER_INLINE Words last_bytes(Words count) {
-    const __m512i shift = _mm512_subs_epu16(_mm512_set1_epi64(64), _mm512_slli_epi64(__m512i(count), 3));
-    return Words(_mm512_sllv_epi64(_mm512_set1_epi64(-1), shift));
-}
-FORMATTER_INLINE Words last_bytes_before_eight(Words count) {
-    const __m512i shift = _mm512_subs_epu16(_mm512_set1_epi64(128), _mm512_slli_epi64(__m512i(count), 3));
-    return Words(_mm512_sllv_epi64(_mm512_set1_epi64(-1), shift));
-}
-FORMATTER_INLINE Words last_bytes_before_sixteen(Words count) {
-    const __m512i shift = _mm512_subs_epu16(_mm512_set1_epi64(192), _mm512_slli_epi64(__m512i(count), 3));
+template <int others>
+FORMATTER_INLINE Words last_bytes_before(Words count) {
+    const __m512i shift = _mm512_subs_epu16(_mm512_set1_epi64(64 + 8 * others), _mm512_slli_epi64(__m512i(count), 3));
     return Words(_mm512_sllv_epi64(_mm512_set1_epi64(-1), shift));
 }
 
@@ -80,22 +69,16 @@ FORMATTER_INLINE Words weigh_words(Words a, Words weights) {
 }
 FORMATTER_INLINE Words multiply_low_halves(Words a, Words b) { return Words(_mm512_mul_epu32(__m512i(a), __m512i(b))); }
 
-FORMATTER_INLINE Words eight_digits(Words digits) {
-    const Words fours = weigh_words(weigh_bytes(digits, splat(0x010A010A010A010A)), splat(0x0001006400010064));
-    return multiply_low_halves(fours, splat(10000)) + (fours >> 32);
-}
-
-FORMATTER_INLINE __m512i full_bytes(Words mask) { return _mm512_srli_epi64(_mm512_popcnt_epi64(__m512i(mask)), 3); }
-FORMATTER_INLINE Words count_full_bytes(Words mask) { return Words(full_bytes(mask)); }
+FORMATTER_INLINE Words full_bytes(Words mask) { return Words(_mm512_popcnt_epi64(__m512i(mask))) >> 3; }
 FORMATTER_INLINE Words quotient8(Words mantissa, Words through_point) {
     const __m512d powers = _mm512_setr_pd(1, 1e7, 1e6, 1e5, 1e4, 1e3, 1e2, 1e1);
-    const __m512d power = _mm512_permutexvar_pd(full_bytes(through_point), powers);
+    const __m512d power = _mm512_permutexvar_pd(__m512i(full_bytes(through_point)), powers);
     return Words(_mm512_castpd_si512(_mm512_div_pd(_mm512_cvtepi64_pd(__m512i(mantissa)), power)));
 }
 FORMATTER_INLINE Words quotient16(Words mantissa, Words through_point_first, Words through_point_last) {
     const __m512d low_powers = _mm512_setr_pd(1, 1e15, 1e14, 1e13, 1e12, 1e11, 1e10, 1e9);
     const __m512d high_powers = _mm512_setr_pd(1e8, 1e7, 1e6, 1e5, 1e4, 1e3, 1e2, 1e1);
-    const __m512i at = _mm512_add_epi64(full_bytes(through_point_first), full_bytes(through_point_last));
+    const __m512i at = __m512i(full_bytes(through_point_first) + full_bytes(through_point_last));
     const __m512d power = _mm512_permutex2var_pd(low_powers, at, high_powers);
     return Words(_mm512_castpd_si512(_mm512_div_pd(_mm512_cvtepi64_pd(__m512i(mantissa)), power)));
 }

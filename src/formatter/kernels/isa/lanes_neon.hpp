@@ -1,14 +1,10 @@
 // Lanes of two 64-bit words in one NEON register, conditions as words of all ones. What each name computes stands in
-// lanes_scalar.hpp. In: words. Out: words, conditions, bits. Knows nothing of fields.
+// lanes_scalar.hpp, what all have in common in lanes.hpp. In: words. Out: words, conditions, bits. Knows nothing of fields.
 #pragma once
-
-#include <cstddef>
-#include <cstdint>
 
 #include <arm_neon.h>
 
 #define FORMATTER_LANES_LOOK_UP  // there are Text and look_up
-#define FORMATTER_INLINE static inline __attribute__((always_inline, unused))
 
 namespace formatter {
 namespace FORMATTER_ISA {
@@ -23,27 +19,19 @@ FORMATTER_INLINE Words load_bytes_as_words(const uint8_t* from) { return Words{f
 FORMATTER_INLINE Words splat(uint64_t value) { return Words(vdupq_n_u64(value)); }
 
 FORMATTER_INLINE Which is_zero(Words a) { return Which(vceqzq_u64(uint64x2_t(a))); }
-FORMATTER_INLINE Which is_set(Words a) { return Which(vtstq_u64(uint64x2_t(a), uint64x2_t(a))); }
-FORMATTER_INLINE Which both(Which a, Which b) { return a & b; }
-FORMATTER_INLINE Which either(Which a, Which b) { return a | b; }
 FORMATTER_INLINE uint64_t bits(Which a) { return (a[0] & 1) | (a[1] & 2); }
-FORMATTER_INLINE Words keep_if(Which which, Words a) { return a & which; }
-FORMATTER_INLINE Words drop_if(Which which, Words a) { return a & ~which; }
-FORMATTER_INLINE Words negate_if(Which which, Words a) { return (a ^ which) - which; }
 
 FORMATTER_INLINE void store(uint64_t* to, Words a) { vst1q_u64(to, uint64x2_t(a)); }
 FORMATTER_INLINE void store_low_halves(uint32_t* to, Words a) { vst1_u32(to, vmovn_u64(uint64x2_t(a))); }
 
 // A shift by 64 leaves nothing; the subtraction stops at zero, which leaves all.
-FORMATTER_INLINE Words last_bytes(Words count) {
+FORMATTER_INLINE Words last_bytes_of(Words count) {
     const uint64x2_t shift = vqsubq_u64(vdupq_n_u64(64), vshlq_n_u64(uint64x2_t(count), 3));
     return Words(vshlq_u64(vdupq_n_u64(~uint64_t(0)), vreinterpretq_s64_u64(shift)));
 }
-FORMATTER_INLINE Words last_bytes_before_eight(Words count) {
-    return last_bytes(Words(vqsubq_u64(uint64x2_t(count), vdupq_n_u64(8))));
-}
-FORMATTER_INLINE Words last_bytes_before_sixteen(Words count) {
-    return last_bytes(Words(vqsubq_u64(uint64x2_t(count), vdupq_n_u64(16))));
+template <int others>
+FORMATTER_INLINE Words last_bytes_before(Words count) {
+    return last_bytes_of(others == 0 ? count : Words(vqsubq_u64(uint64x2_t(count), vdupq_n_u64(others))));
 }
 
 FORMATTER_INLINE Words equal_bytes(Words a, Words b) { return Words(vceqq_u8(uint8x16_t(a), uint8x16_t(b))); }
@@ -64,28 +52,13 @@ FORMATTER_INLINE Words multiply_low_halves(Words a, Words b) {
     return Words(vmull_u32(vmovn_u64(uint64x2_t(a)), vmovn_u64(uint64x2_t(b))));
 }
 
-FORMATTER_INLINE Words eight_digits(Words digits) {
-    const Words fours = weigh_words(weigh_bytes(digits, splat(0x010A010A010A010A)), splat(0x0001006400010064));
-    return multiply_low_halves(fours, splat(10000)) + (fours >> 32);
-}
-
 FORMATTER_INLINE Words full_bytes(Words mask) {
     const uint8x16_t ones = vshrq_n_u8(uint8x16_t(mask), 7);
     return Words(vpaddlq_u32(vpaddlq_u16(vpaddlq_u8(ones))));
 }
-FORMATTER_INLINE Words count_full_bytes(Words mask) { return full_bytes(mask); }
 FORMATTER_INLINE Words divided(Words mantissa, const double* powers, Words at) {
     const float64x2_t power = {powers[at[0]], powers[at[1]]};
     return Words(vreinterpretq_u64_f64(vdivq_f64(vcvtq_f64_u64(uint64x2_t(mantissa)), power)));
-}
-FORMATTER_INLINE Words quotient8(Words mantissa, Words through_point) {
-    static constexpr double powers[9] = {1, 1e7, 1e6, 1e5, 1e4, 1e3, 1e2, 1e1, 1};
-    return divided(mantissa, powers, full_bytes(through_point));
-}
-FORMATTER_INLINE Words quotient16(Words mantissa, Words through_point_first, Words through_point_last) {
-    static constexpr double powers[17] = {1,   1e15, 1e14, 1e13, 1e12, 1e11, 1e10, 1e9, 1e8,
-                                          1e7, 1e6,  1e5,  1e4,  1e3,  1e2,  1e1,  1};
-    return divided(mantissa, powers, full_bytes(through_point_first) + full_bytes(through_point_last));
 }
 
 // A byte of all ones or zeros to a bit: keep one bit a byte, another one in each, and add up eight neighbours.
@@ -118,7 +91,6 @@ FORMATTER_INLINE bool any_high_bit(Block a) { return vmaxvq_u8(uint8x16_t(a)) >=
 
 typedef uint8_t Text __attribute__((vector_size(16)));
 
-FORMATTER_INLINE Text load_text(const uint8_t* from) { return Text(vld1q_u8(from)); }
 FORMATTER_INLINE Text look_up(const uint8_t* table, Text at) {
     return Text(vqtbl1q_u8(vld1q_u8(table), uint8x16_t(at)));
 }
@@ -128,8 +100,6 @@ FORMATTER_INLINE Text text_moved(Text text, Text before) {
     return Text(vextq_u8(uint8x16_t(before), uint8x16_t(text), 16 - bytes));
 }
 FORMATTER_INLINE Text subtract_to_zero(Text a, uint8_t b) { return Text(vqsubq_u8(uint8x16_t(a), vdupq_n_u8(b))); }
-FORMATTER_INLINE bool any_byte(Text a) { return vmaxvq_u8(uint8x16_t(a)) != 0; }
-FORMATTER_INLINE bool any_high_byte(Text a) { return vmaxvq_u8(uint8x16_t(a)) >= 0x80; }
 
 }  // namespace lanes
 }  // namespace FORMATTER_ISA

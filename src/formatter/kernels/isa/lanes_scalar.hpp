@@ -4,11 +4,6 @@
 // Every lanes_<isa>.hpp offers the same names; this one is the plainest statement of what each must compute.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
-#define FORMATTER_INLINE static inline __attribute__((always_inline, unused))
-
 namespace formatter {
 namespace FORMATTER_ISA {
 namespace lanes {
@@ -25,22 +20,17 @@ FORMATTER_INLINE Words load_bytes_as_words(const uint8_t* from) { return *from; 
 FORMATTER_INLINE Words splat(uint64_t value) { return value; }
 
 FORMATTER_INLINE Which is_zero(Words a) { return a == 0 ? ~uint64_t(0) : 0; }
-FORMATTER_INLINE Which is_set(Words a) { return a != 0 ? ~uint64_t(0) : 0; }
-FORMATTER_INLINE Which both(Which a, Which b) { return a & b; }
-FORMATTER_INLINE Which either(Which a, Which b) { return a | b; }
 FORMATTER_INLINE uint64_t bits(Which a) { return a & 1; }
-FORMATTER_INLINE Words keep_if(Which which, Words a) { return a & which; }
-FORMATTER_INLINE Words drop_if(Which which, Words a) { return a & ~which; }
-FORMATTER_INLINE Words negate_if(Which which, Words a) { return (a ^ which) - which; }
 
 FORMATTER_INLINE void store(uint64_t* to, Words a) { *to = a; }
 FORMATTER_INLINE void store_low_halves(uint32_t* to, Words a) { *to = uint32_t(a); }
 
-// Bytes 8 - n to 7 are ones, with n = min(count, 8); and the same for n = clamp(count - 8, 0, 8), clamp(count - 16, 0, 8).
-// count <= 24.
-FORMATTER_INLINE Words last_bytes(Words count) { return count >= 8 ? ~uint64_t(0) : ~(~uint64_t(0) >> (8 * count)); }
-FORMATTER_INLINE Words last_bytes_before_eight(Words count) { return count <= 8 ? 0 : last_bytes(count - 8); }
-FORMATTER_INLINE Words last_bytes_before_sixteen(Words count) { return count <= 16 ? 0 : last_bytes(count - 16); }
+// Bytes 8 - n to 7 are ones, with n = min(count, 8); and the same for n = clamp(count - others, 0, 8). count <= 24.
+FORMATTER_INLINE Words last_bytes_of(Words count) { return count >= 8 ? ~uint64_t(0) : ~(~uint64_t(0) >> (8 * count)); }
+template <int others>
+FORMATTER_INLINE Words last_bytes_before(Words count) {
+    return last_bytes_of(others == 0 ? count : count <= others ? 0 : count - others);
+}
 
 // 0xFF in each byte of `a` that equals the byte of `b`.
 FORMATTER_INLINE Words equal_bytes(Words a, Words b) {
@@ -76,33 +66,14 @@ FORMATTER_INLINE Words weigh_words(Words a, Words weights) {
 
 FORMATTER_INLINE Words multiply_low_halves(Words a, Words b) { return (a & 0xFFFFFFFF) * (b & 0xFFFFFFFF); }
 
-// Eight bytes of value 0 to 9, the most significant first in the text, as one number.
-FORMATTER_INLINE Words eight_digits(Words digits) {
-    digits = digits * 10 + (digits >> 8);
-    const uint64_t pairs = 0x000000FF000000FF;
-    return ((digits & pairs) * 0x000F424000000064 + (digits >> 16 & pairs) * 0x0000271000000001) >> 32;
-}
-
-// `through_point` holds 0xFF in every byte up to and with the decimal point, in text order; zero if there is no point.
-// The quotient of the exact mantissa (< 2^52) and the power of ten after the point, correctly rounded, as bits.
-FORMATTER_INLINE Words bits_of(double value) {
-    uint64_t result;
-    __builtin_memcpy(&result, &value, 8);
-    return result;
-}
-FORMATTER_INLINE size_t full_bytes(uint64_t mask) { return (mask & low_bits_of_bytes) * low_bits_of_bytes >> 56; }
-FORMATTER_INLINE Words count_full_bytes(Words mask) {
-    return full_bytes(mask);
-}  // how many bytes are 0xFF; others are 0
-FORMATTER_INLINE Words quotient8(Words mantissa, Words through_point) {
-    static constexpr double powers[9] = {1, 1e7, 1e6, 1e5, 1e4, 1e3, 1e2, 1e1, 1};
-    return bits_of(double(int64_t(mantissa)) / powers[full_bytes(through_point)]);
-}
-FORMATTER_INLINE Words quotient16(Words mantissa, Words through_point_first, Words through_point_last) {
-    static constexpr double powers[17] = {1,   1e15, 1e14, 1e13, 1e12, 1e11, 1e10, 1e9, 1e8,
-                                          1e7, 1e6,  1e5,  1e4,  1e3,  1e2,  1e1,  1};
-    const size_t bytes = full_bytes(through_point_first) + full_bytes(through_point_last);
-    return bits_of(double(int64_t(mantissa)) / powers[bytes]);
+// How many bytes are 0xFF; the others are 0.
+FORMATTER_INLINE Words full_bytes(Words mask) { return (mask & low_bits_of_bytes) * low_bits_of_bytes >> 56; }
+// The mantissa (< 2^52) by one of the powers, correctly rounded, as bits.
+FORMATTER_INLINE Words divided(Words mantissa, const double* powers, Words at) {
+    const double quotient = double(int64_t(mantissa)) / powers[at];
+    uint64_t image;
+    __builtin_memcpy(&image, &quotient, 8);
+    return image;
 }
 
 // One bit for each of 64 bytes that is zero.

@@ -1,14 +1,10 @@
 // Lanes of two 64-bit words in one SSE register, conditions as words of all ones. What each name computes stands in
-// lanes_scalar.hpp. In: words. Out: words, conditions, bits. Knows nothing of fields.
+// lanes_scalar.hpp, what all have in common in lanes.hpp. In: words. Out: words, conditions, bits. Knows nothing of fields.
 #pragma once
-
-#include <cstddef>
-#include <cstdint>
 
 #include <nmmintrin.h>
 
 #define FORMATTER_LANES_LOOK_UP  // there are Text and look_up
-#define FORMATTER_INLINE static inline __attribute__((always_inline, unused))
 
 namespace formatter {
 namespace FORMATTER_ISA {
@@ -29,13 +25,7 @@ FORMATTER_INLINE Words load_bytes_as_words(const uint8_t* from) {
 FORMATTER_INLINE Words splat(uint64_t value) { return Words(_mm_set1_epi64x(int64_t(value))); }
 
 FORMATTER_INLINE Which is_zero(Words a) { return Which(_mm_cmpeq_epi64(__m128i(a), _mm_setzero_si128())); }
-FORMATTER_INLINE Which is_set(Words a) { return ~is_zero(a); }
-FORMATTER_INLINE Which both(Which a, Which b) { return a & b; }
-FORMATTER_INLINE Which either(Which a, Which b) { return a | b; }
 FORMATTER_INLINE uint64_t bits(Which a) { return uint32_t(_mm_movemask_pd(_mm_castsi128_pd(__m128i(a)))); }
-FORMATTER_INLINE Words keep_if(Which which, Words a) { return a & which; }
-FORMATTER_INLINE Words drop_if(Which which, Words a) { return a & ~which; }
-FORMATTER_INLINE Words negate_if(Which which, Words a) { return (a ^ which) - which; }
 
 FORMATTER_INLINE void store(uint64_t* to, Words a) { _mm_storeu_si128(reinterpret_cast<__m128i*>(to), __m128i(a)); }
 FORMATTER_INLINE void store_low_halves(uint32_t* to, Words a) {
@@ -46,18 +36,16 @@ FORMATTER_INLINE void store_low_halves(uint32_t* to, Words a) {
 alignas(32) static const uint8_t ones_behind_zeros[32] = {0,    0,    0,    0,    0,    0,    0,    0,
                                                           0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
                                                           0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
-FORMATTER_INLINE Words last_bytes(Words count) {
+FORMATTER_INLINE Words last_bytes_of(Words count) {
     const __m128i capped = _mm_min_epu8(__m128i(count), _mm_set1_epi64x(8));
     const uint8_t* const low = ones_behind_zeros + _mm_cvtsi128_si64(capped);
     const uint8_t* const high = ones_behind_zeros + _mm_extract_epi64(capped, 1);
     return Words(_mm_unpacklo_epi64(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(low)),
                                     _mm_loadl_epi64(reinterpret_cast<const __m128i*>(high))));
 }
-FORMATTER_INLINE Words last_bytes_before_eight(Words count) {
-    return last_bytes(Words(_mm_subs_epu8(__m128i(count), _mm_set1_epi64x(8))));
-}
-FORMATTER_INLINE Words last_bytes_before_sixteen(Words count) {
-    return last_bytes(Words(_mm_subs_epu8(__m128i(count), _mm_set1_epi64x(16))));
+template <int others>
+FORMATTER_INLINE Words last_bytes_before(Words count) {
+    return last_bytes_of(others == 0 ? count : Words(_mm_subs_epu8(__m128i(count), _mm_set1_epi64x(others))));
 }
 
 FORMATTER_INLINE Words equal_bytes(Words a, Words b) { return Words(_mm_cmpeq_epi8(__m128i(a), __m128i(b))); }
@@ -72,32 +60,17 @@ FORMATTER_INLINE Words weigh_words(Words a, Words weights) {
 }
 FORMATTER_INLINE Words multiply_low_halves(Words a, Words b) { return Words(_mm_mul_epu32(__m128i(a), __m128i(b))); }
 
-FORMATTER_INLINE Words eight_digits(Words digits) {
-    const Words fours = weigh_words(weigh_bytes(digits, splat(0x010A010A010A010A)), splat(0x0001006400010064));
-    return multiply_low_halves(fours, splat(10000)) + (fours >> 32);
-}
-
 // Below 2^52 a number laid under the exponent of 2^52 is that number and 2^52.
 FORMATTER_INLINE __m128d to_double(Words a) {
     const __m128d two_to_52 = _mm_set1_pd(4503599627370496.0);
     return _mm_sub_pd(_mm_or_pd(_mm_castsi128_pd(__m128i(a)), two_to_52), two_to_52);
 }
-FORMATTER_INLINE __m128i full_bytes(Words mask) {
-    return _mm_sad_epu8(__m128i(mask & splat(0x0101010101010101)), _mm_setzero_si128());
+FORMATTER_INLINE Words full_bytes(Words mask) {
+    return Words(_mm_sad_epu8(__m128i(mask & splat(0x0101010101010101)), _mm_setzero_si128()));
 }
-FORMATTER_INLINE Words count_full_bytes(Words mask) { return Words(full_bytes(mask)); }
-FORMATTER_INLINE Words divided(Words mantissa, const double* powers, __m128i at) {
-    const __m128d power = _mm_loadh_pd(_mm_load_sd(powers + _mm_cvtsi128_si64(at)), powers + _mm_extract_epi64(at, 1));
+FORMATTER_INLINE Words divided(Words mantissa, const double* powers, Words at) {
+    const __m128d power = _mm_loadh_pd(_mm_load_sd(powers + at[0]), powers + at[1]);
     return Words(_mm_castpd_si128(_mm_div_pd(to_double(mantissa), power)));
-}
-FORMATTER_INLINE Words quotient8(Words mantissa, Words through_point) {
-    static constexpr double powers[9] = {1, 1e7, 1e6, 1e5, 1e4, 1e3, 1e2, 1e1, 1};
-    return divided(mantissa, powers, full_bytes(through_point));
-}
-FORMATTER_INLINE Words quotient16(Words mantissa, Words through_point_first, Words through_point_last) {
-    static constexpr double powers[17] = {1,   1e15, 1e14, 1e13, 1e12, 1e11, 1e10, 1e9, 1e8,
-                                          1e7, 1e6,  1e5,  1e4,  1e3,  1e2,  1e1,  1};
-    return divided(mantissa, powers, _mm_add_epi64(full_bytes(through_point_first), full_bytes(through_point_last)));
 }
 
 FORMATTER_INLINE uint64_t zero_bytes64(const uint8_t* bytes) {
@@ -133,9 +106,6 @@ FORMATTER_INLINE bool any_high_bit(Block a) { return _mm_movemask_epi8(__m128i(a
 
 typedef uint8_t Text __attribute__((vector_size(16)));
 
-FORMATTER_INLINE Text load_text(const uint8_t* from) {
-    return Text(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
-}
 FORMATTER_INLINE Text look_up(const uint8_t* table, Text at) {
     return Text(_mm_shuffle_epi8(_mm_load_si128(reinterpret_cast<const __m128i*>(table)), __m128i(at)));
 }
@@ -147,8 +117,6 @@ FORMATTER_INLINE Text text_moved(Text text, Text before) {
 FORMATTER_INLINE Text subtract_to_zero(Text a, uint8_t b) {
     return Text(_mm_subs_epu8(__m128i(a), _mm_set1_epi8(char(b))));
 }
-FORMATTER_INLINE bool any_byte(Text a) { return !_mm_testz_si128(__m128i(a), __m128i(a)); }
-FORMATTER_INLINE bool any_high_byte(Text a) { return _mm_movemask_epi8(__m128i(a)) != 0; }
 
 }  // namespace lanes
 }  // namespace FORMATTER_ISA

@@ -1,0 +1,69 @@
+# In: a declared format as plain Python values, already checked by formats/delimited.py and delimited_plans.py.
+# Out: a Plan, as plans.pxi makes them for other formats.
+
+cdef extern from "engine/delimited/delimited_format.hpp" namespace "formatter" nogil:
+    cdef cppclass Level:
+        string separator, key_end
+        cbool collapses
+    cdef cppclass Mark:
+        uint8_t open, close
+        cbool kept
+    cdef cppclass Escape:
+        string written, meant
+    cdef cppclass ByteRange:
+        uint32_t begin, end
+    cdef cppclass PathTarget "formatter::PathNode::Target":
+        uint32_t column
+        ByteRange range
+        cbool raw
+    cdef cppclass PathStep:
+        string key
+        uint32_t number
+        cbool rest
+    cdef cppclass DelimitedFormat:
+        shared_ptr[CsvFormat] fields
+        string record_start, comment
+        cbool trim
+        vector[Level] levels
+        vector[Mark] marks
+        vector[Escape] escapes
+    void add_path(DelimitedFormat*, const vector[PathStep]&, const PathTarget&)
+
+cdef extern from "engine/delimited/delimited_record_format.hpp" namespace "formatter" nogil:
+    RecordFormat delimited_record_format(shared_ptr[DelimitedFormat])
+
+
+def delimited_plan(dict declared, dict dialect, list columns, Py_ssize_t output_columns, list filters):
+    """`columns`: dicts of a spec, the steps of a path and a range of bytes, those of the output first."""
+    cdef Plan plan = Plan.__new__(Plan)
+    cdef shared_ptr[CsvFormat] fields = make_shared[CsvFormat]()
+    cdef shared_ptr[DelimitedFormat] shared = make_shared[DelimitedFormat]()
+    cdef DelimitedFormat* target = shared.get()
+    cdef Level level
+    cdef Mark mark
+    cdef Escape escape
+    cdef PathStep step
+    cdef PathTarget place
+    cdef vector[PathStep] steps
+    fill_csv(fields.get(), dialect, [column["spec"] for column in columns], output_columns, filters)
+    target.fields = fields
+    target.record_start = declared["record_start"]
+    target.comment = declared["comment"]
+    target.trim = declared["trim"]
+    for level.separator, level.key_end, level.collapses in declared["levels"]:
+        target.levels.push_back(level)
+    for mark.open, mark.close, mark.kept in declared["marks"]:
+        target.marks.push_back(mark)
+    for escape.written, escape.meant in declared["escapes"]:
+        target.escapes.push_back(escape)
+    for number, column in enumerate(columns):
+        steps.clear()
+        for step.key, step.number, step.rest in column["steps"]:
+            steps.push_back(step)
+        place.column = number
+        place.range.begin, place.range.end = column["range"]
+        place.raw = column["spec"]["raw"]
+        add_path(target, steps, place)
+    plan.format = delimited_record_format(shared)
+    plan.column_names = tuple(column["spec"]["name"] for column in columns)
+    return plan

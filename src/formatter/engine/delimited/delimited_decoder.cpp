@@ -1,0 +1,209 @@
+#include "engine/delimited/delimited_decoder.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "engine/records/byte_order_mark.hpp"
+
+namespace formatter {
+namespace {
+
+constexpr size_t window_bytes = 64 << 10;  // read again for each record's parts: it stays in the first caches
+
+std::vector<uint32_t> stop_numbers(const CsvFormat& fields) {
+    std::vector<uint32_t> numbers(2 * fields.columns.size() + 1);
+    std::iota(numbers.begin(), numbers.end(), 0);
+    return numbers;
+}
+
+bool begins_with(const std::string& text, const uint8_t* data, size_t size) {
+    return size >= text.size() && std::memcmp(data, text.data(), text.size()) == 0;
+}
+
+}  // namespace
+
+DelimitedDecoder::DelimitedDecoder(std::shared_ptr<const DelimitedFormat> format)
+    : CsvDecoder(format->fields, stop_numbers(*format->fields)),
+      declared_(std::move(format)),
+      splitter_(*declared_),
+      ending_(declared_->fields->record_end),
+      last_stop_(uint32_t(2 * declared_->fields->columns.size())) {
+    plain_ = true;  // as far as values are concerned: marks and escapes are off when they are read
+    saw_carriage_return_ = true;
+    for (uint32_t i = 0; i < access_.size(); i++) access_[i] = {int32_t(2 * i), int32_t(2 * i + 1), 0, false};
+}
+
+void DelimitedDecoder::find_positions(const uint8_t* data, size_t size) {
+    if (positions_.size() < size + 64) {
+        positions_.resize(size + 64);
+        ends_.resize(size + 64);
+    }
+    found_.positions = positions_.data();
+    found_.ends = ends_.data();
+    kernel_->find_bytes(data, size, splitter_.bytes(), found_);
+}
+
+size_t DelimitedDecoder::index(const uint8_t* data, size_t size, uint64_t row_limit) {
+    size_t at = 0;
+    if (place_.stream_start) {
+        at = mark_size(data, size);
+        place_.stream_start = false;
+        offset_ += at;
+    }
+    size_t stretch = window_bytes, passed = 0;
+    while (row_limit > 0 && at < size) {
+        const size_t window_size = std::min({size - at, stretch, offsets_most});
+        if (!has_room(window_size)) break;
+        find_positions(data + at, window_size);
+        Window window{data + at, data, data + size, window_size, int64_t(offset_)};
+        uint32_t begin = 0;
+        const uint32_t* first = found_.positions;
+        for (size_t e = 0; e < found_.end_count && row_limit > 0; e++) {
+            const uint32_t* const end = found_.positions + found_.ends[e];
+            if (*end < begin || !begins_with(ending_, window.data + *end, size - at - *end)) continue;
+            if (add_record(&window, begin, *end, {first, end})) row_limit--;
+            const uint32_t behind = *end + uint32_t(ending_.size());
+            offset_ += behind - begin;
+            indexed_bytes_ += behind - begin;
+            begin = behind;
+            first = end + 1;
+        }
+        at += begin;
+        if (row_limit == 0) break;
+        if (begin == 0 && window_size == offsets_most) {
+            passed = pass_endless(data + at, size - at);
+            if (passed == 0) break;
+            row_limit--;
+            at += passed;
+        } else if (window_size == size - at + begin) {
+            break;  // the rest is an incomplete record
+        }
+        stretch = begin ? window_bytes : stretch * 2;
+        // A block's bytes should stay cached until its values are read.
+        if (indexed_bytes_ >= stretch_bytes) materialize();
+    }
+    return at;
+}
+
+size_t DelimitedDecoder::index_unterminated(const uint8_t* data, size_t size) {
+    if (size >= offsets_most) {
+        structural_error(ErrorCode::record_too_long, data, partial_raw_most, here(), 0);
+        records_++;
+        offset_ += size;
+        return size;
+    }
+    const size_t marked = place_.stream_start ? mark_size(data, size) : 0;
+    place_.stream_start = false;
+    offset_ += marked;
+    data += marked;
+    size -= marked;
+    has_room(size);
+    indexed_bytes_ += size;
+    const size_t whole = size + ending_.size();
+    uint8_t* record = block_.keep_bytes(whole);
+    std::memcpy(record, data, size);
+    std::memcpy(record + size, ending_.data(), ending_.size());
+    find_positions(record, whole);
+    Window window{record, record, record + whole, whole, int64_t(offset_)};
+    const uint32_t* const end = std::lower_bound(found_.positions, found_.positions + found_.count, uint32_t(size));
+    add_record(&window, 0, uint32_t(size), {found_.positions, end});
+    offset_ += size;
+    return marked + size;
+}
+
+bool DelimitedDecoder::holds_record(const Window& window, uint32_t begin, uint32_t end) const {
+    const uint8_t* at = window.data + begin;
+    while (begin < end && (*at == '\r' || *at == '\n')) begin++, at++;
+    if (begin == end) return false;
+    return declared_->comment.empty() || !begins_with(declared_->comment, at, end - begin);
+}
+
+// Whether the bytes are a record, be it one that cannot be read.
+bool DelimitedDecoder::add_record(Window* window, uint32_t begin, uint32_t record_end,
+                                  RecordSplitter::Positions positions) {
+    const uint32_t end = uint32_t(begin + without_carriage_return(*format_, window->data + begin, record_end - begin));
+    if (!holds_record(*window, begin, end)) {
+        window->stops = nullptr;
+        return false;
+    }
+    const auto refuse = [&](ErrorCode code, uint32_t opened = 0) {
+        structural_error(code, window->data + begin, end - begin, here(), 0, opened);
+        window->stops = nullptr;
+        records_++;
+        return true;
+    };
+    const std::string& start = declared_->record_start;
+    if (!begins_with(start, window->data + begin, end - begin)) return refuse(ErrorCode::no_record_start);
+    if (block_.room() == 0) {
+        materialize();
+        window->stops = nullptr;
+    }
+    if (!window->stops) {
+        window->stops = block_.open_segment(window->data, window->readable_begin, window->readable_end, 0,
+                                            {{place_.number, records_}, window->offset});
+        window->stops[-1] = begin - uint32_t(ending_.size());  // what goes before the first record
+    }
+    uint32_t* const stops = window->stops;
+    std::fill(stops, stops + last_stop_, record_end + 1);
+    stops[last_stop_] = record_end;
+    if (!splitter_.split(window->data, begin + uint32_t(start.size()), end, positions, stops))
+        return refuse(ErrorCode::unterminated_quote, splitter_.unclosed() - begin);
+    if (splitter_.escaped().empty()) {
+        block_.add_rows(1);
+        window->stops += last_stop_ + 1;
+    } else {
+        const std::vector<uint32_t> as_found(stops, stops + last_stop_ + 1);
+        add_resolved(*window, begin, record_end, as_found.data());
+        window->stops = nullptr;
+    }
+    records_++;
+    return true;
+}
+
+// The record once more, with the values that hold escapes as they are meant behind its end.
+void DelimitedDecoder::add_resolved(const Window& window, uint32_t begin, uint32_t record_end, const uint32_t* stops) {
+    const uint32_t whole = record_end - begin + uint32_t(ending_.size()), behind = whole + 1;
+    resolved_.clear();
+    std::vector<uint32_t> moved(stops, stops + last_stop_ + 1);
+    for (uint32_t& stop : moved) stop -= begin;
+    for (const uint32_t column : splitter_.escaped()) {
+        uint32_t* const bounds = moved.data() + 2 * column;
+        if (bounds[0] == moved[last_stop_] + 1) continue;
+        moved_.push_back({block_.rows(), column, bounds[0]});
+        const uint32_t size = bounds[1] - bounds[0];
+        const uint8_t* const written = window.data + begin + bounds[0];
+        bounds[0] = behind + uint32_t(resolved_.size());
+        splitter_.resolve(written, size, &resolved_);
+        bounds[1] = behind + uint32_t(resolved_.size());
+    }
+    uint8_t* const kept = block_.keep_bytes(behind + resolved_.size());
+    std::memcpy(kept, window.data + begin, whole);
+    kept[whole] = 0;
+    std::memcpy(kept + behind, resolved_.data(), resolved_.size());
+    uint32_t* const out = block_.open_segment(kept, kept, kept + behind + resolved_.size(), uint32_t(ending_.size()),
+                                              {{place_.number, records_}, window.offset + begin});
+    std::copy(moved.begin(), moved.end(), out);
+    block_.add_rows(1);
+}
+
+void DelimitedDecoder::end_block(uint64_t bytes) {
+    moved_.clear();
+    CsvDecoder::end_block(bytes);
+}
+
+bool DelimitedDecoder::is_absent(const Segment& segment, const uint32_t* stops, const uint8_t* field) const {
+    return uint32_t(field - segment.base) == stops[last_stop_] + 1;
+}
+
+PlacePosition DelimitedDecoder::value_position(const RowBlock::Location& at, const uint8_t* field, size_t column,
+                                               uint32_t row) const {
+    const uint32_t bytes = uint32_t(field - at.segment->base), end = at.stops[last_stop_];
+    if (bytes <= end) return at.position(field);
+    for (const Moved& moved : moved_)
+        if (moved.row == block_.original_row(row) && moved.column == column)
+            return at.position(at.segment->base + moved.bytes);
+    return at.position(at.segment->base + end);  // where the record ends: the value is not there
+}
+
+}  // namespace formatter

@@ -1,0 +1,311 @@
+"""Delimited: a format that is declared. Frozen, checked when made. No I/O, no parsing, no native code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import pyarrow as pa
+
+from formatter.errors import OptionError, SchemaError
+from formatter.formats.checks import as_bytes, check_schema
+from formatter.formats.csv import Csv
+
+MAX_SEPARATOR_BYTES = 8
+MAX_LEVELS = 5
+MAX_DISTINCT_BYTES = 16  # those that separators, marks and escapes begin with: ByteSet::most in kernels/kernel.hpp
+
+Step = str | int | tuple[str, int] | slice
+Path = str | tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """How a record, or a part of one, is cut into parts.
+
+    Args:
+        separator: What stands between parts: one to eight bytes.
+        key: What ends the key that each part begins with: one to eight bytes. None: parts are known by their position.
+        collapse: Whether separators in a row count as one, and those at the ends as none.
+
+    Raises:
+        OptionError: A separator of no bytes or too many.
+
+    Example:
+        >>> import formatter as fm
+        >>> fm.Level(" ", key="=").key
+        b'='
+    """
+
+    separator: bytes
+    key: bytes | None = None
+    collapse: bool = False
+
+    def __init__(self, separator: str | bytes, *, key: str | bytes | None = None, collapse: bool = False) -> None:
+        object.__setattr__(self, "separator", _separator(separator, "Level: separator"))
+        object.__setattr__(self, "key", None if key is None else _separator(key, "Level: key"))
+        object.__setattr__(self, "collapse", bool(collapse))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild_level, (self.separator, self.key, self.collapse)
+
+
+@dataclass(frozen=True, slots=True)
+class Delimited:
+    """Text that is cut by levels of separators; keys, byte ranges and enclosing marks where it has them.
+
+    Args:
+        schema: The columns. Fields of a record that no column asks for need no mention.
+        record_end: What ends records, wherever it stands: one to eight bytes; "\\n" takes "\\r\\n", too.
+        record_start: What each record begins with. Its values begin behind it.
+        levels: How records are cut into parts, these into smaller ones, and so on: up to five `fm.Level`.
+        paths: Where a column's value stands: `{"column": path}`. A path is a step a level, as a tuple or, joined by dots,
+            as a str: a key, or `key[1]` for its second time (`("key", 1)` in a tuple); or a position from 0, or `7+` for
+            everything from position 7 on. Last may come bytes of what was found, `0:8` (a `slice` in a tuple). `()` is
+            the record. A column without a path has its name as key, or its place in the schema as position.
+        marks: Pairs of marks, as `'""'` or `"[]"`: between them nothing separates. They open where a value may begin.
+        kept_marks: Those of `marks` that belong to the value, which is then kept as it is written.
+        escapes: `{written: meant}`: what is content wherever it stands, inside marks and outside.
+        comment: Records that begin with this are none.
+        trim: Whether blanks around keys and values are dropped.
+        nulls: What null is written as. What is missing is null in any case.
+        true_values: What true is written as.
+        false_values: What false is written as.
+        decimal: The decimal point: "." or ",".
+        timestamp_formats: How times are written, as for `strptime`, beside ISO 8601.
+        name: What errors call the format.
+
+    Raises:
+        OptionError: An option is out of its range, or a path does not fit the levels.
+        SchemaError: A type that no field can have, or a path of no column.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa
+        >>> schema = pa.schema([("level", pa.string()), ("ms", pa.int64())])
+        >>> format = fm.Delimited(schema, levels=[fm.Level(" ", key="=")], marks=['""'])
+        >>> fm.read(b'level=info msg="a b" ms=12\\nlevel=warn\\n', format).to_pylist()
+        [{'level': 'info', 'ms': 12}, {'level': 'warn', 'ms': None}]
+    """
+
+    schema: pa.Schema
+    record_end: bytes
+    record_start: bytes
+    levels: tuple[Level, ...]
+    paths: tuple[tuple[str, Path], ...]
+    marks: tuple[bytes, ...]
+    kept_marks: tuple[bytes, ...]
+    escapes: tuple[tuple[bytes, bytes], ...]
+    comment: bytes
+    trim: bool
+    nulls: tuple[str, ...]
+    true_values: tuple[str, ...]
+    false_values: tuple[str, ...]
+    decimal: str
+    timestamp_formats: tuple[str, ...]
+    name: str
+
+    def __init__(
+        self,
+        schema: pa.Schema,
+        *,
+        record_end: str | bytes = "\n",
+        record_start: str | bytes = "",
+        levels: Iterable[Level] = (),
+        paths: Mapping[str, Path] | Iterable[tuple[str, Path]] = (),
+        marks: Iterable[str | bytes] = (),
+        kept_marks: Iterable[str | bytes] = (),
+        escapes: Mapping[Any, str | bytes] | Iterable[tuple[Any, str | bytes]] = (),
+        comment: str | bytes = "",
+        trim: bool = False,
+        nulls: Iterable[str] = ("",),
+        true_values: Iterable[str] = ("true", "1"),
+        false_values: Iterable[str] = ("false", "0"),
+        decimal: str = ".",
+        timestamp_formats: Iterable[str] = (),
+        name: str = "delimited",
+    ) -> None:
+        check_schema(schema, "Delimited")
+        written = [
+            (_bytes_of(key, "escapes"), _bytes_of(value, "escapes")) for key, value in _pairs(escapes, "escapes")
+        ]
+        values: dict[str, Any] = {
+            "schema": schema,
+            "record_end": _separator(record_end, "Delimited: record_end"),
+            "record_start": _bytes_of(record_start, "record_start"),
+            "levels": tuple(levels),
+            "paths": tuple(sorted(_pairs(paths, "paths"), key=lambda pair: str(pair[0]))),
+            "marks": tuple(_bytes_of(mark, "marks") for mark in marks),
+            "kept_marks": tuple(_bytes_of(mark, "kept_marks") for mark in kept_marks),
+            "escapes": tuple(sorted(written, key=lambda pair: (-len(pair[0]), pair[0]))),
+            "comment": _bytes_of(comment, "comment"),
+            "trim": trim,
+            "nulls": _texts(nulls, "nulls"),
+            "true_values": _texts(true_values, "true_values"),
+            "false_values": _texts(false_values, "false_values"),
+            "decimal": decimal,
+            "timestamp_formats": _texts(timestamp_formats, "timestamp_formats"),
+            "name": name,
+        }
+        for option, value in values.items():
+            object.__setattr__(self, option, value)
+        self._check()
+
+    @property
+    def kind(self) -> str:
+        """What errors call the format."""
+        return self.name
+
+    @property
+    def values_as(self) -> Csv:
+        """The Csv by which values are read: nothing but records and spellings is left of its dialect."""
+        return Csv(
+            self.schema,
+            delimiter="\x1f" if self.record_end != b"\x1f" else "\x1e",
+            record_delimiter=self.record_end,
+            quote=None,
+            nulls=self.nulls,
+            true_values=self.true_values,
+            false_values=self.false_values,
+            decimal=self.decimal,
+            timestamp_formats=self.timestamp_formats,
+        )
+
+    def steps_of(self, column: str) -> tuple[list[tuple[bytes, int, bool]], tuple[int, int | None]]:
+        """Where `column` stands in a record: (key, position or occurrence, whether to the end) a level, and which bytes."""
+        path = dict(self.paths).get(column)
+        if path is None and not self.levels:
+            raise OptionError(f"Delimited: paths: {column!r} has none, and there are no levels to find it by")
+        if path is None:
+            path = (column,) if self.levels[0].key else (self.schema.get_field_index(column),)
+        return _steps(path, self.levels, column)
+
+    def _check(self) -> None:
+        if len(self.levels) > MAX_LEVELS or not all(isinstance(level, Level) for level in self.levels):
+            raise OptionError(f"Delimited: levels: expected up to {MAX_LEVELS} fm.Level, found {self.levels!r}")
+        for column, _ in self.paths:
+            if not isinstance(column, str) or self.schema.get_field_index(column) < 0:
+                raise SchemaError(
+                    f"Delimited: paths: no column {column!r}; the schema has "
+                    f"{', '.join(map(repr, self.schema.names[:20]))}"
+                )
+        for column in self.schema.names:
+            self.steps_of(column)
+        for mark in (*self.marks, *self.kept_marks):
+            if len(mark) != 2:
+                raise OptionError(f"Delimited: marks: expected an opening and a closing byte, found {mark!r}")
+        if not set(self.kept_marks) <= set(self.marks):
+            raise OptionError(f"Delimited: kept_marks: expected some of marks, found {self.kept_marks!r}")
+        opening = [mark[0] for mark in self.marks]
+        if len(set(opening)) != len(opening):
+            raise OptionError(f"Delimited: marks: two begin alike: {self.marks!r}")
+        for written, meant in self.escapes:
+            if not written or len(meant) > len(written):
+                raise OptionError(f"Delimited: escapes: expected no more bytes meant than written, found {written!r}")
+        begins = {self.record_end[0], *(written[0] for written, _ in self.escapes), *b"".join(self.marks)}
+        begins |= {part[0] for level in self.levels for part in (level.separator, level.key) if part}
+        if len(begins) > MAX_DISTINCT_BYTES:
+            raise OptionError(
+                f"Delimited: separators, marks and escapes begin with {len(begins)} different bytes; "
+                f"at most {MAX_DISTINCT_BYTES} can be looked for"
+            )
+        if self.decimal not in (".", ","):
+            raise OptionError(f"Delimited: decimal: expected '.' or ',', found {self.decimal!r}")
+        if not isinstance(self.trim, bool):
+            raise OptionError(f"Delimited: trim: expected a bool, found {self.trim!r}")
+        overlap = set(self.true_values) & set(self.false_values)
+        if overlap:
+            raise OptionError(f"Delimited: true_values and false_values share {sorted(overlap)!r}")
+
+    def __hash__(self) -> int:
+        return hash((self.schema, self.record_end, self.levels, repr(self.paths), self.marks, self.escapes, self.nulls))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild_delimited, ({f.name: getattr(self, f.name) for f in fields(self)},)
+
+
+def _rebuild_delimited(values: dict[str, Any]) -> Delimited:
+    schema = values.pop("schema")
+    return Delimited(schema, **values)
+
+
+def _rebuild_level(separator: bytes, key: bytes | None, collapse: bool) -> Level:
+    return Level(separator, key=key, collapse=collapse)
+
+
+def _separator(value: str | bytes, owner: str) -> bytes:
+    separator = as_bytes(value, owner.split(": ")[1], owner=owner.split(": ")[0])
+    if not 1 <= len(separator) <= MAX_SEPARATOR_BYTES:
+        raise OptionError(f"{owner}: expected 1 to {MAX_SEPARATOR_BYTES} bytes, found {separator!r}")
+    return separator
+
+
+def _bytes_of(value: Any, name: str) -> bytes:
+    return as_bytes(value, name, owner="Delimited")
+
+
+def _pairs(value: Any, name: str) -> list[tuple[Any, Any]]:
+    try:
+        return list(dict(value).items())
+    except (TypeError, ValueError):
+        raise OptionError(f"Delimited: {name}: expected a dict, found {value!r}") from None
+
+
+def _texts(values: Iterable[str], name: str) -> tuple[str, ...]:
+    texts = (values,) if isinstance(values, str | bytes) else tuple(values)
+    if isinstance(values, str | bytes) or not all(isinstance(text, str) for text in texts):
+        raise OptionError(f"Delimited: {name}: expected a sequence of strings, found {values!r}")
+    return texts
+
+
+_OCCURRENCE = re.compile(r"(.+)\[(\d+)\]")
+_RANGE = re.compile(r"(\d*):(\d*)")
+
+
+def _split_path(path: str, levels: tuple[Level, ...]) -> tuple[Step, ...]:
+    """The steps that a path's text names. Where there is one level with keys, all of it is the key."""
+    whole = not path or (len(levels) == 1 and levels[0].key)
+    texts = [path] * bool(path) if whole else path.split(".")
+    steps: list[Step] = []
+    for number, text in enumerate(texts):
+        occurrence, span = _OCCURRENCE.fullmatch(text), _RANGE.fullmatch(text)
+        if number < len(levels) and levels[number].key:
+            steps.append((occurrence[1], int(occurrence[2])) if occurrence else text)
+        elif span:
+            steps.append(slice(int(span[1] or 0), int(span[2]) if span[2] else None))
+        else:
+            steps.append(int(text) if text.isdecimal() else text)
+    return tuple(steps)
+
+
+def _steps(
+    path: Path, levels: tuple[Level, ...], column: str
+) -> tuple[list[tuple[bytes, int, bool]], tuple[int, int | None]]:
+    wrong = OptionError(
+        f"Delimited: paths: {column!r}: {path!r} does not fit {len(levels)} levels; see docs/delimited.md"
+    )
+    taken: list[Step] = list(_split_path(path, levels) if isinstance(path, str) else path)
+    span: tuple[int, int | None] = (0, None)
+    if taken and isinstance(taken[-1], slice):
+        last = taken.pop()
+        assert isinstance(last, slice)
+        span = (last.start or 0, last.stop)
+        if last.step is not None or span[0] < 0 or (span[1] is not None and span[1] < span[0]):
+            raise wrong
+    if len(taken) > len(levels):
+        raise wrong
+    steps = []
+    for number, (step, level) in enumerate(zip(taken, levels[: len(taken)], strict=True)):
+        if level.key:
+            key, occurrence = (step, 0) if isinstance(step, str) else step if isinstance(step, tuple) else ("", 0)
+            if not key or occurrence < 0:
+                raise wrong
+            steps.append((key.encode(), occurrence, False))
+        elif isinstance(step, int) and step >= 0:
+            steps.append((b"", step, False))
+        elif isinstance(step, str) and re.fullmatch(r"\d+\+", step) and number == len(taken) - 1:
+            steps.append((b"", int(step[:-1]), True))
+        else:
+            raise wrong
+    return steps, span

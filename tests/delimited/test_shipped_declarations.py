@@ -1,0 +1,307 @@
+"""The declarations that come along, each against a reading of its own in a few lines; every cut, order, kernel and on_error.
+
+In: records made at random, as programs that write the format would. Out: verdicts.
+"""
+
+from __future__ import annotations
+
+import datetime
+import doctest
+import pickle
+import random
+import re
+import urllib.parse
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from oracle.stream_runs import departure, multiset, pieces_at, pieces_of, row_tuples, shuffled, streamed, whole_read
+
+import formatter as fm
+from formatter import declared
+
+TEXTS = ["", "a", "some text", 'say "x"', "back\\slash", "é", "x=y", "50%&+", "[1] <2>", "-", "|^~"]
+UTC = datetime.UTC
+
+
+def number(text):
+    return int(text) if text not in (None, "", "-", ".") else None
+
+
+def quoted(text):
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def unquoted(text):
+    return re.sub(r"\\(.)", r"\1", text)
+
+
+def hl7_message(chance):
+    name = chance.choice(["DOE^JOHN", "DOE^J&Q~ROE^JANE", "A\\T\\B^C", ""])
+    seen = "".join(f"OBX|{i}|NM|c||{chance.choice(['7', '1.5', ''])}\r" for i in range(chance.randrange(3)))
+    return f"MSH|^~\\&|app|x|y|z|2024||ADT^A01|{chance.randrange(99)}|P|2.5\rPID|1||{chance.randrange(9)}^^^H||{name}\r{seen}"
+
+
+def hl7_row(message):
+    fields = [segment.split("|") for segment in message.split("\r")]
+    of = {f[0]: f for f in reversed(fields)}
+    names = of["PID"][5].split("~")
+    given = [*names[0].split("^"), ""][1].split("&")[0]
+    seen = [f for f in fields if f[0] == "OBX"]
+    meant = names[0].split("^")[0].replace("\\T\\", "&")
+    return (
+        number(of["MSH"][9]),
+        meant or None,
+        given or None,
+        float(seen[1][5]) if len(seen) > 1 and seen[1][5] else None,
+    )
+
+
+def hl7_format(framing):
+    schema = pa.schema([("id", pa.int64()), ("family", pa.string()), ("given", pa.string()), ("second", pa.float64())])
+    paths = {"id": "MSH.10", "family": "PID.5.1", "given": "PID.5.1.1", "second": "OBX[2].5"}
+    return declared.hl7(schema, paths | {"given": "PID.5.2.1"}, framing=framing)
+
+
+def logfmt_record(chance):
+    pairs = [
+        f"n={chance.randrange(99)}",
+        "flag",
+        f'text="{quoted(chance.choice(TEXTS))}"',
+        "other=[1]",
+        f"bare={'x' * chance.randrange(3)}",
+    ]
+    chance.shuffle(pairs)
+    return " ".join(pairs[: chance.randrange(1, 6)])
+
+
+def logfmt_row(line):
+    found = {}
+    for key, text, bare in re.findall(r'(\w+)(?:=(?:"((?:\\.|[^"\\])*)"|([^ ]*)))?', line):
+        found.setdefault(key, unquoted(text) or bare)
+    return number(found.get("n")), found.get("text") or None, found.get("bare") or None
+
+
+def access_record(chance):
+    time = datetime.datetime(2024, 2, 29, chance.randrange(24), 5, chance.randrange(60)).strftime(
+        "%d/%b/%Y:%H:%M:%S +0100"
+    )
+    who = f"10.0.0.{chance.randrange(9)} - {chance.choice('ab-')}"
+    answer = f"{chance.choice([200, 404])} {chance.choice(['-', '512'])}"
+    return f'{who} [{time}] "GET /{chance.randrange(9)}?a HTTP/1.1" {answer} "-" "{quoted(chance.choice(TEXTS))}"'
+
+
+def access_row(line):
+    text = r'"((?:\\.|[^"\\])*)"'
+    host, user, time, request, status, size, referer, agent = re.fullmatch(
+        rf"(\S+) - (\S+) \[(.*?)\] {text} (\d+) (\S+) {text} {text}", line
+    ).groups()
+    at = datetime.datetime.strptime(time, "%d/%b/%Y:%H:%M:%S %z").astimezone(UTC)
+    null = (None, "-", "")
+    rest = (number(size), None if referer in null else referer, None if unquoted(agent) in null else unquoted(agent))
+    return (host, None, None if user == "-" else user, at, *request.split(" "), int(status), *rest)
+
+
+def fixed_record(chance):
+    return f"{chance.randrange(9999):>5}{chance.choice(['Oslo', 'São', '', 'x y']):<6}{chance.choice(['1.5', '', ' 2'])}".rstrip(
+        " " * chance.randrange(2)
+    )
+
+
+def fixed_row(line):
+    at = line.encode()
+    texts = [at[a:b].strip().decode() for a, b in ((0, 5), (5, 11), (11, None))]
+    return number(texts[0]), texts[1] or None, float(texts[2]) if texts[2] else None
+
+
+def syslog_record(chance):
+    data = chance.choice(["-", '[a@1 k="v"]', '[a@1 k="x \\] \\" y"][b@2]'])
+    message = chance.choice(["", " it failed", " [open", ' "q" <3>', " \ufeffé"])
+    return (
+        f"<{chance.randrange(192)}>1 2003-10-11T22:14:15.003Z {chance.choice(['host', '-'])} su 12 ID {data}{message}"
+    )
+
+
+def syslog_row(line):
+    found = re.fullmatch(
+        r"<(\d+)>(\d+) (\S+) (\S+) (\S+) (\S+) (\S+) (-|(?:\[(?:\\.|[^\]\\])*\])+)(?: (.*))?", line
+    ).groups()
+    at = datetime.datetime(2003, 10, 11, 22, 14, 15, 3000, UTC)
+    return (int(found[0]), int(found[1]), at, *(None if text in ("-", "", None) else text for text in found[3:]))
+
+
+def block_record(chance):
+    lines = [f"Package: p{chance.randrange(9)}", f"Size:{chance.randrange(9)} ", "Note: a: b", "Odd"]
+    chance.shuffle(lines)
+    return "\n".join(lines[: chance.randrange(1, 5)])
+
+
+def block_row(text):
+    found = {line.partition(":")[0].strip(): line.partition(":")[2].strip() for line in text.split("\n")}
+    return found.get("Package"), number(found.get("Size")), found.get("Note")
+
+
+def vcf_record(chance):
+    info = ";".join(chance.sample([f"DP={chance.randrange(99)}", "DB", "AF=0.5,0.1", "X=."], 2))
+    return f"chr{chance.randrange(9)}\t{chance.randrange(9999)}\t.\tA\tT\t{chance.choice(['29.5', '.'])}\tPASS\t{info}\tGT\t0|1"
+
+
+def vcf_row(line):
+    fields = line.split("\t")
+    info = dict(pair.partition("=")[::2] for pair in fields[7].split(";"))
+    quality = None if fields[5] == "." else float(fields[5])
+    return fields[0], int(fields[1]), None, quality, number(info.get("DP")), info.get("AF"), "0|1"
+
+
+def gff_record(chance):
+    attributes = f"ID=g{chance.randrange(9)};Name={chance.choice(['a%3Bb', 'c', '%25'])}"
+    return f"ctg\t.\tgene\t{chance.randrange(99)}\t9\t.\t+\t.\t{attributes}"
+
+
+def gff_row(line):
+    fields = line.split("\t")
+    attributes = dict(pair.split("=") for pair in fields[8].split(";"))
+    return fields[0], None, int(fields[3]), attributes["ID"], urllib.parse.unquote(attributes["Name"])
+
+
+def query_record(chance):
+    return urllib.parse.urlencode({"n": chance.randrange(99), "text": chance.choice(TEXTS), "é": "x"})
+
+
+def query_row(line):
+    found = dict(urllib.parse.parse_qsl(line, keep_blank_values=True))
+    return number(found["n"]), found["text"] or None
+
+
+def ltsv_record(chance):
+    return f"host:{chance.choice(['a', '::1', '-'])}\tn:{chance.randrange(9)}"
+
+
+def ltsv_row(line):
+    found = dict(pair.split(":", 1) for pair in line.split("\t"))
+    return number(found["n"]), None if found["host"] == "-" else found["host"]
+
+
+INT, TEXT, REAL = pa.int64(), pa.string(), pa.float64()
+SHIPPED = {
+    "hl7": (hl7_format("mllp"), hl7_message, hl7_row, ("\v", "\x1c\r")),
+    "hl7 lines": (hl7_format("lines"), hl7_message, hl7_row, ("", "\n")),
+    "logfmt": (declared.logfmt(pa.schema([("n", INT), ("text", TEXT), ("bare", TEXT)])), logfmt_record, logfmt_row, ("", "\n")),
+    "combined_log": (declared.combined_log(), access_record, access_row, ("", "\n")),
+    "fixed_width": (
+        declared.fixed_width(pa.schema([("a", INT), ("b", TEXT), ("c", REAL)]), {"a": (0, 5), "b": (5, 11), "c": (11, None)}),
+        fixed_record, fixed_row, ("", "\n"),
+    ),
+    "syslog": (declared.syslog(), syslog_record, syslog_row, ("", "\n")),
+    "blocks": (
+        declared.blocks(pa.schema([("Package", TEXT), ("Size", INT), ("Note", TEXT)])),
+        block_record, block_row, ("", "\n\n"),
+    ),
+    "vcf": (
+        declared.vcf(
+            pa.schema(
+                [("CHROM", TEXT), ("POS", INT), ("ID", TEXT), ("QUAL", REAL), ("DP", INT), ("AF", TEXT), ("one", TEXT)]
+            ),
+            {"one": (9,)},
+        ),
+        vcf_record, vcf_row, ("", "\n"),
+    ),
+    "gff3": (
+        declared.gff3(pa.schema([("seqid", TEXT), ("score", REAL), ("start", INT), ("ID", TEXT), ("Name", TEXT)])),
+        gff_record, gff_row, ("", "\n"),
+    ),
+    "query_strings": (declared.query_strings(pa.schema([("n", INT), ("text", TEXT)])), query_record, query_row, ("", "\n")),
+    "ltsv": (declared.ltsv(pa.schema([("n", INT), ("host", TEXT)])), ltsv_record, ltsv_row, ("", "\n")),
+}  # fmt: skip
+
+
+def records_of(name, count, seed=0):
+    chance = random.Random(f"{name} {seed}")
+    _, record, _, _ = SHIPPED[name]
+    return [record(chance) for _ in range(count)]
+
+
+def joined(name, records):
+    start, end = SHIPPED[name][3]
+    return "".join(start + record + end for record in records).encode()
+
+
+def repr_floats(rows):
+    return [tuple(repr(value) if isinstance(value, float) else value for value in row) for row in rows]
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_records_read_as_a_reading_of_a_few_lines_says(name, kernel):
+    format, _, row, _ = SHIPPED[name]
+    records = records_of(name, 3000)
+    table = fm.read(joined(name, records), format)
+    table.validate(full=True)
+    assert row_tuples([table]) == repr_floats(map(row, records))
+    half = format.schema.names[::2]
+    assert fm.read(joined(name, records), format, columns=half).equals(table.select(half))
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("on_error", ["raise", "null", "skip", "collect"])
+def test_every_cut_and_order_gives_what_the_whole_gives(name, on_error):
+    format = SHIPPED[name][0]
+    good = records_of(name, 4, seed=1)
+    data = joined(name, good[:2] + ['<broken> [ \x00\x01 = ( "'] * (on_error != "raise") + good[2:])
+    data += joined(name, good[:1])[:-1]
+    whole = whole_read(data, format, on_error)
+    assert whole.error is None
+    assert on_error == "raise" or len(whole.rows) >= 5
+    for cut in range(len(data) + 1):
+        for order in ([0, 1], [1, 0]):
+            assert departure(streamed(pieces_at(data, [cut]), format, order, on_error), whole, 2) is None, (cut, order)
+    for size in (1, 2, 7, 63, 64, 65):
+        pieces = pieces_of(data, size)
+        run = streamed(pieces, format, shuffled(len(pieces), size), on_error)
+        assert departure(run, whole, len(pieces)) is None, size
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_declaration_travels_and_knows_itself(name):
+    format = SHIPPED[name][0]
+    again = pickle.loads(pickle.dumps(format))
+    assert again == format
+    assert hash(again) == hash(format)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_threads_ranges_and_shared_streams_see_the_same_rows(name):
+    format, _, row, _ = SHIPPED[name]
+    records = records_of(name, 6000, seed=2)
+    data, expected = joined(name, records), multiset(repr_floats(map(row, records)))
+    assert multiset(row_tuples([fm.read(data, format, threads=3)])) == expected
+    shared = fm.SharedStream(format)
+    one = shared.subscribe(fm.ALL, queue=10_000)
+    for index in shuffled(len(pieces_of(data, 4096)), 3):
+        shared.push(pieces_of(data, 4096)[index], sequence=index + 1)
+    shared.finish()
+    assert multiset(row_tuples(batch.data for batch in one)) == expected
+
+
+@pytest.mark.parametrize("name", [name for name in SHIPPED if name != "hl7"])
+def test_an_array_of_records_reads_as_its_values_one_by_one(name):
+    format, _, row, _ = SHIPPED[name]
+    records = records_of(name, 300, seed=3)
+    batch = fm.parse_records(pa.array([record.encode() for record in records]), format, on_error="raise")
+    assert row_tuples([batch]) == repr_floats(map(row, records))
+
+
+@pytest.mark.parametrize("name", declared.__all__)
+def test_a_declaration_says_what_it_takes_and_its_example_runs(name):
+    function = getattr(declared, name)
+    test = doctest.DocTestParser().get_doctest(function.__doc__, {}, name, None, 0)
+    assert test.examples
+    assert "Args:" in function.__doc__
+    assert "Returns:" in function.__doc__
+    report = []
+    doctest.DocTestRunner().run(test, out=report.append)
+    assert "".join(report) == ""
+
+
+def test_declarations_are_short():
+    folder = Path(declared.__file__).parent
+    assert all(len(path.read_text().splitlines()) < 150 for path in folder.glob("*.py"))
