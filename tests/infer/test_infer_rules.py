@@ -140,6 +140,18 @@ def test_a_stray_quote_among_quoted_fields_asks_for_lenient_quotes_and_is_told()
     assert "byte" in doubts
 
 
+@pytest.mark.parametrize("bad", [7, 29])
+def test_a_quote_that_is_never_closed_costs_no_record_where_fields_have_one_line(bad):
+    rows = [f'{i},"n {i}"\n' for i in range(30)]
+    rows[bad] = f'{bad},"open\n'
+    data = ("id,name\n" + "".join(rows)).encode()
+    with pytest.warns(fm.InferenceWarning, match="quotes='lenient'"):
+        format = fm.infer(data)
+    read = fm.read(data, format)
+    assert read["id"].to_pylist() == list(range(30))
+    assert read["name"][bad].as_py() == "open"
+
+
 def test_the_first_of_several_tables_has_its_width_and_the_rest_is_told():
     rows = "".join(f"{i},{i},{i}\n" for i in range(9))
     types, options, doubts = explained(f"a,b,c\n{rows}\nx,y\n1,2\n3,4\n")

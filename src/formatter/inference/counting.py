@@ -93,7 +93,8 @@ def _flaws(counted: Counted) -> int:
     """Records of other widths, and quotes that are none."""
     tally, quotes = counted.tally, counted.tally["quotes"]
     uneven = tally["records"] - tally["even"]
-    return int(2 * uneven + (quotes["reopened"] + quotes["unclosed"] if counted.separators.quote else 0))
+    astray = quotes["reopened"] + 4 * quotes["swallowed"] + quotes["unclosed"]  # one swallows a record at least
+    return int(2 * uneven + (astray if counted.separators.quote else 0))
 
 
 def _mendings(sample: Sample, counted: Counted) -> Iterator[Separators]:
@@ -102,7 +103,7 @@ def _mendings(sample: Sample, counted: Counted) -> Iterator[Separators]:
     if separators.quote is not None:
         if quotes["reopened"]:
             yield replace(separators, sticky=True)
-        if quotes["multiline"] or quotes["unclosed"]:
+        if quotes["multiline"] or quotes["swallowed"] or quotes["unclosed"]:
             yield replace(separators, newlines_in_quotes=False)
         if separators.escape is None and b"\\" + separators.quote in sample.data:
             yield replace(separators, escape=b"\\")
@@ -124,6 +125,8 @@ def _decide_quotes(counted: Counted, sample: Sample) -> None:
         counted.why_quotes = f"no field stands in quotes, though text has some (byte {place}, in {around})"
         counted.doubts.append(f"{counted.why_quotes}: quote=None")
         return
+    if quotes["unclosed"] and not quotes["multiline"]:
+        counted.separators = replace(separators, newlines_in_quotes=False)  # then it costs no record
     counted.quote_rule = "sticky" if separators.sticky else "lenient"
     counted.why_quotes = f"{astray} quotes stand where none belong, the first at byte {place} in {around}"
     counted.doubts.append(f"{counted.why_quotes}: quotes={counted.quote_rule!r}")

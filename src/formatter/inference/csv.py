@@ -138,7 +138,7 @@ def _decide_separators(dialect: Dialect, reading: Reading, counted: Counted) -> 
     if counted.quote_rule != "strict":
         dialect.decide("quotes", counted.quote_rule, counted.why_quotes)
     if not separators.newlines_in_quotes:
-        dialect.decide("newlines_in_quotes", False, "more records have the table's width so")
+        dialect.decide("newlines_in_quotes", False, "no field of the sample's table needs more than a line")
     if separators.comment is not None and counted.comments:
         dialect.decide(
             "comment", separators.comment, f"{counted.comments} lines begin with it and are unlike the records"
