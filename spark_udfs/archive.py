@@ -21,8 +21,24 @@ FOLDERS_LEFT_OUT = {"__pycache__", "tests", "include", "src"}
 
 
 def archive(target: str | os.PathLike[str], *, packages: Sequence[str] = ()) -> Path:
-    """Writes the archive and returns its path. packages: others to bring along, e.g. ("numpy", "pyarrow") for executors whose
-    Python has nothing at all."""
+    """Writes this package, and others if wanted, as an archive that executors unpack.
+
+    Args:
+        target: The file to write.
+        packages: Others to bring along, e.g. ("numpy", "pyarrow") for executors whose Python has nothing at all.
+
+    Returns:
+        Its path, for `su.configure(..., archive=...)`.
+
+    Raises:
+        ImportError: A package that is not installed here.
+
+    Example:
+        >>> import os, tempfile, spark_udfs as su
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     os.path.getsize(su.archive(os.path.join(folder, "formatter.tar.gz"))) > 100_000
+        True
+    """
     path = Path(target)
     if not path.name.endswith((".tar.gz", ".tgz")):
         raise fm.OptionError(f"spark: archive: expected a path that ends with .tar.gz, found {path.name!r}")

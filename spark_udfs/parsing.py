@@ -47,19 +47,46 @@ def parse(
     schema: pa.Schema | StructType | str | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> DataFrame:
-    """Records of the chunks in df, or (unit="record") one record per payload.
+    """Records of the chunks in a frame; or (unit="record") one record a payload.
 
-    stitch: "origin" brings each origin whole into one task (one shuffle); "global" parses every chunk where it is, for
-    which a job looks over df right away and what is open at the chunks' ends is kept; "none" takes every chunk as whole records;
-    "auto" is "origin", without the shuffle where the plan shows that each origin is in one partition already.
-    keep: other columns of df that go along; under "origin" each must be constant for an origin, under "global" a record
-    has those of the chunk it ends in, origin and sequence included.
-    on_error: "raise" unless said otherwise, or "collect" (then su.rejects(df) has the rejected records); for records
-    "null", where the column `error` says what was wrong.
-    schema, options: with format "csv" or "json", as for su.read.
+    Args:
+        df: Rows of chunks: (origin, sequence, payload); of payloads, for records.
+        format: `fm.Csv`, `fm.Json`, `fm.Native`, `fm.Framed`; "csv" or "json" with `schema` and `options`.
+        columns: As for `fm.read`.
+        filters: As for `fm.read`.
+        origin: The column that tells which input a chunk is of.
+        sequence: The column with its number in it: 1, 2, 3, ...
+        payload: The column of bytes or text.
+        on_error: "raise" (None), "null", "skip", or "collect": then `su.rejects(df)` has the rejected records. For records "null"
+            (None), where the column `error` says what was wrong.
+        stitch: "origin" brings each origin whole into one task (one shuffle); "global" parses every chunk where it is, for
+            which a job looks over df right away and what is open at the chunks' ends is kept; "none" takes every chunk as whole
+            records; "auto" is "origin", without the shuffle where the plan shows that each origin is in one partition already.
+        unit: "chunk" or "record".
+        keep: Other columns of df that go along; under "origin" each must be constant for an origin, under "global" a record
+            has those of the chunk it ends in, origin and sequence included.
+        error: What the column of errors is called, for records. None: none.
+        schema: With format "csv" or "json", as for `su.read`.
+        options: With format "csv" or "json", as for `su.read`.
+
+    Returns:
+        A frame of the parsed columns, then those kept, then the error.
+
+    Raises:
+        OptionError: An option is out of its range, or has no meaning here.
+        SchemaError: A column that is not there, or a type that Spark or the format cannot have.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa, spark_udfs as su
+        >>> rows = [("a", 2, bytearray(b"slo\\n")), ("a", 1, bytearray(b"1,O"))]
+        >>> chunks = spark.createDataFrame(rows, "origin STRING, sequence BIGINT, payload BINARY")
+        >>> su.parse(chunks, fm.Csv(pa.schema([("id", pa.int64()), ("city", pa.string())]))).first()
+        Row(id=1, city='Oslo')
     """
     attach_if_configured(df.sparkSession)
-    format, on_error = of_values(format, schema, options, on_error, zone_of(df.sparkSession))
+    format, on_error = of_values(
+        format, schema, options, on_error, zone_of(df.sparkSession), is_record=unit == "record"
+    )
     if unit == "record":
         if stitch != "auto":
             raise fm.OptionError(

@@ -36,12 +36,27 @@ LAUNCHED = ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE")
 
 
 def configure(builder: SparkSession.Builder, *, archive: str | os.PathLike[str] | None = None) -> SparkSession.Builder:
-    """`su.configure(SparkSession.builder)...getOrCreate()`: the recommended settings. What is set after it wins.
-
-    archive: one that su.archive() wrote; executors unpack it and import formatter from there.
+    """The recommended settings, on a session's builder. What is set after it wins.
 
     Where tasks run on this machine, this process's own Python runs them, unless PYSPARK_PYTHON or spark.pyspark.python names
     another: PySpark would take whatever `python3` is.
+
+    Args:
+        builder: `SparkSession.builder`, with whatever else is wanted.
+        archive: One that `su.archive()` wrote; executors unpack it and import formatter from there.
+
+    Returns:
+        The builder.
+
+    Raises:
+        OptionError: An archive that is none.
+
+    Example:
+        >>> from pyspark.sql import SparkSession
+        >>> import spark_udfs as su
+        >>> session = su.configure(SparkSession.builder.master("local[2]")).getOrCreate()
+        >>> session.conf.get("spark.sql.execution.arrow.maxRecordsPerBatch")
+        '16384'
     """
     given: dict[str, str] = builder._options  # nothing public tells a builder's settings
     master = given.get("spark.master") or os.environ.get("MASTER", "local")

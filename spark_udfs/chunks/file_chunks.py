@@ -33,7 +33,27 @@ STREAM_SCHEMA = pa.schema([*(field.with_nullable(True) for field in CHUNK_SCHEMA
 
 
 def read_chunks(spark: SparkSession, path: Paths, *, chunk_bytes: int = DEFAULT_CHUNK_BYTES) -> DataFrame:
-    """Chunks of files, directories or globs, on local disks or any filesystem pyarrow.fs knows."""
+    """Chunks of files, on local disks or any filesystem pyarrow.fs knows.
+
+    Args:
+        spark: The session.
+        path: A file, directory or glob, or a list of these.
+        chunk_bytes: How large a chunk is.
+
+    Returns:
+        A frame of rows (origin, sequence, offset, payload), for `su.parse`.
+
+    Raises:
+        OptionError: A size out of its range.
+        FileNotFoundError: A path behind which nothing stands.
+
+    Example:
+        >>> import tempfile, spark_udfs as su
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = open(f"{folder}/a.csv", "w").write("1,2\\n" * 10)
+        ...     su.read_chunks(spark, folder, chunk_bytes=16).count()
+        3
+    """
     if not 1 <= chunk_bytes <= LARGEST_CHUNK_BYTES:
         raise fm.OptionError(f"spark: chunk_bytes is 1 to {LARGEST_CHUNK_BYTES}, found {chunk_bytes}")
     stretches = tuple(stretches_of(list_files(path), chunk_bytes))

@@ -41,9 +41,31 @@ def parse_udf(
     on_error: OnError = "raise",
     keep: StructType | None = None,
 ) -> ParseTask:
-    """For `df.mapInArrow(udf, udf.schema)`. Every chunk of an origin must be in one partition, in any order.
+    """A function for `df.mapInArrow(udf, udf.schema)`: all chunks of an origin must be in one partition, in any order.
 
-    keep: fields of df, each constant for an origin, that go along beside the parsed columns.
+    Args:
+        format: As for `su.parse`.
+        columns: As for `fm.read`.
+        filters: As for `fm.read`.
+        origin: As for `su.parse`.
+        sequence: As for `su.parse`.
+        payload: As for `su.parse`.
+        on_error: "raise", "null", "skip" or "collect".
+        keep: Fields of df, each constant for an origin, that go along beside the parsed columns.
+
+    Returns:
+        A picklable function with the `schema` of what it yields.
+
+    Raises:
+        OptionError: An option is out of its range, or has no meaning here.
+        SchemaError: A column that is not there, or a type that Spark or the format cannot have.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa, spark_udfs as su
+        >>> chunks = spark.createDataFrame([("a", 1, bytearray(b"1\\n"))], "origin STRING, sequence BIGINT, payload BINARY")
+        >>> udf = su.parse_udf(fm.Csv(pa.schema([("id", pa.int64())])))
+        >>> chunks.repartition("origin").mapInArrow(udf, udf.schema).first()
+        Row(id=1)
     """
     names = ChunkColumns(origin, sequence, payload)
     return ParseTask(format, names, columns=columns, filters=filters, on_error=on_error, keep=keep)

@@ -62,18 +62,42 @@ def read(
     split_bytes: int | None = None,
     file_column: str | None = None,
 ) -> DataFrame:
-    """Rows of files, directories or globs (or a list of these), parsed in as many tasks as are worth it.
+    """Rows of files, parsed in as many tasks as are worth it, split-parallel inside files.
 
-    format: fm.Csv or fm.Json; or "csv" or "json" with `schema` and Spark's reader `options`. Without both a format is inferred
-    from the first file and printed.
-    columns, filters: what to decode and which rows to keep; partition columns may be named too, and prune files.
-    on_error: "raise", "null", "skip", or "collect" (then su.rejects(df) has the rejected records).
-    partitions: "infer" appends a column for each k=v folder, with the type its values have; a schema gives types; None
-    appends none. base_path: where k=v folders begin, else at each path.
-    filesystem: one of pyarrow.fs or fsspec for all paths; storage_options: arguments for fsspec's.
-    split_bytes: about how much of a file one task reads.
-    file_column: the name of one more column, of what Spark's own readers have in `_metadata`: path, name, size, part and time
-    of the file a row is from.
+    Args:
+        spark: The session.
+        path: A file, directory or glob, or a list of these.
+        format: `fm.Csv`, `fm.Json`, `fm.Native`, `fm.Framed` or a `su.Reading`; "csv" or "json" with `schema` and Spark's reader
+            `options`. Without a schema one is inferred from the first file and printed.
+        columns: What to decode; columns of folders may be named too.
+        filters: Which rows to keep, as for `fm.read`; those on columns of folders leave files out.
+        on_error: "raise", "null", "skip", or "collect": then `su.rejects(df)` has the rejected records.
+        schema: With format "csv" or "json": pyarrow's, Spark's, or DDL.
+        options: With format "csv" or "json": those of Spark's reader; `su.migrate` says what becomes of each.
+        partitions: "infer" appends a column for each k=v folder, with the type its values have; a schema gives types; None
+            appends none.
+        base_path: Where k=v folders begin. None: at each path.
+        filesystem: One of pyarrow.fs or fsspec, for all paths.
+        storage_options: Arguments for fsspec's.
+        split_bytes: About how much of a file one task reads.
+        file_column: The name of one more column, of what Spark's own readers have in `_metadata`: path, name, size, part and
+            time of the file a row is from.
+
+    Returns:
+        A frame of the columns wanted.
+
+    Raises:
+        OptionError: An option is out of its range, or has no meaning here.
+        SchemaError: A column that is not there, or a type that Spark or the format cannot have.
+        FileNotFoundError: A path behind which nothing stands.
+
+    Example:
+        >>> import tempfile, spark_udfs as su
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = open(f"{folder}/a.csv", "w").write('id,city\\n1,"Oslo,\\ncapital"\\n')
+        ...     rows = su.read(spark, folder, "csv", schema="id INT, city STRING", options={"header": True, "multiLine": True})
+        ...     rows.collect()
+        [Row(id=1, city='Oslo,\\ncapital')]
     """
     attach_if_configured(spark)
     storage = Storage.of(filesystem, storage_options)

@@ -28,15 +28,36 @@ STRATEGY = Extension(
 
 
 def enable_direct_rows(spark: SparkSession) -> bool:
-    """Attaches the strategy to this session (and to streams it starts). False, with a warning, where that is impossible.
+    """Attaches direct rows: an operator that writes rows straight from batches.
 
-    `spark.conf.set("spark.formatter.directRows.enabled", "false")` turns it off for a while, su.disable_direct_rows for good.
+    It holds for this session and the streams it starts; the setting spark.formatter.directRows.enabled=false turns it off
+    for a while, `su.disable_direct_rows` for good.
+
+    Args:
+        spark: The session.
+
+    Returns:
+        Whether it is attached; where that is impossible a warning says why, and answers are the same without.
+
+    Example:
+        >>> import spark_udfs as su
+        >>> su.enable_direct_rows(spark)
+        True
+        >>> su.disable_direct_rows(spark)
     """
     return STRATEGY.enable(spark, _unfit)
 
 
 def disable_direct_rows(spark: SparkSession) -> None:
-    """Detaches the strategy. Queries that are planned from now on use Spark's own operator."""
+    """Detaches what `su.enable_direct_rows` attached; queries that are planned from now on do without.
+
+    Args:
+        spark: The session.
+
+    Example:
+        >>> import spark_udfs as su
+        >>> su.disable_direct_rows(spark)
+    """
     STRATEGY.disable(spark)
 
 

@@ -20,10 +20,8 @@ ANY_SCHEMA = pa.schema([("column", pa.string())])
 # What no option says and yet differs.
 ALWAYS = {
     "csv": (
-        "multiLine: line breaks inside quotes are data in every file, and files are split nevertheless",
-        "empty text in quotes is empty text; Spark makes it null as long as nullValue is empty",
+        'of "a"b the text is ab; Spark keeps the quotes',
         "numbers that do not fit (1e400 in a double, more digits than a decimal's scale) are bad; Spark rounds them",
-        "a quote where none belongs makes a record bad; Spark takes it as text",
     ),
     "json": (
         "1.0 is an integer; Spark makes it null in one",
@@ -36,8 +34,25 @@ ALWAYS = {
 def migrate(
     reader_options: Mapping[str, Any], kind: str = "csv", *, schema: pa.Schema | StructType | str | None = None
 ) -> str:
-    """`print(su.migrate({"header": True, "mode": "FAILFAST"}))`: the su.read call, then a line an option: taken, without
-    effect, or refused and why. An option that is refused does not hide the others."""
+    """What becomes of a job that uses Spark's reader: the `su.read` call, then a line an option: taken, without effect, or refused
+    and why. An option that is refused does not hide the others.
+
+    Args:
+        reader_options: What `spark.read.options(**reader_options)` is given.
+        kind: "csv" or "json".
+        schema: As for `su.read`, if types are to be checked, too.
+
+    Returns:
+        Text to print.
+
+    Raises:
+        OptionError: `kind` is neither.
+
+    Example:
+        >>> import spark_udfs as su
+        >>> "mode='FAILFAST': on_error='raise'" in su.migrate({"mode": "FAILFAST"})
+        True
+    """
     known: pa.Schema | StructType | str = ANY_SCHEMA if schema is None else schema
     refusals: dict[str, str] = {}
     options = dict(reader_options)

@@ -175,6 +175,19 @@ def _trim(draft: Draft, option: str, value: str) -> None:
     draft.note(option, f"trim={sides[0]}")
 
 
+def _multi_line(draft: Draft, option: str, value: str) -> None:
+    draft.format["newlines_in_quotes"] = draft.flag(option)
+    draft.note(option, "as it is: without it a record ends with its line; with it files are split all the same")
+
+
+def _stray_quotes(draft: Draft, option: str, value: str) -> None:
+    rules = {"stop_at_delimiter": "lenient", "stop_at_closing_quote": "sticky", "raise_error": "strict"}
+    if value.lower() not in rules:
+        raise draft.refused(option, "it is STOP_AT_DELIMITER, STOP_AT_CLOSING_QUOTE or RAISE_ERROR")
+    draft.format["quotes"] = rules[value.lower()]
+    draft.note(option, f"quotes={draft.format['quotes']!r}")
+
+
 def _max_columns(draft: Draft, option: str, value: str) -> None:
     if not value.isdigit() or int(value) < len(draft.schema):
         raise draft.refused(option, f"the schema has {len(draft.schema)} columns")
@@ -279,7 +292,7 @@ CSV_RULES: dict[str, Rule] = COMMON | {
     "ignoreTrailingWhiteSpace": _trim,
     "comment": _char,
     "lineSep": text_of("record_delimiter", {"\\n": "\n", "\\r\\n": "\r\n", "\\r": "\r"}),
-    "multiLine": noted("line breaks in quotes are always data, and files are split all the same"),
+    "multiLine": _multi_line,
     "maxColumns": _max_columns,
     "maxCharsPerColumn": only(("-1",), "there is no such limit to raise or lower; leave it out"),
     "maxMalformedLogPerPartition": no_effect("Spark no longer looks at it either"),
@@ -288,7 +301,7 @@ CSV_RULES: dict[str, Rule] = COMMON | {
     "positiveInf": only(("inf", "+inf", "infinity", "+infinity"), "only inf and infinity, in any case, are"),
     "negativeInf": only(("-inf", "-infinity"), "only -inf and -infinity, in any case, are"),
     "charToEscapeQuoteEscaping": only(("\\", "", "\\u0000"), "an escape escapes itself"),
-    "unescapedQuoteHandling": only(("raise_error",), "a quote where none belongs makes the record a bad one"),
+    "unescapedQuoteHandling": _stray_quotes,
     "quoteAll": never(WRITING),
     "escapeQuotes": never(WRITING),
 }

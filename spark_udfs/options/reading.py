@@ -48,8 +48,29 @@ MODES = {"PERMISSIVE": "permissive", "DROPMALFORMED": "skip", "FAILFAST": "raise
 
 @dataclass(frozen=True)
 class Reading:
-    """How records are read. `on_error` "permissive" is Spark's PERMISSIVE: what is bad is null, the record stays a row, and
-    the `corrupt` column, which stands at `corrupt_at` among the names, holds its text."""
+    """How records are read: a format, and what of Spark's reader options is no part of one. `su.format_from_options` makes it.
+
+    Attributes:
+        format: `fm.Csv` or `fm.Json`.
+        on_error: As for `su.read`; "permissive" is Spark's PERMISSIVE: what is bad is null, the record stays a row.
+        corrupt: The column that then holds a bad record's text.
+        corrupt_at: Where it stands among the names.
+        header_by_position: Whether a header is passed over instead of naming columns.
+        name_glob: Files whose names fit.
+        use_folders: Whether k=v folders become columns.
+        searches_folders: Whether folders below are looked into.
+        from_options: Whether it was made of Spark's options.
+        base_path: Where k=v folders begin.
+        texts: What Spark takes for an empty text or a null, where a format has no word for it.
+        documents: Whether a file is one JSON document.
+        zone_open: Whether times without a zone are those of the session.
+        lines: What became of each option, a line an option, as `su.migrate` prints it.
+
+    Example:
+        >>> import spark_udfs as su
+        >>> su.format_from_options("csv", "id BIGINT", {"header": True}).format.header
+        True
+    """
 
     format: Any
     on_error: str = "raise"
@@ -132,8 +153,11 @@ def of_values(
     options: Mapping[str, Any] | None,
     on_error: str | None,
     zone: str,
+    *,
+    is_record: bool,
 ) -> tuple[Any, Any]:
-    """The format of what stands in a column, and what becomes of bad records, from what Spark's from_csv and from_json take."""
+    """The format of what stands in a column, and what becomes of bad records, from what Spark's from_csv and from_json take.
+    `is_record`: each value is one record, whatever line breaks its quotes hold."""
     reading = reading_of(format, schema=schema, options=options)
     if not reading.from_options:
         return format, on_error
@@ -151,11 +175,32 @@ def of_values(
         raise fm.OptionError(
             "spark: pathGlobFilter and recursiveFileLookup choose files, and a column has none; leave them out"
         )
-    return reading.format, on_error or RECORDS_ON_ERROR[reading.on_error]
+    found = reading.format
+    if is_record and isinstance(found, fm.Csv):
+        found = replace(found, newlines_in_quotes=True)
+    return found, on_error or RECORDS_ON_ERROR[reading.on_error]
 
 
 def format_from_options(kind: str, schema: pa.Schema | StructType | str, options: Mapping[str, Any]) -> Reading:
-    """What `spark.read.schema(schema).options(**options).csv` or `.json` reads, as a Reading. Names count in any case."""
+    """What `spark.read.schema(schema).options(**options).csv` or `.json` reads, as a `su.Reading`.
+
+    Args:
+        kind: "csv" or "json".
+        schema: Of the rows: pyarrow's, Spark's, or DDL.
+        options: Spark's reader options; names count in any case.
+
+    Returns:
+        A `su.Reading`, which `su.read` takes in place of a format.
+
+    Raises:
+        OptionError: An option that cannot be had here; the message says why.
+        SchemaError: A type that the format cannot have.
+
+    Example:
+        >>> import spark_udfs as su
+        >>> su.format_from_options("csv", "id BIGINT, name STRING", {"sep": ";"}).format.delimiter
+        ';'
+    """
     rules = {"csv": CSV_RULES, "json": JSON_RULES}.get(kind)
     if rules is None:
         raise fm.OptionError(f"spark: format is one of 'csv', 'json', found {kind!r}")
@@ -166,7 +211,7 @@ def format_from_options(kind: str, schema: pa.Schema | StructType | str, options
     if kind == "json":
         draft.schema = pa.schema([as_spark_reads_json(field) for field in draft.schema])
     else:
-        draft.format |= {"true_values": TRUES, "false_values": FALSES}
+        draft.format |= {"true_values": TRUES, "false_values": FALSES, "quotes": "lenient", "newlines_in_quotes": False}
     for option, rule in rules.items():  # in their order: what escapes depends on what quotes
         if option in draft.given:
             rule(draft, option, draft.given[option])

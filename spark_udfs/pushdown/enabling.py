@@ -31,15 +31,36 @@ RULE = Extension(
 
 
 def enable_pushdown(spark: SparkSession) -> bool:
-    """Attaches the rule to this session (and to streams it starts). False, with a warning, where that is impossible.
+    """Attaches pushdown: `select` and `where` above our functions parse only what they ask.
 
-    `spark.conf.set("spark.formatter.pushdown.enabled", "false")` turns it off for a while, su.disable_pushdown for good.
+    It holds for this session and the streams it starts; the setting spark.formatter.pushdown.enabled=false turns it off
+    for a while, `su.disable_pushdown` for good.
+
+    Args:
+        spark: The session.
+
+    Returns:
+        Whether it is attached; where that is impossible a warning says why, and answers are the same without.
+
+    Example:
+        >>> import spark_udfs as su
+        >>> su.enable_pushdown(spark)
+        True
+        >>> su.disable_pushdown(spark)
     """
     return RULE.enable(spark, _unfit)
 
 
 def disable_pushdown(spark: SparkSession) -> None:
-    """Detaches the rule. Plans that are made from now on parse everything."""
+    """Detaches what `su.enable_pushdown` attached; queries that are planned from now on do without.
+
+    Args:
+        spark: The session.
+
+    Example:
+        >>> import spark_udfs as su
+        >>> su.disable_pushdown(spark)
+    """
     RULE.disable(spark)
 
 

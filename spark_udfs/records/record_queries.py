@@ -115,13 +115,34 @@ def parse_column(
     schema: pa.Schema | StructType | str | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> DataFrame:
-    """`su.parse_column(df, "value", format)`: the columns of df and the struct `v`, one record per value.
+    """The columns of a frame and one struct more: a record a value, in place of from_json and from_csv.
 
-    on_error: "null" unless said otherwise. error: with "null" or "collect", the name of one more column that says what was wrong.
-    schema, options: with format "csv" or "json", as for from_csv and from_json.
+    Args:
+        df: The frame.
+        column: Its column of records, bytes or text.
+        format: As for `su.parse`.
+        into: What the struct is called.
+        columns: As for `fm.read`.
+        on_error: "null" (None), "skip", "raise" or "collect".
+        error: With "null" or "collect", the name of one more column that says what was wrong.
+        schema: With format "csv" or "json", as for `su.read`.
+        options: With format "csv" or "json", as for from_csv and from_json.
+
+    Returns:
+        A frame of all columns of df, the struct, and the error if it is named.
+
+    Raises:
+        OptionError: An option is out of its range, or has no meaning here.
+        SchemaError: A column that is not there, or a type that Spark or the format cannot have.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa, spark_udfs as su
+        >>> df = spark.createDataFrame([(7, '{"id": 1}')], "key INT, value STRING")
+        >>> su.parse_column(df, "value", fm.Json(pa.schema([("id", pa.int64())]))).select("key", "v.id").first()
+        Row(key=7, id=1)
     """
     attach_if_configured(df.sparkSession)
-    format, on_error = of_values(format, schema, options, on_error, zone_of(df.sparkSession))
+    format, on_error = of_values(format, schema, options, on_error, zone_of(df.sparkSession), is_record=True)
     require_payload(df, column)
     for option, name in (("into", into), ("error", error)):
         if name is not None and name.lower() in (taken.lower() for taken in df.columns):

@@ -31,8 +31,18 @@ FILTER_PUSHDOWN = "spark.sql.python.filterPushdown.enabled"  # without it pushFi
 def register(spark: SparkSession, *, filters: bool = True) -> None:
     """Makes `spark.read.format("formatter")` known to a session.
 
-    filters: have Spark tell the source of filters, for which its switch is set in this session; where that switch is to
-    stay off, or Spark has none, filters=False.
+    Args:
+        spark: The session.
+        filters: Whether Spark is to tell the source of filters, for which its switch is set in this session; where that
+            switch is to stay off, or Spark has none, False.
+
+    Example:
+        >>> import tempfile, spark_udfs as su
+        >>> su.register(spark)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = open(f"{folder}/a.csv", "w").write("1\\n2\\n")
+        ...     spark.read.format("formatter").option("kind", "csv").schema("id INT").load(folder).count()
+        2
     """
     told = filters and hasattr(engine.DataSourceReader, "pushFilters")
     if told:
@@ -41,7 +51,18 @@ def register(spark: SparkSession, *, filters: bool = True) -> None:
 
 
 def register_chunks(spark: SparkSession) -> None:
-    """Makes `spark.readStream.format("formatter_chunks")` known to a session."""
+    """Makes `spark.readStream.format("formatter_chunks")` known to a session: files become rows of chunks as they grow.
+
+    Args:
+        spark: The session.
+
+    Example:
+        >>> import tempfile, spark_udfs as su
+        >>> su.register_chunks(spark)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     spark.readStream.format("formatter_chunks").load(folder).columns
+        ['origin', 'sequence', 'offset', 'payload', 'last_sequence']
+    """
     require_streams(ChunkStreamSource.name())
     spark.dataSource.register(ChunkStreamSource)
 

@@ -18,7 +18,10 @@ class SourceOptions:
         self.given = {str(name).lower(): value for name, value in dict(given).items()}
         paths = self.given.get("paths")  # what Spark makes of a list given to load()
         if "path" not in self.given and paths is None:
-            raise fm.OptionError(f"{source}: no path; give it to load()")
+            raise fm.OptionError(
+                f"{source}: no path; give it to load(), in SQL to the OPTIONS of a TEMPORARY VIEW (of a table Spark hands a "
+                "Python data source neither location nor options)"
+            )
         self.path: str = self.given.get("path", "")
         self.paths: list[str] = [self.path] if paths is None else json.loads(paths)
 

@@ -46,13 +46,41 @@ def parse_stream(
     missing: str = "wait",
     missing_after: int | str | None = None,
 ) -> DataFrame:
-    """Records of the chunks in a streaming df.
+    """Records of the chunks in a streaming frame; they may span micro-batches.
 
-    end: a boolean column, true in an origin's last chunk; last_sequence: a column with the number of the origin's last
-    chunk, null while unknown. Either lets the origin's unterminated last record out, and ends the origin.
-    on_duplicate: chunks delivered again. late: chunks behind an origin's end, or given up before.
-    missing: "wait", or "lost" or "raise" once chunks are missing for `missing_after` micro-batches of their origin (a
-    number) or for a time ("30 seconds"). keep: other columns, constant for an origin.
+    Args:
+        df: Rows of chunks, streaming: (origin, sequence, payload).
+        format: As for `su.parse`.
+        columns: As for `fm.read`.
+        filters: As for `fm.read`.
+        origin: As for `su.parse`.
+        sequence: As for `su.parse`.
+        payload: As for `su.parse`.
+        on_error: "raise", "null" or "skip".
+        keep: Other columns, constant for an origin.
+        end: A boolean column, true in an origin's last chunk: lets its unterminated last record out, and ends it.
+        last_sequence: In place of `end`: a column with the number of the origin's last chunk, null while unknown.
+        on_duplicate: Chunks delivered again: "ignore" or "raise".
+        late: Chunks behind an origin's end, or given up before: "ignore" or "raise".
+        missing: "wait", or "lost" or "raise" once chunks are missing for `missing_after`.
+        missing_after: So many micro-batches of their origin (a number), or for a time ("30 seconds").
+
+    Returns:
+        A streaming frame of the parsed columns, then those kept.
+
+    Raises:
+        OptionError: An option is out of its range, or has no meaning here.
+        SchemaError: A column that is not there, or a type that Spark or the format cannot have.
+
+    Example:
+        >>> import tempfile, formatter as fm, pyarrow as pa, spark_udfs as su
+        >>> su.register_chunks(spark)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = open(f"{folder}/a.csv", "w").write("1\\n2\\n")
+        ...     chunks = spark.readStream.format("formatter_chunks").load(folder)
+        ...     df = su.parse_stream(chunks, fm.Csv(pa.schema([("id", pa.int64())])), last_sequence="last_sequence")
+        ...     df.schema.simpleString()
+        'struct<id:bigint>'
     """
     if not df.isStreaming:
         raise fm.OptionError("parse_stream: expected a streaming DataFrame; su.parse() takes the others")

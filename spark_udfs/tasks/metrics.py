@@ -141,7 +141,22 @@ def metrics_batch(reports: Iterable[Report]) -> pa.RecordBatch:
 
 
 def metrics(spark: SparkSession) -> DataFrame:
-    """What the tasks of this session's reads and parses have reported so far, one row a task that succeeded."""
+    """What the tasks of this session's reads and parses have reported so far.
+
+    Args:
+        spark: The session.
+
+    Returns:
+        A frame of one row a task that succeeded: which query, its counts.
+
+    Raises:
+        OptionError: A session without a JVM (Spark Connect): use `su.measure`.
+
+    Example:
+        >>> import spark_udfs as su
+        >>> "rows" in su.metrics(spark).columns
+        True
+    """
     accumulator = _accumulator_of(spark)
     if accumulator is None:
         raise fm.OptionError(

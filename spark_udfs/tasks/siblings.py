@@ -31,13 +31,47 @@ def remember(df: DataFrame, source: DataFrame, task: Any) -> DataFrame:
 
 
 def rejects(df: DataFrame) -> DataFrame:
-    """The records that su.read or su.parse left out of df, or made null in, and why: one row each, with position and bytes."""
+    """The records that a frame left out, or made null in, and why. Reads the input once more.
+
+    Args:
+        df: A frame of `su.read` or `su.parse` with on_error="collect".
+
+    Returns:
+        A frame of one row a record: position, code, message, bytes.
+
+    Raises:
+        OptionError: Another frame.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa, spark_udfs as su
+        >>> chunks = spark.createDataFrame([("a", 1, bytearray(b"1\\nx\\n"))], "origin STRING, sequence BIGINT, payload BINARY")
+        >>> df = su.parse(chunks, fm.Csv(pa.schema([("id", pa.int64())])), on_error="collect")
+        >>> su.rejects(df).select("origin", "record", "code").first()
+        Row(origin='a', record=1, code='invalid')
+    """
     source, task = _sibling(df, "rejects")
     return mapped(source, task.rejects, struct_of(REJECTS_SCHEMA))
 
 
 def measure(df: DataFrame) -> DataFrame:
-    """What reading df costs and finds, one row a task, by reading it once more. Works on Spark Connect too."""
+    """What reading a frame costs and finds, by reading it once more. Works on Spark Connect too.
+
+    Args:
+        df: A frame of `su.read` or `su.parse`.
+
+    Returns:
+        A frame of one row a task: its counts.
+
+    Raises:
+        OptionError: Another frame.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa, spark_udfs as su
+        >>> chunks = spark.createDataFrame([("a", 1, bytearray(b"1\\n2\\n"))], "origin STRING, sequence BIGINT, payload BINARY")
+        >>> df = su.parse(chunks, fm.Csv(pa.schema([("id", pa.int64())])))
+        >>> su.measure(df).selectExpr("sum(rows)").first()[0]
+        2
+    """
     source, task = _sibling(df, "measure")
     return mapped(source, task.measured, struct_of(METRICS_SCHEMA))
 

@@ -32,7 +32,22 @@ SIMPLE = {
 
 
 def arrow_schema(schema: pa.Schema | spark.StructType | str) -> pa.Schema:
-    """The pyarrow schema of a StructType or of a DDL string (of which Spark reads what is not plain: that needs a session)."""
+    """The pyarrow schema of Spark's.
+
+    Args:
+        schema: A StructType, or DDL (what is not plain in it Spark reads: that needs a session); pyarrow's is given back.
+
+    Returns:
+        A `pyarrow.Schema`.
+
+    Raises:
+        SchemaError: A type that Arrow does not have.
+
+    Example:
+        >>> import spark_udfs as su
+        >>> su.arrow_schema("id BIGINT NOT NULL, name STRING").field("id")
+        pyarrow.Field<id: int64 not null>
+    """
     if isinstance(schema, pa.Schema):
         return schema
     if isinstance(schema, str):

@@ -16,10 +16,46 @@ from spark_udfs.types.arrow_schema import arrow_schema
 
 
 def Csv(schema: pa.Schema | StructType | str, **options: Any) -> fm.Csv:
+    """`fm.Csv` for those who have Spark's schema at hand.
+
+    Args:
+        schema: Spark's, DDL, or pyarrow's.
+        options: Those of `fm.Csv`.
+
+    Returns:
+        An `fm.Csv`.
+
+    Raises:
+        OptionError: An option is out of its range.
+        SchemaError: A type that the format cannot have.
+
+    Example:
+        >>> import spark_udfs as su
+        >>> su.Csv("id BIGINT, name STRING").schema.names
+        ['id', 'name']
+    """
     return fm.Csv(arrow_schema(schema), **options)
 
 
 def Json(schema: pa.Schema | StructType | str, **options: Any) -> fm.Json:
+    """`fm.Json` for those who have Spark's schema at hand.
+
+    Args:
+        schema: Spark's, DDL, or pyarrow's.
+        options: Those of `fm.Json`.
+
+    Returns:
+        An `fm.Json`.
+
+    Raises:
+        OptionError: An option is out of its range.
+        SchemaError: A type that the format cannot have.
+
+    Example:
+        >>> import spark_udfs as su
+        >>> su.Json("id BIGINT, name STRING").schema.names
+        ['id', 'name']
+    """
     given = arrow_schema(schema)
     taken = given if isinstance(schema, pa.Schema) else pa.schema([as_spark_reads_json(field) for field in given])
     return fm.Json(taken, **options)

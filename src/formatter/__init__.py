@@ -32,6 +32,7 @@ from formatter.formats import Csv, Delimited, Framed, Json, Level, Native
 from formatter.inference import InferenceWarning, infer
 from formatter.inference.explanation import ExplainedColumn, Explanation, explain
 from formatter.kernel import active_kernel, choose_kernel, kernels
+from formatter.parsers import per_value, register_parser
 from formatter.readers import open, read
 from formatter.shared import ALL, SharedStream, SharedStreamStats, Subscription, SubscriptionStats
 from formatter.stream import Stream, StreamStats
@@ -92,8 +93,10 @@ __all__ = [
     "parse_records",
     "parse_records_with_errors",
     "parse_values",
+    "per_value",
     "pipeline",
     "read",
+    "register_parser",
 ]
 
 choose_kernel()

@@ -6,6 +6,7 @@ include "core/shredder_ring.pxi"      # the ring's C++ names
 include "core/shredder_refusals.pxi"  # what it refuses, in words
 include "core/shredder.pxi"           # which buffers complete which records, by itself
 include "core/native.pxi"          # the engine's C++ names
+include "core/text_checks.pxi"     # texts that become values in Python, as the engine looks at them
 include "core/plans.pxi"           # formats and columns, checked, as the engine reads them
 include "core/json_plans.pxi"      # JSON columns, nested ones too, as the engine reads them
 include "core/binary_plans.pxi"    # binary rows, as the engine reads them

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import numbers
 import struct
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -85,6 +85,18 @@ def _plain(value: Any) -> Any:
         name = "datetime64" if isinstance(value, np.datetime64) else "timedelta64"
         return pa.scalar(int(value.astype(f"{name}[{unit}]").astype(np.int64)), kind)
     return value.item() if isinstance(value, np.generic) else value
+
+
+def divided(
+    clauses: list[list[Clause]], later: Collection[str]
+) -> tuple[list[list[Clause]] | None, list[list[Clause]]]:
+    """What can be asked at once, and what only when the columns of `later` have their values: both have to hold."""
+    if not any(clause[0] in later for conjunction in clauses for clause in conjunction):
+        return clauses or None, []
+    if len(clauses) > 1:  # alternatives are asked together
+        return None, clauses
+    now = [clause for clause in clauses[0] if clause[0] not in later]
+    return [now] if now else None, [[clause for clause in clauses[0] if clause[0] in later]]
 
 
 def columns_of(filters: list[list[Clause]]) -> list[str]:

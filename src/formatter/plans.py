@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from codecs import BOM_UTF16_BE
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 from typing import Any
 
@@ -16,6 +17,9 @@ from formatter.formats import Csv, Delimited, Framed, Json, Native
 from formatter.formats.binary import LENGTHS
 from formatter.formats.checks import ON_ERROR, as_bytes, check_on_error
 from formatter.formats.csv import ENCODINGS, QUOTE_RULES, RAGGED, TEXT_ERRORS
+from formatter.parsers import registry
+from formatter.parsers.registry import Parser, as_text, parsers_in, raise_what_parsers_raised
+from formatter.row_choice import BatchFilter
 
 Format = Csv | Json | Native | Framed | Delimited
 
@@ -32,10 +36,16 @@ class DecodePlan:
     native: Any
     schema: pa.Schema
     storage: pa.Schema
+    converted_schema: pa.Schema  # `schema`, and then the fields of `asked`
     columns: tuple[str, ...]
     converted: tuple[int, ...]
     on_error: str
     big_endian: Any = None  # of UTF-16 whose byte order the input's mark tells: instead of `native`
+    parsers: dict[int, Parser] = dataclasses.field(
+        default_factory=dict
+    )  # by position: these columns are decoded as text
+    rows: BatchFilter | None = None  # what is asked of values that parsers make
+    asked: tuple[str, ...] = ()  # columns behind the others, for that alone
 
     def ordered(self, start: bytes | memoryview) -> Any:
         """The native plan for an input that begins so: the mark of UTF-16 tells which byte of two comes first."""
@@ -49,15 +59,31 @@ class DecodePlan:
         return found
 
     def batch(self, capsule: object) -> pa.RecordBatch:
+        batch = self._decoded(capsule)
+        if self.rows is not None:
+            batch = self.rows.kept(batch)
+        if self.asked:
+            batch = pa.RecordBatch.from_struct_array(
+                pa.StructArray.from_arrays(batch.columns[: len(self.columns)], fields=list(self.schema))
+                if self.columns
+                else pa.StructArray.from_buffers(pa.struct([]), batch.num_rows, [None])
+            ).replace_schema_metadata(self.schema.metadata)
+        return batch
+
+    def _decoded(self, capsule: object) -> pa.RecordBatch:
         # By address: through the capsule protocol the schema would be exported and imported again for every batch.
         batch = pa.RecordBatch._import_from_c(_core.array_address(capsule), self.storage)
         if not self.converted:
             return batch
-        arrays = [
-            types.to_wanted(batch.column(i), self.schema.field(i).type) if i in self.converted else batch.column(i)
-            for i in range(batch.num_columns)
-        ]
-        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+        if self.parsers:
+            raise_what_parsers_raised()
+        arrays = [self._wanted(i, column) if i in self.converted else column for i, column in enumerate(batch.columns)]
+        return pa.RecordBatch.from_arrays(arrays, schema=self.converted_schema)
+
+    def _wanted(self, i: int, column: pa.Array) -> pa.Array:
+        if i in self.parsers:
+            return self.parsers[i].values(column)
+        return types.to_wanted(column, self.converted_schema.field(i).type)
 
 
 def projected_names(columns: Sequence[str] | None, schema: pa.Schema) -> list[str]:
@@ -101,16 +127,62 @@ def make_plan(
         )
     check_on_error(on_error)
     if filters_wanted is not None or isinstance(columns, str):
-        return _new_plan(format, columns, filters_wanted, on_error, note_nulled, single)
+        return _any_plan(format, columns, filters_wanted, on_error, note_nulled, single)
     wanted = None if columns is None else tuple(columns)
-    key = wanted, on_error, note_nulled, single, _identity(format)
+    key = wanted, on_error, note_nulled, single, registry.generation(), _identity(format)
     plan = _recent_plans.get(key)
     if plan is None:
-        plan = _new_plan(format, wanted, None, on_error, note_nulled, single)
+        plan = _any_plan(format, wanted, None, on_error, note_nulled, single)
         while len(_recent_plans) >= RECENT_PLANS_MOST:
             _recent_plans.pop(next(iter(_recent_plans)), None)
         _recent_plans[key] = plan
     return plan
+
+
+def _any_plan(
+    format: Format,
+    columns: Sequence[str] | None,
+    filters_wanted: filters.Filters,
+    on_error: str,
+    note_nulled: bool,
+    single: bool,
+) -> DecodePlan:
+    parsers = parsers_in(format.schema, type(format).__name__)
+    if not parsers:
+        return _new_plan(format, columns, filters_wanted, on_error, note_nulled, single)
+    inner = format.inner if isinstance(format, Framed) else format
+    if isinstance(inner, Native):
+        raise SchemaError(f"Native: column {next(iter(parsers))!r}: parsers read text, binary rows have none")
+    clauses = filters.normalized(filters_wanted)
+    filters.check_columns(filters.columns_of(clauses), format.schema, "filters")
+    now, later = filters.divided(clauses, parsers)
+    if later and single:
+        raise OptionError(
+            f"filters: parsers make {filters.columns_of(later)}: filter the rows of values when they are made"
+        )
+    text = as_text(format.schema, parsers)
+    read_as: Format = replace(inner, schema=text)
+    if isinstance(format, Framed) and isinstance(inner, Json):
+        read_as = replace(format, inner=replace(inner, schema=text))
+    asked = () if columns is None else tuple(name for name in filters.columns_of(later) if name not in columns)
+    wanted = None if columns is None else [*columns, *asked]
+    plan = _new_plan(read_as, wanted, now, on_error, note_nulled, single)
+    made = {i: parsers[name] for i, name in enumerate(plan.converted_schema.names) if name in parsers}
+    whole = plan.converted_schema
+    for i, parser in made.items():
+        whole = whole.set(i, whole.field(i).with_type(parser.arrow_type))
+    visible = len(whole) - len(asked)
+    return replace(
+        plan,
+        format=format,
+        schema=pa.schema([whole.field(i) for i in range(visible)], metadata=whole.metadata),
+        converted_schema=whole,
+        columns=plan.columns[:visible],
+        converted=tuple(sorted({*plan.converted, *made})),
+        parsers=made,
+        rows=BatchFilter(later, whole) if later else None,
+        asked=asked,
+    )
 
 
 def _new_plan(
@@ -185,6 +257,7 @@ def _new_plan(
         native=native,
         schema=out_schema,
         storage=storage,
+        converted_schema=out_schema,
         columns=tuple(names),
         converted=converted,
         on_error=on_error,

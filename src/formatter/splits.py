@@ -19,6 +19,7 @@ from formatter.errors import FormatError
 from formatter.filters import Filters, normalized
 from formatter.footers import footer_of
 from formatter.formats import Csv, Delimited, Json, Native
+from formatter.parsers.registry import raise_what_parsers_raised
 from formatter.plans import Format, make_plan, record_end_of
 
 ROWS_PER_BATCH = 16_384
@@ -312,6 +313,7 @@ class SplitReader:
         read = 0
         while (result := ranges.next()) is not None:
             records, arrays, findings, _ = result
+            raise_what_parsers_raised()
             self._count(ranges.counters, records)
             self._note(findings, self.plan.native.column_names, origin, counted=part.begin == 0)
             batches = [self.plan.batch(capsule) for capsule in arrays]

@@ -29,6 +29,7 @@ from formatter.errors import FormatError, OptionError
 from formatter.filters import Clause, Filters, normalized
 from formatter.flow.policy import BatchPolicy
 from formatter.formats.csv import check_byte_order, check_unbounded
+from formatter.parsers.registry import raise_what_parsers_raised
 from formatter.plans import Format, make_plan
 
 MAX_RECORD_BYTES = 64 << 20
@@ -402,6 +403,7 @@ class Stream:
     def _settle(self, result: Any, origin: Origin, sequence: int) -> list[Batch]:
         """Batches to hand out; raises what is to be raised, keeping the batches for the next call."""
         status, not_taken, _appended, finished, findings, holes = result
+        raise_what_parsers_raised()
         batches = self._batches(finished)
         raised = self._note(findings) if findings else None
         if raised is None and status == "ok" and not self._undelivered:

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from formatter import _core
 from formatter.errors import SchemaError
+from formatter.parsers.registry import METADATA_KEY, parser_named
 
 # The engine's table (engine/types/column_types.hpp): a code is a place in it. Those with parameters are told by their kind.
 _NAMES, OPERANDS = zip(*_core.column_types(), strict=True)
@@ -130,8 +131,10 @@ def _described_anew(field: pa.Field, owner: str) -> dict[str, Any]:
         raise SchemaError(
             f"{owner}: column {field.name!r}: raw=1 keeps bytes, expected a binary column, found {field.type}"
         )
+    parser = parser_named(metadata[METADATA_KEY].decode()) if METADATA_KEY in metadata else None
     return {
-        "any_value": _takes_any_value(field, kind, code, owner),
+        "check": parser.failed if parser else None,
+        "any_value": _takes_any_value(field, kind, code, owner) or (parser is not None and owner == "Json"),
         "time_of_day": pa.types.is_time(kind),
         "epoch": epoch_unit(field, owner),
         "byte_width": kind.byte_width if pa.types.is_fixed_size_binary(kind) else -1,

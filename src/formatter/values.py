@@ -15,6 +15,7 @@ from formatter.errors import FormatError, OptionError
 from formatter.filters import Filters, normalized
 from formatter.formats import Csv, Framed, Json, Native
 from formatter.formats.csv import check_byte_order
+from formatter.parsers.registry import raise_what_parsers_raised
 from formatter.plans import Format, make_plan, record_end_of
 from formatter.row_choice import BatchFilter, taken_rows
 from formatter.types import TEXTS, VIEWS, type_code
@@ -162,6 +163,7 @@ class RecordParser:
         if read is None:
             raise diagnostics.too_large_batch(plan.schema)
         capsule, rows, findings, decoded = read
+        raise_what_parsers_raised()
         del keep
         names = plan.native.column_names
         findings.sort(key=lambda finding: finding.record)

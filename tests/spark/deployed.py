@@ -39,7 +39,7 @@ def streamed(spark, folder, row_count):
     """Files and chunks as streams, into files."""
     su.register_chunks(spark)
     source = spark.readStream.format("formatter").schema("id BIGINT, text STRING")
-    files = source.options(kind="csv", mode="DROPMALFORMED").load(str(folder))
+    files = source.options(kind="csv", mode="DROPMALFORMED", multiLine="true").load(str(folder))
     chunks = spark.readStream.format("formatter_chunks").option("layout", "whole").option("chunkBytes", "5000")
     parsed = su.parse_stream(chunks.load(str(folder)), FORMAT, last_sequence="last_sequence", on_error="skip")
     for name, rows in (("files", files), ("chunks", parsed)):
@@ -84,7 +84,7 @@ def main() -> None:
     assert su.parse_column(records, "value", as_json, into="v").where("v.id = 7").count() == 1
     su.register(spark)
     source = spark.read.format("formatter").schema("id BIGINT, text STRING")
-    source = source.options(kind="csv", mode="DROPMALFORMED").load(str(folder))
+    source = source.options(kind="csv", mode="DROPMALFORMED", multiLine="true").load(str(folder))
     assert source.where("id < 10 and not (id <=> 3)").count() == 9
     streamed(spark, folder, len(expected))
     if kind == "connect":

@@ -36,7 +36,12 @@ def csv(tmp_path_factory):
 
 
 def source(spark, path, schema=DDL, **options):
-    return spark.read.format("formatter").schema(schema).options(kind="csv", header="true", **options).load(path)
+    return (
+        spark.read.format("formatter")
+        .schema(schema)
+        .options(kind="csv", header="true", multiLine="true", **options)
+        .load(path)
+    )
 
 
 def rows(df):
@@ -57,7 +62,7 @@ def test_a_file_is_split_and_no_row_is_lost_or_repeated(known, tmp_path):
     df = (
         known.read.format("formatter")
         .schema(ddl)
-        .options(kind="csv", splitBytes="4000000")
+        .options(kind="csv", splitBytes="4000000", multiLine="true", unescapedQuoteHandling="RAISE_ERROR")
         .load(str(tmp_path / "big.csv"))
     )
     assert df.rdd.getNumPartitions() > 1 if hasattr(df, "rdd") else True
@@ -151,7 +156,8 @@ def test_a_far_file_too_large_for_a_look_of_the_driver_is_read_without_a_session
     monkeypatch.setattr("spark_udfs.files.read.GRID_BYTES", 500)
     content = "".join(f'{n},"a quoted,\nname"\n' for n in range(200))
     fsspec.filesystem("memory").pipe("/far/rows.csv", content.encode())
-    options = {"kind": "csv", "path": "memory://far/rows.csv", "splitBytes": "500"}
+    options = {"kind": "csv", "path": "memory://far/rows.csv", "splitBytes": "500", "multiLine": "true"}
+    options["unescapedQuoteHandling"] = "RAISE_ERROR"
     reader = FormatterReader(SourceOptions("formatter", options), StructType().add("id", "long").add("name", "string"))
     parts = reader.partitions()
     assert len(parts) > 5

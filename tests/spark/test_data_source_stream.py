@@ -34,7 +34,7 @@ def expected(*spans):
 
 def run(spark, folder, **options):
     su.register(spark)
-    source = spark.readStream.format("formatter").schema(DDL).options(kind="csv", **options)
+    source = spark.readStream.format("formatter").schema(DDL).options(kind="csv", multiLine="true", **options)
     writer = source.load(str(folder / "in")).writeStream.trigger(availableNow=True)
     query = writer.option("checkpointLocation", str(folder / "state")).start(str(folder / "out"))
     assert query.awaitTermination(PATIENCE_S)
@@ -66,7 +66,8 @@ def test_files_that_appear_are_read_once_across_restarts(spark, tmp_path):
 
 def reader(folder, ddl=DDL, **options):
     return FormatterStreamReader(
-        SourceOptions("formatter", {"kind": "csv", "path": str(folder), **options}), StructType.fromDDL(ddl)
+        SourceOptions("formatter", {"kind": "csv", "multiLine": "true", "path": str(folder), **options}),
+        StructType.fromDDL(ddl),
     )
 
 

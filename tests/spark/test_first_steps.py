@@ -171,6 +171,8 @@ def test_values_of_a_column_take_sparks_schema_and_options(spark):
         lines, "csv", payload="value", unit="record", error=None, schema="a INT, b STRING", options={"sep": ";"}
     )
     assert [tuple(row) for row in rows.collect()] == [(1, "x"), (None, "z")]
+    broken = spark.createDataFrame([('1,"x\ny"',)], "value STRING")
+    assert su.parse_column(broken, "value", "csv", schema="a INT, b STRING").first().v.asDict() == {"a": 1, "b": "x\ny"}
     strict = su.parse_column(lines, "value", "csv", schema="a INT, b STRING", options={"sep": ";", "mode": "FAILFAST"})
     with pytest.raises(Exception, match="field 0 'a'"):
         strict.collect()

@@ -243,3 +243,47 @@ def test_many_small_files_are_no_more_tasks_than_in_spark(spark, tmp_path):
     ours = su.read(spark, tmp_path, "csv", schema=SCHEMA)
     assert ours.rdd.getNumPartitions() <= theirs
     assert ours.count() == 400
+
+
+STRAY = [
+    'x"y,1', '"x,3', '"a""b",8', '"a"",9', '"",10', '""",12', 'a"",13', '"a,b",14', 'x,"16"', 'x,"17', 'x,18"', ' "a",7',
+    '"x\ny",19',
+    '"a,b\nc,d",20',
+]  # fmt: skip
+STRAY_BEHIND = {'"x"y,2': "xy", '"a"b"c,5': 'ab"c', '"a,b"c,15': "a,bc", '"a"b,"19"': "ab"}  # and what ours is
+
+
+@pytest.mark.parametrize("multi_line", [False, True])
+def test_stray_quotes_are_text_and_records_end_where_they_do_in_spark(spark, tmp_path, multi_line):
+    """One file a case, each with a record behind it that must not be lost."""
+    cases = [case for case in STRAY if not multi_line or case.count('"') % 2 == 0]
+    written(tmp_path, {f"{at}.csv": f"{line}\nend,{at}\n".encode() for at, line in enumerate(cases)})
+    options = {"escape": '"', "multiLine": multi_line}
+    schema = "t STRING, d DOUBLE" + ("" if multi_line else ", _corrupt_record STRING")
+    theirs, ours = both(spark, str(tmp_path), schema, options=options)
+    assert ours == theirs
+    assert sum("end" in row for row in ours) == len(cases)
+
+
+def test_text_behind_a_closing_quote_stays_in_its_field(spark, tmp_path):
+    written(tmp_path, {f"{at}.csv": f"{line}\nend,0\n".encode() for at, line in enumerate(STRAY_BEHIND)})
+    schema = "t STRING, d DOUBLE"
+    theirs = spark.read.schema(schema).csv(str(tmp_path), escape='"').collect()
+    ours = su.read(spark, tmp_path, "csv", schema=schema).collect()
+    assert sorted(row.d for row in ours) == sorted(row.d for row in theirs)
+    assert {row.t for row in ours} == {*STRAY_BEHIND.values(), "end"}
+
+
+def test_one_stray_quote_loses_no_row_of_a_file_in_splits(spark, tmp_path):
+    """Without multiLine no survey of quotes is needed: any line end ends a record."""
+    lines = [f"{n},text {n}" for n in range(20_000)]
+    lines[10] = '10,"text 10'
+    written(tmp_path, {"a.csv": ("\n".join(lines) + "\n").encode()})
+    ours = su.read(spark, tmp_path, "csv", schema=SCHEMA, split_bytes=1)
+    assert ours.count() == len(lines)
+    assert ours.where("t LIKE 'text%'").count() == len(lines)
+    strict = su.read(
+        spark, tmp_path, "csv", schema=SCHEMA, options={"unescapedQuoteHandling": "RAISE_ERROR", "mode": "FAILFAST"}
+    )
+    with pytest.raises(Exception, match="stray"):
+        strict.collect()

@@ -38,6 +38,15 @@ cdef extern from "engine/columns/column_type.hpp" namespace "formatter" nogil:
 cdef extern from "engine/types/column_types.hpp" namespace "formatter" nogil:
     const vector[const ColumnType*]& c_column_types "formatter::column_types"()
 
+cdef extern from "engine/columns/text_check.hpp" namespace "formatter" nogil:
+    cdef cppclass TextCheck:
+        pass
+    cdef cppclass TextRows:
+        uint32_t rows
+        const int32_t* offsets
+        const uint8_t* text
+        const uint64_t* present
+
 cdef extern from "engine/columns/columns.hpp" namespace "formatter" nogil:
     cdef enum class BinaryEncoding(uint8_t):
         plain
@@ -58,6 +67,7 @@ cdef extern from "engine/columns/columns.hpp" namespace "formatter" nogil:
         int8_t scale
         uint32_t field
         string name, type_name
+        shared_ptr[TextCheck] check
 
 cdef extern from "engine/columns/row_filter.hpp" namespace "formatter" nogil:
     cdef enum class Compare(uint8_t):

@@ -113,6 +113,8 @@ cdef ColumnSpec column_spec(dict column) except *:
     spec.field = column["field"]
     spec.name = column["name"].encode()
     spec.type_name = column["type_name"].encode()
+    if column.get("check") is not None:
+        spec.check = text_check(column["check"])
     return spec
 
 

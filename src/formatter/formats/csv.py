@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from formatter.errors import OptionError
 from formatter.formats.checks import as_bytes, check_schema
+from formatter.parsers.registry import Parser, carried, unpacked
 
 # The order is that of QuoteRule in kernels/kernel.hpp.
 QUOTE_RULES = ("strict", "lenient", "sticky")
@@ -266,7 +267,7 @@ class Csv:
         return text if encoding == "utf-8" else text.decode().encode(encoding)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild_csv, ({f.name: getattr(self, f.name) for f in fields(self)},)
+        return _rebuild_csv, ({f.name: getattr(self, f.name) for f in fields(self)}, carried(self.schema))
 
 
 def check_byte_order(format: object, owner: str) -> None:
@@ -291,7 +292,8 @@ def check_unbounded(format: object, owner: str) -> None:
         )
 
 
-def _rebuild_csv(values: dict[str, Any]) -> Csv:
+def _rebuild_csv(values: dict[str, Any], parsers: tuple[Parser, ...] = ()) -> Csv:
+    unpacked(parsers)
     schema = values.pop("schema")
     return Csv(schema, **values)
 

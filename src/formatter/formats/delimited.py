@@ -12,6 +12,7 @@ import pyarrow as pa
 from formatter.errors import OptionError, SchemaError
 from formatter.formats.checks import as_bytes, check_schema
 from formatter.formats.csv import Csv
+from formatter.parsers.registry import Parser, carried, unpacked
 
 MAX_SEPARATOR_BYTES = 8
 MAX_LEVELS = 5
@@ -222,10 +223,11 @@ class Delimited:
         return hash((self.schema, self.record_end, self.levels, repr(self.paths), self.marks, self.escapes, self.nulls))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild_delimited, ({f.name: getattr(self, f.name) for f in fields(self)},)
+        return _rebuild_delimited, ({f.name: getattr(self, f.name) for f in fields(self)}, carried(self.schema))
 
 
-def _rebuild_delimited(values: dict[str, Any]) -> Delimited:
+def _rebuild_delimited(values: dict[str, Any], parsers: tuple[Parser, ...] = ()) -> Delimited:
+    unpacked(parsers)
     schema = values.pop("schema")
     return Delimited(schema, **values)
 

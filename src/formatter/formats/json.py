@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from formatter.errors import OptionError, SchemaError
 from formatter.formats.checks import check_schema
+from formatter.parsers.registry import Parser, carried, unpacked
 
 VALIDATE = ("touched", "full")
 DUPLICATE_KEYS = ("last", "first", "error")
@@ -89,7 +90,7 @@ class Json:
             "records": self.records,
             "surrogates": self.surrogates,
         }
-        return _rebuild_json, (self.schema, options)
+        return _rebuild_json, (self.schema, options, carried(self.schema))
 
     def tokens_of(self, column: str) -> tuple[str, ...]:
         """Where `column` stands in a record: the unescaped tokens of its pointer."""
@@ -99,7 +100,8 @@ class Json:
         return tuple(token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:])
 
 
-def _rebuild_json(schema: pa.Schema, options: dict[str, Any]) -> Json:
+def _rebuild_json(schema: pa.Schema, options: dict[str, Any], parsers: tuple[Parser, ...] = ()) -> Json:
+    unpacked(parsers)
     return Json(schema, **options)
 
 

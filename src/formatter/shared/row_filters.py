@@ -9,7 +9,9 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from formatter.errors import OptionError
 from formatter.filters import Clause, Filters, check_columns, columns_of, described, normalized
+from formatter.parsers.registry import METADATA_KEY
 from formatter.plans import filterable
 
 
@@ -28,5 +30,8 @@ def row_filter(filters: Filters, schema: pa.Schema) -> RowFilter:
     names = columns_of(clauses)
     check_columns(names, schema, "filters")
     fields = [schema.field(name) for name in names]
+    made = [field.name for field in fields if METADATA_KEY in (field.metadata or {})]
+    if made:
+        raise OptionError(f"filters: a parser makes {made}: a consumer filters its batches by it when it has them")
     typed = described(clauses, filterable(fields, names), schema)
     return RowFilter(clauses, tuple(names), repr((names, typed)) if clauses else "")

@@ -10,6 +10,7 @@
 #include "engine/columns/bits.hpp"
 #include "engine/columns/buffer_pool.hpp"
 #include "engine/columns/column_type.hpp"
+#include "engine/columns/text_check.hpp"
 #include "engine/columns/text_dictionary.hpp"
 #include "kernels/kernel.hpp"
 
@@ -40,6 +41,7 @@ struct ColumnSpec {
     uint32_t field = 0;         // ordinal of the field in a record of the input
     std::string name;
     std::string type_name;      // for messages
+    std::shared_ptr<const TextCheck> check;  // of text that becomes values later; mostly none
 };
 
 inline bool is_text(const ColumnSpec& spec) { return spec.type->is_text(); }

@@ -41,6 +41,7 @@ void CsvDecoder::finish_rows(ColumnRows& c) {
     }
     if (c.marks.empty_count) finish_empty(c);
     if (c.marks.odd_count) resolve_odd(c);
+    check_texts(c.spec, c.column, [&](uint32_t row) { value_error(c, row, ErrorCode::invalid, field(c.index, row)); });
     columns_.write_validity(c.index, c.at, c.marks.valid.data(), rows);
 }
 

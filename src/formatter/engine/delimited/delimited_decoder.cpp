@@ -1,3 +1,5 @@
+// Windows of bytes to rows of a block. In: bytes that begin at a record. Out: stops, two a column; findings of records that
+// cannot be cut. Refuses to know how values are read.
 #include "engine/delimited/delimited_decoder.hpp"
 
 #include <algorithm>

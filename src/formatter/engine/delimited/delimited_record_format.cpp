@@ -1,3 +1,5 @@
+// A declaration's framing and decoder. In: a declaration. Out: the record format that streams and readers take. Refuses to
+// know buffers.
 #include "engine/delimited/delimited_record_format.hpp"
 
 #include "engine/csv/csv_record_format.hpp"

@@ -1,3 +1,5 @@
+// A record cut by its levels. In: a record's bytes and the positions that may matter. Out: the bounds of what paths lead to.
+// Refuses to know what stands there. Levels whose separators are single bytes, and nothing hides them, have loops of their own.
 #include "engine/delimited/record_splitter.hpp"
 
 #include <algorithm>

@@ -66,6 +66,12 @@ void JsonDecoder::decode_flat(size_t i) {
     c.marks.all_valid(c.fields.rows);
     if (is_text(c.node.scalar)) {
         decode_text(c);
+        check_texts(c.node.scalar, c.column, [&](uint32_t row) {
+            const RowBlock::Location at = block_.locate(row);
+            const uint8_t* found = at.segment->base + at.stops[c.fields.begin_stop];
+            found -= layout_[i].quoted && found[-1] == '"';
+            value_error(i, row, ErrorCode::invalid, found, c.node.scalar.nullable, &c.marks);
+        });
     } else {
         ValueMarks marks = c.marks.for_loop();
         loops_.decode(c.node.scalar, c.fields, leading_zeros_[i] || walk_.leading_zeros(i), c.column.values.data(),

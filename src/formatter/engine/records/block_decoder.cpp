@@ -83,6 +83,16 @@ void BlockDecoder::decode_block() {
     columns_.commit_rows(block_.rows());
 }
 
+void BlockDecoder::find_failed(const TextCheck& check, const Column& texts) {
+    const size_t words = (block_.rows() + 63) / 64;
+    present_.resize(words);
+    failed_.assign(words, 0);
+    for (size_t w = 0; w < words; w++) present_[w] = marks_.valid[w] & ~rejected_[w];
+    check.check({block_.rows(), texts.values.as<int32_t>() + columns_.rows(), texts.text.data(), present_.data()},
+                failed_.data());
+    for (size_t w = 0; w < words; w++) failed_[w] &= present_[w];
+}
+
 BlockDecoder::Verdict BlockDecoder::judge(uint32_t row, bool may_null, RowMarks* marks) {
     if (options_.on_error == OnError::null && may_null) {
         if (marks) clear_bit(marks->valid.data(), row);

@@ -55,6 +55,13 @@ class BlockDecoder : public RecordDecoder {
         bool told;  // a finding is wanted
     };
     Verdict judge(uint32_t row, bool may_null, RowMarks* marks);
+    // Calls fail(row) for the block's texts that the column's check refuses; they were written behind the columns' rows.
+    template <typename Fail>
+    void check_texts(const ColumnSpec& spec, const Column& texts, Fail fail) {
+        if (!spec.check) return;
+        find_failed(*spec.check, texts);
+        each_bit(failed_.data(), block_.rows(), fail);
+    }
     // One finding a record: the leftmost bad value speaks for it, and one that cost the row before one that did not.
     // `is_right(other)`: the value stands left of the other's.
     template <typename IsRight>
@@ -88,6 +95,9 @@ class BlockDecoder : public RecordDecoder {
 
   private:
     void decode_block();
+    void find_failed(const TextCheck&, const Column& texts);
+
+    std::vector<uint64_t> present_, failed_;
 };
 
 }  // namespace formatter
