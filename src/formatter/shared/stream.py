@@ -19,7 +19,15 @@ import pyarrow as pa
 
 from formatter import _core
 from formatter.batch import Batch
-from formatter.buffer_arguments import Origin, checked_sequence, refusal
+from formatter.buffer_arguments import Origin, checked_sequence
+from formatter.buffer_intake import (
+    MAX_PENDING_BYTES,
+    MAX_RECORD_BYTES,
+    BufferIntake,
+    native_options,
+    stream_options,
+    unpacked,
+)
 from formatter.errors import FlowError, OptionError, SchemaError, SequenceError
 from formatter.filters import Filters
 from formatter.flow.policy import BatchPolicy
@@ -32,7 +40,6 @@ from formatter.shared.projection import Decodes, Projection
 from formatter.shared.row_filters import RowFilter, row_filter
 from formatter.shared.stats import SharedStreamStats
 from formatter.shared.subscription import Subscription
-from formatter.stream import MAX_PENDING_BYTES, MAX_RECORD_BYTES, Stream, native_options
 
 QUEUE = 64
 IDLE = ("discard", "error")
@@ -40,7 +47,7 @@ LEAST_WAIT_S = 0.001
 PATIENCE_S = 1.0  # who leaves waits no longer for a call that brought so much that it still runs
 
 
-class SharedStream(Stream):
+class SharedStream:
     """An fm.Stream whose batches go to subscriptions: one decode of the union of their columns, changing while data flows.
 
     Batches have the full schema; columns nobody asked for are null. Every method may be called from any thread.
@@ -105,30 +112,29 @@ class SharedStream(Stream):
         self._barred = idle == "error"  # whether pushes are refused
         self._discarded_buffers = self._discarded_bytes = 0  # before the projection in force
         self._idle_since = (0, 0)  # buffers and bytes before it
-        self._delivery = Delivery(ordered, self._origin, self._orphans.append)
         self._clock = threading.Lock()  # held by the waiting consumer that looks after deadlines
-        super().__init__(
-            format, columns=[], filters=filters, on_error=on_error, ordered=ordered, layout=layout, batch=batch,
+        options, policy = stream_options(
+            format, filters=filters, on_error=on_error, ordered=ordered, layout=layout, batch=batch,
             max_record_bytes=max_record_bytes, max_pending_bytes=max_pending_bytes, on_duplicate=on_duplicate,
             max_sequence=max_sequence,
         )  # fmt: skip
-        del self._options["columns"], self._options["layout"]
-        self._options["idle"] = idle
-
-    def _column_names(self) -> tuple[str, ...]:
-        return tuple(self.format.schema.names)
-
-    def _native_stream(self, policy: BatchPolicy) -> _core.NativeStream:
-        options = self._options
-        self._decodes = Decodes(self._plan.format, options["filters"], options["on_error"])
+        del options["layout"]
+        options["idle"] = idle
+        self._decodes = Decodes(format, options["filters"], on_error)
         self._projection = Projection(0, {}, (), self._decodes.nothing)
         self._latency_s = None if policy.max_latency_ms is None else max(policy.max_latency_ms / 1e3, LEAST_WAIT_S)
-        return _core.NativeStream(
-            self._decodes.nothing.plan.native,
-            **native_options(options, policy),
-            names=self._column_names(),
-            marker=self._projection,
+        names = tuple(format.schema.names)
+        self._native = _core.NativeStream(
+            self._decodes.nothing.plan.native, **native_options(options, policy), names=names, marker=self._projection
         )
+        self._intake = BufferIntake(format, options, self._native, names)
+        self._id = self._intake.id_of
+        self._delivery = Delivery(ordered, self._intake.origin_of, self._orphans.append)
+
+    @property
+    def format(self) -> Format:
+        """How the buffers are written."""
+        return self._intake.format
 
     # ------------------------------------------------------------------------------------------------ subscriptions
 
@@ -321,30 +327,30 @@ class SharedStream(Stream):
     def push_many(self, buffers: Any, *, sequences: Any, origins: Any = None) -> list[Batch]:
         """As `fm.Stream.push_many`. Batches go to the subscriptions; those of this call are returned too."""
         self._admit()
-        return super().push_many(buffers, sequences=sequences, origins=origins)
+        return self._settle(*self._intake.push_many(buffers, sequences, origins))
 
     def append(self, buffer: Any, *, origin: Origin = 0) -> list[Batch]:
         """As `fm.Stream.append`. Batches go to the subscriptions; those of this call are returned too."""
         self._admit()
-        return super().append(buffer, origin=origin)
+        return self._settle(*self._intake.append(buffer, origin))
 
     def lost(self, sequence: int, *, origin: Origin = 0) -> list[Batch]:
         """As `fm.Stream.lost`. Batches go to the subscriptions; those of this call are returned too."""
         self._reap()
         if self._finished:
             self._admit()
-        return super().lost(sequence, origin=origin)
+        return self._settle(*self._intake.lost(sequence, origin))
 
     def flush(self) -> list[Batch]:
         """Open batches, whatever the policy says."""
         self._reap()
-        return super().flush()
+        return self._settle(self._native.flush(True), 0, 0)
 
     def finish(self, *, origin: Origin = 0, last_sequence: int | None = None) -> list[Batch]:
         """As `fm.Stream.finish`. With the last open origin the stream ends, and subscriptions that have read all do too."""
         self._reap()
         try:
-            return super().finish(origin=origin, last_sequence=last_sequence)
+            return self._settle(*self._intake.finish(origin, last_sequence))
         finally:
             self._end_if_finished()
 
@@ -354,7 +360,7 @@ class SharedStream(Stream):
         batches: list[Batch] = []
         try:
             for native in self._native.open_origins():
-                batches += self._settle(self._native.finish(native, None), self._origin(native), 0)
+                batches += self._settle(self._native.finish(native, None), self._intake.origin_of(native), 0)
         finally:
             self._end_if_finished()
         return batches
@@ -396,9 +402,7 @@ class SharedStream(Stream):
         if not finished and not findings and status == "ok":
             return []
         batches, full = self._delivery.deliver(finished)
-        raised = self._note(findings) if findings else None
-        if status != "ok":
-            raise refusal(status, origin, sequence, holes, self._options, not_taken)
+        raised = self._intake.error_of(status, not_taken, holes, findings, origin, sequence)
         if raised is not None:
             raise raised
         for consumer in full:
@@ -461,6 +465,10 @@ class SharedStream(Stream):
             dropped_batches=sum(c.dropped for c in live), dropped_rows=sum(c.dropped_rows for c in live),
         )  # fmt: skip
 
+    def rejects(self) -> pa.Table:
+        """As `fm.Stream.rejects`: records rejected since the last call."""
+        return self._intake.drained_rejects()
+
     def checkpoint(self) -> bytes:
         """Everything needed to go on. Rows decoded before are handed out now: what is in the queues counts as delivered.
 
@@ -469,13 +477,14 @@ class SharedStream(Stream):
         self._reap()
         native, result = self._native.checkpoint()
         self._hand_out(result[3])
-        return self._packed(native, [])
+        return self._intake.packed(native, [], self.schema)
 
     @classmethod
     def restore(cls, format: Format, state: bytes) -> SharedStream:
         """As `fm.Stream.restore`: a stream that goes on where `state` was taken, with nobody subscribed yet."""
-        shared = super().restore(format, state)
-        assert isinstance(shared, SharedStream)
+        saved = unpacked(format, state)
+        shared = cls(format, **saved.options)
+        shared._intake.resume(saved)
         counts = shared._native.counts()
         shared._idle_since = (counts["buffers"], counts["bytes"])
         shared._finished = counts["origins"] > 0 and shared._native.progress()[1] == 0

@@ -143,9 +143,10 @@ void BinaryDecoder::check(bool filter_columns) {
     for (size_t i : checked_) {
         if (filtered && is_filter_column_[i] != filter_columns) continue;
         const bool keeps = may_null(i);
+        const PackedFields fields = packed(i);
         for (size_t r = 0; r < rows_.size(); r++) {
             const Row& row = rows_[r];
-            const ErrorCode code = wrong_with(i, row);
+            const ErrorCode code = wrong_with(fields, i, row);
             if (code == ErrorCode::none) continue;
             if (!dropped.empty() && has_bit(dropped.data(), r)) continue;  // a field further left spoke
             const BinaryField& field = format_->fields[i];
@@ -164,11 +165,11 @@ bool BinaryDecoder::may_null(size_t i) const {
     return format_->on_error == OnError::null && format_->columns[i].nullable;
 }
 
-ErrorCode BinaryDecoder::wrong_with(size_t i, const Row& row) const {
+ErrorCode BinaryDecoder::wrong_with(const PackedFields& fields, size_t i, const Row& row) const {
     const BinaryField& field = format_->fields[i];
     const ColumnSpec& spec = format_->columns[i];
     const uint8_t* at = row.data + field.offset;
-    if (!field.is_rest()) return spec.type->check ? spec.type->check(at, packed(i), spec) : ErrorCode::none;
+    if (!field.is_rest()) return spec.type->check ? spec.type->check(at, fields, spec) : ErrorCode::none;
     const size_t size = row.size - field.offset;
     if (!has_large_offsets(spec) && size > size_t(INT32_MAX)) return ErrorCode::overflow;
     return !must_be_utf8(spec) || format_->kernel->valid_utf8(at, size) ? ErrorCode::none : ErrorCode::bad_utf8;
@@ -191,13 +192,14 @@ void BinaryDecoder::decode_columns(bool filter_columns_only) {
         if (filter_columns_only && !is_filter_column_[i]) continue;
         values_decoded[i] += count;
         valid_.assign(count / 64 + 1, ~uint64_t(0));
+        const PackedFields fields = packed(i);
         for (size_t r = 0; r < count && is_checked(i) && may_null(i); r++) {
-            if (wrong_with(i, rows_[r]) == ErrorCode::none) continue;
+            if (wrong_with(fields, i, rows_[r]) == ErrorCode::none) continue;
             clear_bit(valid_.data(), r);
             counters.nulled++;
         }
         if (const auto gather = format_->columns[i].type->gather)
-            gather(packed(i), columns_.column(i).values.data(), columns_.rows());
+            gather(fields, columns_.column(i).values.data(), columns_.rows());
         else
             decode_text(i);
         columns_.write_validity(i, columns_.rows(), valid_.data(), uint32_t(count));
@@ -210,7 +212,7 @@ PackedFields BinaryDecoder::packed(size_t i) const {
 }
 
 void BinaryDecoder::decode_text(size_t i) {
-    const BinaryField& field = format_->fields[i];
+    const BinaryField field = format_->fields[i];
     Column& c = columns_.column(i);
     const uint64_t at = columns_.rows();
     uint64_t bytes = 0;

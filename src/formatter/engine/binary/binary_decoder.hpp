@@ -41,7 +41,7 @@ class BinaryDecoder : public RecordDecoder {
     void read_block(uint64_t size);
     // Drops rows whose values no column can hold; `wanted` says which columns are looked at.
     void check(bool filter_columns);
-    ErrorCode wrong_with(size_t column, const Row&) const;
+    ErrorCode wrong_with(const PackedFields&, size_t column, const Row&) const;
     bool may_null(size_t column) const;
     bool is_checked(size_t i) const { return format_->columns[i].type->check || format_->fields[i].is_rest(); }
     void drop(const std::vector<uint64_t>& dropped);

@@ -10,11 +10,20 @@ namespace {
 
 constexpr int most_digits = 38;
 
-bool has_digits(__int128 value, int digits) {
-    __int128 limit = 1;
-    for (int i = 0; i < digits; i++) limit *= 10;
-    return value < limit && value > -limit;
+struct PowersOfTen {
+    __int128 of[most_digits + 1];
+};
+
+constexpr PowersOfTen make_powers() {
+    PowersOfTen powers{};
+    powers.of[0] = 1;
+    for (int i = 1; i <= most_digits; i++) powers.of[i] = powers.of[i - 1] * 10;
+    return powers;
 }
+
+constexpr PowersOfTen powers = make_powers();
+
+bool has_digits(__int128 value, int digits) { return value < powers.of[digits] && value > -powers.of[digits]; }
 
 bool decode(const FieldLoop& c) {
     if (c.spec.scale < 0 || c.spec.scale > most_digits) return false;

@@ -1,0 +1,278 @@
+"""Buffers on their way into the engine, for fm.Stream and fm.SharedStream alike.
+
+In: buffers, sequences and origins as users have them; the engine's findings. Out: the engine's results; errors in words,
+rejects; the state of a stream as bytes and back. Refuses to know: what becomes of batches.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import fields
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from formatter import _core, checkpoints, diagnostics
+from formatter.batch import Batch
+from formatter.buffer_arguments import (
+    Numbers,
+    Origin,
+    as_arrow,
+    checked_sequence,
+    checked_sequences,
+    refusal,
+)
+from formatter.buffers import addresses_of
+from formatter.checkpoints import CheckpointError
+from formatter.errors import FormatError, OptionError
+from formatter.filters import Clause, Filters, normalized
+from formatter.flow.policy import BatchPolicy
+from formatter.formats.csv import check_byte_order, check_unbounded
+from formatter.plans import Format
+
+MAX_RECORD_BYTES = 64 << 20
+MAX_PENDING_BYTES = 1 << 30
+_NAMED_ORIGIN = 1 << 63  # native ids from here on stand for origins that are no small whole numbers
+
+# What the engine says, and of which origin and sequence, should it be a refusal.
+Answer = tuple[Any, Origin, int]
+
+
+class SavedStream(NamedTuple):
+    """A checkpoint, read. `options`: as the stream was made with. `batches`: what had not been handed out."""
+
+    options: dict[str, Any]
+    native: bytes
+    names: list[tuple[Origin, int]]
+    rejects: list[tuple[FormatError, bytes]]
+    batches: list[tuple[dict[str, Any], pa.RecordBatch]]
+
+
+class BufferIntake:
+    """`options`: as checked_options() gives them. `columns`: the names that findings count columns by."""
+
+    def __init__(
+        self, format: Format, options: dict[str, Any], native: _core.NativeStream, columns: tuple[str, ...]
+    ) -> None:
+        self.format = format
+        self.native = native
+        self._options = options
+        self._columns = columns
+        self._lock = threading.Lock()
+        self._names: dict[Origin, int] = {}  # origins that are no small whole numbers, and their native ids
+        self._origins: dict[int, Origin] = {}
+        self._rejects: list[tuple[FormatError, bytes]] = []
+
+    # ------------------------------------------------------------------------------------------------------ buffers
+
+    def push_many(self, buffers: Any, sequences: Any, origins: Any) -> Answer:
+        array = as_arrow(buffers)
+        listed = [] if array is not None else list(buffers)
+        count = len(listed) if array is None else len(array)
+        numbers = checked_sequences(sequences, count)
+        ids = self._ids(origins, count)
+        if array is not None:
+            addresses, sizes, _, _ = addresses_of(array)
+            result = self.native.push_many(
+                addresses, sizes, np.zeros(count, np.uint64) if ids is None else ids, numbers
+            )
+        else:
+            result = self.native.push_list(listed, ids, numbers)
+        if result[0] == "ok":
+            return result, 0, 0
+        refused = result[1][0]
+        return result, 0 if ids is None else self.origin_of(int(ids[refused])), int(numbers[refused])
+
+    def append(self, buffer: Any, origin: Origin) -> Answer:
+        result = self.native.push(buffer, self.id_of(origin), 0, True)
+        return result, origin, result[2]
+
+    def lost(self, sequence: int, origin: Origin) -> Answer:
+        number = checked_sequence(sequence, origin)
+        return self.native.lost(self.id_of(origin), number), origin, number
+
+    def finish(self, origin: Origin, last_sequence: int | None) -> Answer:
+        if last_sequence is not None and last_sequence != 0:
+            last_sequence = checked_sequence(last_sequence, origin)
+        return self.native.finish(self.id_of(origin), last_sequence), origin, last_sequence or 0
+
+    def id_of(self, origin: Origin) -> int:
+        if isinstance(origin, int) and not isinstance(origin, bool) and 0 <= origin < _NAMED_ORIGIN:
+            return origin
+        known = self._names.get(origin)
+        if known is not None:
+            return known
+        if isinstance(origin, bool) or not isinstance(origin, int | str):
+            raise OptionError(f"origin: expected an int or str, found {origin!r}")
+        with self._lock:
+            number = self._names.setdefault(origin, _NAMED_ORIGIN + len(self._names))
+            self._origins[number] = origin
+        return number
+
+    def origin_of(self, native: int) -> Origin:
+        return native if native < _NAMED_ORIGIN else self._origins[native]
+
+    def _ids(self, origins: Any, count: int) -> Numbers | None:
+        if origins is None:
+            return None
+        if isinstance(origins, int | str):
+            return np.full(count, self.id_of(origins), np.uint64)
+        if hasattr(origins, "to_pylist"):
+            origins = origins.to_pylist()
+        ids = np.fromiter((self.id_of(o if isinstance(o, str) else int(o)) for o in origins), np.uint64)
+        if len(ids) != count:
+            raise OptionError(f"push_many: expected {count} origins, one a buffer, found {len(ids)}")
+        return ids
+
+    # ------------------------------------------------------------------------------------------------------- errors
+
+    def error_of(
+        self, status: str, not_taken: Any, holes: Any, findings: list[Any], origin: Origin, sequence: int
+    ) -> Exception | None:
+        """What is to be raised of an answer; findings that are not are kept as rejects, or counted only."""
+        raised = self._note(findings) if findings else None
+        return raised if status == "ok" else refusal(status, origin, sequence, holes, self._options, not_taken)
+
+    def _note(self, findings: list[tuple[int, _core.Finding]]) -> FormatError | None:
+        on_error = self._options["on_error"]
+        found = [(self._described(self.origin_of(o), finding), finding.raw) for o, finding in findings]
+        for error, _ in found:
+            if on_error == "raise" or diagnostics.always_raised(error.code):
+                return error
+        if on_error == "collect":
+            with self._lock:
+                self._rejects += found
+        return None
+
+    def _described(self, origin: Origin, finding: _core.Finding) -> FormatError:
+        place = f"origin {origin!r}, sequence {finding.sequence}" if finding.sequence else f"origin {origin!r}"
+        return diagnostics.describe(finding, self.format, self._columns, origin=origin, place=place)
+
+    def drained_rejects(self) -> pa.Table:
+        with self._lock:
+            drained, self._rejects = self._rejects, []
+        return diagnostics.rejects_table(drained)
+
+    # -------------------------------------------------------------------------------------------------- checkpoints
+
+    def packed(self, native: bytes, waiting: list[Batch], schema: pa.Schema) -> bytes:
+        with self._lock:
+            options = {
+                **self._options,
+                "names": [[name, number] for name, number in self._names.items()],
+                "rejects": [[_error_state(error), raw] for error, raw in self._rejects],
+                "schema": self.format.schema.serialize().to_pybytes(),
+                "dialect": _dialect_state(self.format),
+            }
+        return checkpoints.pack(options, native, waiting, schema)
+
+    def resume(self, saved: SavedStream) -> None:
+        if not self.native.restore(saved.native):
+            raise CheckpointError(
+                "checkpoint: its native state cannot be read; it is of another version of this package"
+            )
+        for name, number in saved.names:
+            self._names[name] = number
+            self._origins[number] = name
+        self._rejects = saved.rejects
+
+
+def unpacked(format: Format, state: bytes) -> SavedStream:
+    """A checkpoint that was taken with this format."""
+    options, native, batches = checkpoints.unpack(state)
+    names = options.pop("names")
+    rejects, schema, dialect = options.pop("rejects"), options.pop("schema"), options.pop("dialect")
+    if not pa.ipc.read_schema(pa.py_buffer(schema)).equals(format.schema, check_metadata=True):
+        raise CheckpointError("checkpoint: it was taken with another schema; restore with the format it was made with")
+    for name, value in _dialect_state(format).items():
+        if dialect.get(name) != value:
+            raise CheckpointError(f"checkpoint: its {name} was {dialect.get(name)}, here it is {value}")
+    options["batch"] = BatchPolicy(**options["batch"])
+    options["filters"] = _as_tuples(options["filters"])
+    return SavedStream(options, native, names, [(_error_of_state(v), raw) for v, raw in rejects], batches)
+
+
+def stream_options(
+    format: Format,
+    *,
+    filters: Filters,
+    on_error: str,
+    ordered: bool,
+    layout: str,
+    batch: BatchPolicy | None,
+    max_record_bytes: int,
+    max_pending_bytes: int,
+    on_duplicate: str,
+    max_sequence: int | None,
+) -> tuple[dict[str, Any], BatchPolicy]:
+    """What streams of both kinds are asked for, checked, as checkpoints keep it; and when rows leave."""
+    policy = batch if batch is not None else BatchPolicy()
+    options: dict[str, Any] = {
+        "filters": normalized(filters),
+        "on_error": on_error,
+        "ordered": ordered,
+        "layout": layout,
+        "max_record_bytes": max_record_bytes,
+        "max_pending_bytes": max_pending_bytes,
+        "on_duplicate": on_duplicate,
+        "max_sequence": max_sequence,
+    }
+    _check_options(options, policy)
+    options["batch"] = {
+        name: getattr(policy, name) for name in ("max_rows", "max_bytes", "max_latency_ms", "flush_on_watermark")
+    }
+    check_byte_order(format, "Stream")
+    check_unbounded(format, "Stream")
+    return options, policy
+
+
+def native_options(options: dict[str, Any], policy: BatchPolicy) -> dict[str, Any]:
+    """What the engine's stream is opened with."""
+    return {
+        "ordered": options["ordered"],
+        "ignore_duplicates": options["on_duplicate"] == "ignore",
+        "max_sequence": options["max_sequence"] or 0,
+        "max_record_bytes": options["max_record_bytes"],
+        "max_pending_bytes": options["max_pending_bytes"],
+        "max_rows": policy.max_rows,
+        "max_batch_bytes": policy.max_bytes,
+        "max_latency_ns": -1 if policy.max_latency_ms is None else int(policy.max_latency_ms * 1_000_000),
+    }
+
+
+def _check_options(options: dict[str, Any], policy: BatchPolicy) -> None:
+    if not isinstance(policy, BatchPolicy):
+        raise OptionError(f"Stream: batch: expected fm.BatchPolicy(...), found {type(policy).__name__}")
+    choices = {"layout": ("projected", "positional"), "on_duplicate": ("raise", "ignore"), "ordered": (True, False)}
+    for name, allowed in choices.items():
+        if options[name] not in allowed:
+            raise OptionError(
+                f"Stream: {name}: expected one of {', '.join(map(repr, allowed))}, found {options[name]!r}"
+            )
+    for name in ("max_record_bytes", "max_pending_bytes", "max_sequence"):
+        value = options[name]
+        if value is None and name == "max_sequence":
+            continue
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 2**63:
+            raise OptionError(f"Stream: {name}: expected a whole number from 1, found {value!r}")
+
+
+_ERROR_FIELDS = ("code", "origin", "sequence", "byte_offset", "record", "column", "expected", "found")
+
+
+def _error_state(error: FormatError) -> dict[str, Any]:
+    return {"message": str(error), **{name: getattr(error, name) for name in _ERROR_FIELDS}}
+
+
+def _error_of_state(values: dict[str, Any]) -> FormatError:
+    return FormatError(values.pop("message"), **values)
+
+
+def _dialect_state(format: Format) -> dict[str, str]:
+    return {f.name: repr(getattr(format, f.name)) for f in fields(format) if f.name != "schema"}
+
+
+def _as_tuples(filters: list[list[Any]] | None) -> list[list[Clause]]:
+    """JSON made lists of the clauses' tuples."""
+    return [[tuple(clause) for clause in conjunction] for conjunction in filters or []]
