@@ -331,7 +331,6 @@ size_t CsvDecoder::index_unterminated(const uint8_t* data, size_t size) {
     at = 0;
     const bool begun = skip_preamble(record, terminated_size, &at, true);
     if (!begun || at >= size || format_->unreadable) return skipped + size;
-    if (at) return skipped + at;  // what stands behind the preamble may be several records
     const PlacePosition begin = here();
     if (!split_record(*format_, record + at, terminated_size - at, &shape)) {
         structural_error(ErrorCode::unterminated_quote, record + at, size - at, begin, 0);

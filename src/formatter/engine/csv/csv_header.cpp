@@ -114,10 +114,8 @@ bool follow_preamble(const CsvFormat& format, const uint8_t* data, size_t size, 
             std::string last(reinterpret_cast<const char*>(data + at), size - at);
             last += ending;
             const uint8_t* const text = reinterpret_cast<const uint8_t*>(last.data());
-            if (split_record(format, text, last.size(), &shape))
-                shape.size = size - at;
-            else if (!is_left_open(format, data + at, size - at, &shape))
-                return false;
+            if (!split_record(format, text, last.size(), &shape)) return false;
+            shape.size = size - at;
         }
         const size_t content = shape.separators.back();
         if (shape.comment || is_blank(format, data + at, content)) {
