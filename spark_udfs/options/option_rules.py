@@ -203,7 +203,7 @@ def _encoding(draft: Draft, option: str, value: str) -> None:
     except fm.OptionError:
         encoding = None
     if encoding is None or (draft.kind == "json" and encoding != "utf-8"):
-        known = "UTF-8, ISO-8859-1 or UTF-16" if draft.kind == "csv" else "UTF-8"
+        known = "UTF-8, ISO-8859-1, windows-1252 or UTF-16" if draft.kind == "csv" else "UTF-8"
         raise draft.refused(option, f"bytes are {known}; convert the files, or use spark.read")
     if draft.kind == "csv":
         draft.format["encoding"] = encoding

@@ -116,8 +116,8 @@ def test_a_glob_of_names_and_recursion_without_folders_are_taken(spark, tmp_path
 REFUSED = [
     (
         "csv",
-        {"encoding": "windows-1252"},
-        "option encoding='windows-1252' is not taken: bytes are UTF-8, ISO-8859-1 or UTF-16",
+        {"encoding": "Shift_JIS"},
+        "option encoding='Shift_JIS' is not taken: bytes are UTF-8, ISO-8859-1, windows-1252 or UTF-16",
     ),
     ("json", {"encoding": "ISO-8859-1"}, "bytes are UTF-8; convert the files"),
     ("csv", {"ignoreLeadingWhiteSpace": True}, "give the other one too"),
@@ -206,12 +206,15 @@ def test_the_corrupt_column_must_be_a_string():
 
 
 def test_migrate_says_what_becomes_of_each_option():
-    options = {"header": True, "sep": ";", "encoding": "cp1252", "dateFormat": "dd/MM/yyyy", "mode": "DROPMALFORMED"}
+    options = {"header": True, "sep": ";", "encoding": "Shift_JIS", "dateFormat": "dd/MM/yyyy", "mode": "DROPMALFORMED"}
     text = su.migrate(options, "csv")
-    assert "format = fm.Csv(su.arrow_schema(schema), delimiter=';', header=True" in text
+    assert (
+        "format = fm.Csv(su.arrow_schema(schema), delimiter=';', quotes='lenient', newlines_in_quotes=False, header=True"
+        in text
+    )
     assert 'su.read(spark, path, format, on_error="skip")  # mode DROPMALFORMED' in text
     assert "timestamp_formats has '%d/%m/%Y'" in text
-    assert "encoding: REFUSED. csv option encoding='cp1252' is not taken" in text
+    assert "encoding: REFUSED. csv option encoding='Shift_JIS' is not taken" in text
     assert "escape (not given): quotes inside quotes are doubled" in text
 
 
