@@ -14,7 +14,8 @@ NATIVE_FILES := $(shell find src tests bench -name '*.cpp' -o -name '*.hpp' | gr
 CYTHON_FILES := $(shell find src -name '*.pyx' -o -name '*.pxi' -o -name '*.pxd')
 OTHER_KERNELS := import formatter; print(*formatter.kernels()[1:])
 
-.PHONY: soup help env build test test-fast test-kernels lint format docs bench demo soak crash test-spark-matrix wheel clean clean-env instructions
+.PHONY: soup help env build test test-fast test-kernels lint format docs bench bench-store bench-compare demo soak crash
+.PHONY: test-spark-matrix wheel clean clean-env instructions
 
 help:  ## this text
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -61,9 +62,16 @@ docs: build .venv/.docs  ## the guides and a reference of every public name as a
 
 bench: build .venv/.contestants  ## every question, checked answers first; ARGS="--list" shows them, ARGS="FILE..." races on yours
 	@$(BIN)/python -m bench $(ARGS)
+	@$(BIN)/python -m bench.report --documents
 
 .venv/.contestants: .venv/.ready requirements/bench.txt
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps -r requirements/bench.txt && touch $@
+
+bench-store: build  ## the micro suites, kept in .benchmarks to compare with
+	@$(BIN)/python -m pytest -q bench/micro --benchmark-autosave --benchmark-columns=min,median,rounds $(ARGS)
+
+bench-compare: build  ## the micro suites against the run stored last; fails if one takes a fifth longer
+	@$(BIN)/python -m pytest -q bench/micro --benchmark-compare --benchmark-compare-fail=min:20% --benchmark-columns=min,median $(ARGS)
 
 instructions: build  ## instructions of every question of bench/instructions, by valgrind; fails if one grew by 2%
 	@$(BIN)/python -m bench.instructions $(ARGS)

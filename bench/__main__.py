@@ -10,24 +10,23 @@ import argparse
 import datetime
 import fnmatch
 import os
-import platform
 import shlex
 import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
 from bench.facts import machine_facts
 from bench.progress import Progress, TimeLeft
 from bench.question import Question, Race, Scale
 from bench.questions import FILES, QUESTIONS
-from bench.record import Record, Result, agreement, best_peer, ratio
+from bench.record import Record, Result, Run, agreement, best_peer, ratio
+from bench.report.__main__ import write
+from bench.report.documents import RECORD
 from bench.stable import ROOT, Stable
 from bench.turns import run_race
 
 KEPT = ROOT / "build" / "bench"  # inputs and unfinished runs
-RESULTS = ROOT / "bench" / "results" / platform.machine()
 DESIGN_MINUTES = 28.0  # what the questions' own estimates add up to, at most
 TURN_SHARE = 0.5  # of the time is spent in turns that count; the rest starts processes and checks answers
 
@@ -56,12 +55,13 @@ def main() -> int:
     if chosen.compare:
         return compare(*(Record.load(path) for path in chosen.compare))
     asked = questions(chosen)
-    record, wrong = run(asked, chosen)
-    path = chosen.record or RESULTS / f"{record.taken[:10]}{'-files' if chosen.files else ''}.jsonl"
-    if path.exists():
+    path = chosen.record or (KEPT / "files.jsonl" if chosen.files else RECORD)
+    record, wrong = run(asked, chosen, KEPT / f"unfinished-{path.stem}.jsonl")
+    if path.exists() and not chosen.files:
         record = Record.load(path).updated_by(record)
     record.save(path)
-    print(f"record: {path}", flush=True)
+    write(record, report := KEPT / f"{path.stem}.html")
+    print(f"record: {path}\nreport: {report}", flush=True)
     return 1 if wrong else 0
 
 
@@ -75,34 +75,44 @@ def questions(chosen: argparse.Namespace) -> list[Question]:
     return found
 
 
-def run(asked: list[Question], chosen: argparse.Namespace) -> tuple[Record, bool]:
+def run(asked: list[Question], chosen: argparse.Namespace, unfinished: Path) -> tuple[Record, bool]:
     part = min(1.0, chosen.budget * 60 / sum(question.seconds for question in asked))
     facts = {**machine_facts(), "part": round(part, 4), "seed": chosen.seed}
     taken = datetime.datetime.now(datetime.UTC)
     key = {"questions": [q.name for q in asked], "part": part, "seed": chosen.seed, "commit": facts["commit"]}
     key |= {"workloads": chosen.workload, "files": chosen.files}
-    unfinished = KEPT / "unfinished.jsonl"
     if chosen.fresh:
         unfinished.unlink(missing_ok=True)
     progress = Progress(unfinished, key)
-    record = Record(f"{taken:%Y-%m-%d %H:%M} UTC", command_line(), facts)
+    results: list[Result] = []
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(dir=memory_folder()) as memory:
         workloads = frozenset(chosen.workload or ())
         scale = Scale(part, chosen.seed, Path(memory), KEPT / "inputs", workloads, tuple(chosen.files))
         left = TimeLeft(sum(question.seconds * part for question in asked))
-        for question in asked:
-            record.results += ask(question, scale, progress, left)
-    record.took_s = round(time.perf_counter() - began, 1)
-    progress.finished()
-    return record, any(result.wrong and result.role == "ours" for result in record.results)
+        answered: list[str] = []
+        try:
+            for question in asked:
+                results += ask(question, scale, progress, left)
+                answered.append(question.name)
+            progress.finished()
+        except KeyboardInterrupt:
+            print(
+                f"\nbench: interrupted; recorded: {', '.join(answered) or 'nothing'}. The same command goes on.",
+                flush=True,
+            )
+            if not answered:
+                sys.exit(130)
+    took_s = round(time.perf_counter() - began, 1)
+    made = Run(f"{taken:%Y-%m-%d %H:%M} UTC", command_line(), facts, answered, took_s)
+    return Record([made], results), any(result.wrong and result.role == "ours" for result in results)
 
 
 def ask(question: Question, scale: Scale, progress: Progress, left: TimeLeft) -> list[Result]:
     print(f"\n{question.name}: {question.asks} ({left})", flush=True)
     found: list[Result] = []
     with Stable() as stable:
-        races = list(question.races(scale))
+        races = [race for race in question.races(scale) if scale.wants(race.point.get("workload"))]
         planned = question.seconds * scale.part / max(1, len(races))
         for race in races:
             key = f"{question.name}: {race.key}"
@@ -121,8 +131,8 @@ def race_seconds(race: Race, planned: float, scale: Scale) -> float:
 
 
 def lines(race: Race, results: list[Result]) -> list[str]:
-    peer = best_peer(results)
-    shown = [f"  {race.key}"]
+    busy = " (CPU time: the machine is busy)" if results[0].clock == "cpu" else ""
+    shown = [f"  {race.key}{busy}"]
     for result in sorted(results, key=lambda r: r.best() if r.valid else 9e9):
         if result.declined:
             continue
@@ -131,7 +141,8 @@ def lines(race: Race, results: list[Result]) -> list[str]:
             continue
         stage = f" {result.point['stage']}" if "stage" in result.point else ""
         words = f"    {result.contestant + stage:24} {amount(result)}"
-        if peer and result.role == "ours" and result is not peer:
+        peer = best_peer([other for other in results if other.point == result.point])
+        if peer and result.role == "ours":
             found = ratio(result, peer)
             words += f"  {found.value:.2f} x {peer.contestant}{' (noise)' if found.is_noise else ''}"
         shown.append(words)
@@ -158,10 +169,6 @@ def command_line() -> str:
 
 def memory_folder() -> str | None:
     return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-
-
-def facts_line(facts: dict[str, Any]) -> str:
-    return f"{facts['cpu']}, {facts['cpus']} CPUs, kernel {facts['active_kernel']}, load {facts['load_before']:.1f}"
 
 
 if __name__ == "__main__":

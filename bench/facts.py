@@ -12,7 +12,10 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-LIBRARIES = ("numpy", "pyarrow", "polars", "duckdb", "datafusion", "pandas")
+LIBRARIES = (
+    "numpy", "pyarrow", "polars", "duckdb", "datafusion", "pandas", "chdb", "orjson", "msgspec", "pysimdjson",
+    "rapidgzip", "pyspark",
+)  # fmt: skip
 
 
 def _matching_line(path: str, key: str) -> str:

@@ -22,57 +22,70 @@ class Racer:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.prepared: Any = None
-        self.calls = 1
+        self.race = ""
+        self.prepared: dict[str, Any] = {}  # by label: an entry may share its process with others of the contestant
+        self.calls: dict[str, int] = {}
 
-    def prepare(self, told: dict[str, Any]) -> dict[str, Any]:
+    def prepare(self, told: dict[str, Any], label: str, race: str) -> dict[str, Any]:
         """The first call, from the import of the library on, and its answer."""
-        began, began_cpu = time.perf_counter(), process_cpu()
+        before_first = Clocks()
         from bench.contestant import Task
         from bench.contestants import contestant
 
         task = Task.from_json(told)
-        self.finish()
+        if race != self.race:
+            self.finish()
+            self.race = race
         jobs = contestant(self.name).jobs
         if task.job not in jobs:
             return {"declined": f"no adapter for {task.job!r}"}
-        self.prepared = jobs[task.job](task)
+        prepared = self.prepared[label] = jobs[task.job](task)
         forget_peak()
         before = resident_mb()
-        called, called_cpu = time.perf_counter(), process_cpu()
-        result = self.prepared.run()
-        ended, ended_cpu = time.perf_counter(), process_cpu()
+        before_call = Clocks()
+        result = prepared.run()
+        call = before_call.passed()
+        first = before_first.passed()
         peak = peak_mb() - before
-        own = self.prepared.seconds
-        self.calls = 1 if own else min(TURN_CALLS, max(1, round(SHORTEST_TURN_S / max(ended - called, 1e-7))))
-        answer = self.prepared.answer(result).to_json()
+        own = prepared.seconds
+        self.calls[label] = 1 if own else min(TURN_CALLS, max(1, round(SHORTEST_TURN_S / max(call["wall"], 1e-7))))
+        answer = prepared.answer(result).to_json()
         return {
             "answer": answer,
-            "first": {"wall": ended - began, "cpu": ended_cpu - began_cpu},
-            "call": {"wall": own(result) if own else ended - called, "cpu": ended_cpu - called_cpu},
+            "first": first,
+            "call": dict.fromkeys(call, own(result)) if own else call,
             "peak_mb": round(peak, 1),
         }
 
-    def turn(self) -> dict[str, float]:
-        prepared = self.prepared
-        began, began_cpu = time.perf_counter(), process_cpu()
-        for _ in range(self.calls - 1):
+    def turn(self, label: str) -> dict[str, float]:
+        prepared, calls = self.prepared[label], self.calls[label]
+        before = Clocks()
+        for _ in range(calls - 1):
             prepared.run()
         result = prepared.run()
-        wall, cpu = time.perf_counter() - began, process_cpu() - began_cpu
+        passed = before.passed()
         if prepared.seconds:
-            wall = prepared.seconds(result)
-        return {"wall": wall / self.calls, "cpu": cpu / self.calls}
+            return dict.fromkeys(passed, prepared.seconds(result))
+        return {clock: seconds / calls for clock, seconds in passed.items()}
 
     def finish(self) -> None:
-        if self.prepared is not None and self.prepared.finish:
-            self.prepared.finish()
-        self.prepared = None
+        for prepared in self.prepared.values():
+            if prepared.finish:
+                prepared.finish()
+        self.prepared = {}
 
 
-def process_cpu() -> float:
-    """Of this process and, where it has a JVM or other children, of theirs."""
-    return time.process_time() + children_cpu(os.getpid())
+class Clocks:
+    """Seconds by the clock, and of the CPU: of this process and, where it has a JVM or other children, of theirs."""
+
+    def __init__(self) -> None:
+        self.children = children_cpu(os.getpid())
+        self.own = time.process_time()
+        self.wall = time.perf_counter()
+
+    def passed(self) -> dict[str, float]:
+        wall, own = time.perf_counter() - self.wall, time.process_time() - self.own
+        return {"wall": wall, "cpu": own + children_cpu(os.getpid()) - self.children}
 
 
 def children_cpu(process: int) -> float:
@@ -120,7 +133,11 @@ def main() -> None:
     for line in sys.stdin:
         request = json.loads(line)
         try:
-            reply: dict[str, Any] = racer.prepare(request["prepare"]) if "prepare" in request else racer.turn()
+            label = request["as"]
+            if "prepare" in request:
+                reply: dict[str, Any] = racer.prepare(request["prepare"], label, request["race"])
+            else:
+                reply = racer.turn(label)
         except Exception as error:  # a contestant's failure is a result, not the end of the run
             kind = "declined" if type(error).__name__ == "Declined" else "failed"
             reply = {kind: f"{type(error).__name__}: {error}"[:400] if kind == "failed" else str(error)}

@@ -39,11 +39,18 @@ class Scale:
     def count(self, whole: int, least: int = 1) -> int:
         return max(least, int(whole * self.part))
 
+    def steps(self, most: int) -> int:
+        """Of sizes that grow tenfold or more: the largest cost most, so a smaller report has fewer."""
+        return max(1, most - sum(self.part < bound for bound in (0.5, 0.12, 0.02)))
+
     def write(self, workload: Workload, mebibytes: float, on_disk: bool = False) -> Input:
         return workload.write(self.disk if on_disk else self.memory, self.bytes(mebibytes), self.seed)
 
+    def wants(self, workload: object) -> bool:
+        return not self.only_workloads or workload is None or workload in self.only_workloads
+
     def chosen(self, workloads: Mapping[str, Workload]) -> list[Workload]:
-        return [w for w in workloads.values() if not self.only_workloads or w.name in self.only_workloads]
+        return [workload for workload in workloads.values() if self.wants(workload.name)]
 
 
 @dataclass(frozen=True)
@@ -54,6 +61,7 @@ class Entry:
     task: Task
     contestant: str = ""  # if it is not the label
     environment: Mapping[str, str] = field(default_factory=dict)
+    alone: bool = True  # or in one process with others of its contestant, where starting one takes long (a JVM)
 
     @property
     def who(self) -> str:
@@ -70,6 +78,7 @@ class Race:
     truth: Answer | None = None  # else most contestants decide
     sampled: bool = True  # answers on a sample are held against Python's own
     expected: Callable[[pa.Table, Task], pa.Table] = projected  # of Python's reading of the sample
+    clock: str = ""  # "wall" where the clock is what is asked for; else by how busy the machine is
     fresh: bool = False  # every turn is the first of a new process
 
     @property

@@ -1,4 +1,4 @@
-"""What was found: a Result is one contestant in one race; a Record is a run, with the machine it ran on.
+"""What was found: a Result is one contestant in one race; a Record has the results of runs, and the machine each ran on.
 
 In: results, facts. Out: a JSON file, a line a result, that comes back as it was; rates, ratios, and which of them are noise.
 Refuses to know: how anything was measured.
@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import statistics
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 Point = Mapping[str, str | int | float]
 NOISY = 0.10  # half of the turns, or of the ratios of turns, lie further apart than this: the figure is noise
-DIGITS = 6
+DIGITS = 4
+LEAST_S = 1e-9
 
 
 @dataclass
@@ -33,6 +34,7 @@ class Result:
     wrong: str | None = None  # it answered, and not rightly; or failed
     declined: str | None = None  # it takes no part
     load: float = 0.0  # the machine's load average when it began
+    clock: str = "wall"  # or "cpu", where the machine was busy and turns wait for others more than for themselves
 
     @property
     def race(self) -> tuple[str, str]:
@@ -42,18 +44,19 @@ class Result:
     def valid(self) -> bool:
         return bool(self.wall_s) and self.wrong is None
 
-    def turns(self, clock: str = "wall") -> list[float]:
-        return self.cpu_s if clock == "cpu" else self.wall_s
+    @property
+    def turns(self) -> list[float]:
+        return self.cpu_s if self.clock == "cpu" else self.wall_s
 
-    def best(self, clock: str = "wall") -> float:
-        return min(self.turns(clock))
+    def best(self) -> float:
+        return max(min(self.turns), LEAST_S)
 
-    def rate(self, clock: str = "wall") -> float:
+    def rate(self) -> float:
         """Amount a second."""
-        return self.amount / max(self.best(clock), 1e-9)
+        return self.amount / self.best()
 
-    def spread(self, clock: str = "wall") -> float:
-        return spread_of(self.turns(clock))
+    def spread(self) -> float:
+        return spread_of(self.turns)
 
 
 def spread_of(values: Iterable[float]) -> float:
@@ -77,19 +80,34 @@ class Ratio:
         return self.spread > NOISY
 
 
-def ratio(mine: Result, theirs: Result, clock: str = "wall") -> Ratio:
-    turns = zip(theirs.turns(clock), mine.turns(clock), strict=False)
-    pairs = [other / max(own, 1e-9) for other, own in turns]
-    return Ratio(theirs.best(clock) / max(mine.best(clock), 1e-9), spread_of(pairs))
+def ratio(mine: Result, theirs: Result) -> Ratio:
+    turns = zip(theirs.turns, mine.turns, strict=False)
+    pairs = [other / max(own, LEAST_S) for other, own in turns]
+    return Ratio(theirs.best() / mine.best(), spread_of(pairs))
+
+
+@dataclass(frozen=True)
+class Run:
+    """When, by which command and on what machine some questions were asked."""
+
+    taken: str
+    command: str
+    facts: dict[str, Any]
+    questions: list[str]
+    took_s: float = 0.0
 
 
 @dataclass
 class Record:
-    taken: str
-    command: str
-    facts: dict[str, Any]
+    runs: list[Run]
     results: list[Result] = field(default_factory=list)
-    took_s: float = 0.0
+
+    @property
+    def last(self) -> Run:
+        return self.runs[-1]
+
+    def run_of(self, question: str) -> Run:
+        return next(run for run in reversed(self.runs) if question in run.questions)
 
     def races(self, question: str | None = None) -> Iterator[list[Result]]:
         """The results of each race, in the order they were run."""
@@ -113,18 +131,18 @@ class Record:
         """This record with the questions that `fresh` asked in place of its own."""
         asked = set(fresh.questions())
         kept = [result for result in self.results if result.question not in asked]
-        return Record(fresh.taken, fresh.command, fresh.facts, kept + fresh.results, fresh.took_s)
+        runs = [replace(run, questions=[name for name in run.questions if name not in asked]) for run in self.runs]
+        return Record([run for run in runs if run.questions] + fresh.runs, kept + fresh.results)
 
     def save(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        head = {name: value for name, value in vars(self).items() if name != "results"}
-        lines = [json.dumps(head), *(to_line(result) for result in self.results)]
+        lines = [json.dumps([asdict(run) for run in self.runs]), *(to_line(result) for result in self.results)]
         path.write_text("\n".join(lines) + "\n")
 
     @staticmethod
     def load(path: Path) -> Record:
         head, *lines = path.read_text().splitlines()
-        return Record(**json.loads(head), results=[from_line(line) for line in lines])
+        return Record([Run(**run) for run in json.loads(head)], [from_line(line) for line in lines])
 
 
 def to_line(result: Result) -> str:
@@ -138,23 +156,22 @@ def from_line(line: str) -> Result:
     return Result(**json.loads(line))
 
 
-def best_peer(race: Iterable[Result], clock: str = "wall") -> Result | None:
+def best_peer(race: Iterable[Result]) -> Result | None:
     """The fastest contestant other than ours that answered rightly."""
     peers = [result for result in race if result.role == "peer" and result.valid]
-    return min(peers, key=lambda result: result.best(clock), default=None)
+    return min(peers, key=Result.best, default=None)
 
 
-def best_of_ours(race: Iterable[Result], clock: str = "wall") -> Result | None:
+def best_of_ours(race: Iterable[Result]) -> Result | None:
     ours = [result for result in race if result.role == "ours" and result.valid]
-    return min(ours, key=lambda result: result.best(clock), default=None)
+    return min(ours, key=Result.best, default=None)
 
 
-def agreement(one: Record, other: Record, clock: str = "wall") -> tuple[int, int, list[str]]:
+def agreement(one: Record, other: Record) -> tuple[int, int, list[str]]:
     """Of the ratios of ours to the best peer that both runs have: how many differ by under NOISY, of how many that neither
     marks as noise; and the ones that differ."""
     ratios = [
-        {race[0].race: found for race in record.races() if (found := _ours_to_peer(race, clock))}
-        for record in (one, other)
+        {race[0].race: found for race in record.races() if (found := _ours_to_peer(race))} for record in (one, other)
     ]
     shared = [race for race in ratios[0] if race in ratios[1]]
     quiet = [race for race in shared if not ratios[0][race].is_noise and not ratios[1][race].is_noise]
@@ -166,6 +183,6 @@ def agreement(one: Record, other: Record, clock: str = "wall") -> tuple[int, int
     return len(quiet) - len(apart), len(quiet), apart
 
 
-def _ours_to_peer(race: list[Result], clock: str) -> Ratio | None:
-    mine, theirs = best_of_ours(race, clock), best_peer(race, clock)
-    return ratio(mine, theirs, clock) if mine and theirs else None
+def _ours_to_peer(race: list[Result]) -> Ratio | None:
+    mine, theirs = best_of_ours(race), best_peer(race)
+    return ratio(mine, theirs) if mine and theirs else None

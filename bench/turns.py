@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bench.answers import Answer, answer_of, verdicts
+from bench.contestant import Task
 from bench.contestants import contestant
 from bench.oracle import python_table
 from bench.question import Entry, Race
@@ -21,7 +22,8 @@ from bench.stable import GoneError, Process, Stable
 LEAST_TURNS, MOST_TURNS = 3, 25
 LEAST_FRESH_TURNS = 2
 STAGES = ("first call", "with what comes before it", "whole process")
-LONGEST_REPLY_S = 120.0
+LONGEST_REPLY_S = 600.0
+BUSY = 2.0  # load a core that contestants alone do not bring about: turns wait for others more than for themselves
 LONG_TURN_S = 5.0  # of which two are enough
 
 
@@ -38,7 +40,10 @@ class Runner:
 
 
 def run_race(race: Race, question: str, stable: Stable, seconds: float) -> list[Result]:
-    runners = [_runner(race, question, entry) for entry in race.entries]
+    load = os.getloadavg()[0]
+    busy = load > BUSY * (os.cpu_count() or 1)
+    race = replace(race, clock=race.clock or ("cpu" if busy else "wall"))
+    runners = [_runner(race, question, entry, round(load, 2)) for entry in race.entries]
     if race.sampled:
         _check_samples(race, runners, stable)
     if race.fresh:
@@ -50,10 +55,10 @@ def run_race(race: Race, question: str, stable: Stable, seconds: float) -> list[
     return [runner.result for runner in runners]
 
 
-def _runner(race: Race, question: str, entry: Entry) -> Runner:
+def _runner(race: Race, question: str, entry: Entry, load: float) -> Runner:
     who = contestant(entry.who)
     result = Result(
-        question, dict(race.point), entry.label, who.role, race.amount, race.unit, load=round(os.getloadavg()[0], 2)
+        question, dict(race.point), entry.label, who.role, race.amount, race.unit, load=load, clock=race.clock
     )
     if who.version is None:
         result.declined = f"{who.package} is not installed"
@@ -89,11 +94,15 @@ def _check_samples(race: Race, runners: list[Runner], stable: Stable) -> None:
             continue
         asked = replace(task, source=sample, options={**task.options, "sample": True})
         process = _process(runner, stable)
-        reply = _ask(runner, process, {"prepare": asked.to_json()})
+        reply = _ask(runner, process, _preparing(runner.entry, asked, f"{race.key}, sample"))
         if reply:
             found = {"it": Answer.from_json(reply["answer"])}
             wrong = verdicts(found, answer_of(race.expected(whole, task)))["it"]
             runner.result.wrong = f"{wrong}, on the sample" if wrong else None
+
+
+def _preparing(entry: Entry, task: Task, race: str) -> dict[str, object]:
+    return {"prepare": task.to_json(), "as": entry.label, "race": race}
 
 
 def _environment(entry: Entry) -> dict[str, str]:
@@ -101,7 +110,9 @@ def _environment(entry: Entry) -> dict[str, str]:
 
 
 def _process(runner: Runner, stable: Stable) -> Process:
-    return stable.process(runner.entry.label, runner.entry.who, _environment(runner.entry))
+    return stable.process(
+        runner.entry.label if runner.entry.alone else "", runner.entry.who, _environment(runner.entry)
+    )
 
 
 def _new_process(runner: Runner) -> Process:
@@ -112,7 +123,7 @@ def _first_call(race: Race, runner: Runner, stable: Stable) -> None:
     if runner.result.wrong or runner.result.declined:
         return
     process = _process(runner, stable)
-    reply = _ask(runner, process, {"prepare": runner.entry.task.to_json()})
+    reply = _ask(runner, process, _preparing(runner.entry, runner.entry.task, race.key))
     if reply is None:
         return
     runner.process = process
@@ -142,7 +153,7 @@ def _rounds(runners: list[Runner], seconds: float) -> None:
             slow = bool(runner.result.wall_s) and spent / len(runner.result.wall_s) > LONG_TURN_S
             due = turn < (2 if slow else LEAST_TURNS) and len(runner.result.wall_s) < LEAST_TURNS
             if runner.running and (due or spent < share) and runner.process:
-                if reply := _ask(runner, runner.process, {"turn": turn}):
+                if reply := _ask(runner, runner.process, {"turn": turn, "as": runner.entry.label}):
                     _note(runner.result, reply)
                 else:
                     runner.result.wall_s, runner.result.cpu_s = [], []
@@ -163,10 +174,12 @@ def _fresh_rounds(race: Race, runners: list[Runner], seconds: float) -> list[Res
             if runner.result.wrong or runner.result.declined:
                 continue
             process = _new_process(runner)
-            reply = _ask(runner, process, {"prepare": runner.entry.task.to_json()})
+            reply = _ask(runner, process, _preparing(runner.entry, runner.entry.task, race.key))
             lived = 0.0 if process.gone else process.end(at_once=reply is None)
             if reply:
                 runner.answer = answers[runner.entry.label] = Answer.from_json(reply["answer"])
+                for stage in STAGES:
+                    stages[runner.entry.label][stage].peak_mb = reply["peak_mb"]
                 whole = {"wall": lived, "cpu": reply["first"]["cpu"]}
                 for stage, clocks in zip(STAGES, (reply["call"], reply["first"], whole), strict=True):
                     _note(stages[runner.entry.label][stage], clocks)

@@ -29,6 +29,7 @@ MODULES = {
     "shredder": "shredder",
     "bridge": "bridge",
     "native loops": "native_loops",
+    "suites": "micro",
     "fm.open": "limits",
     "spark_udfs": "spark_ours",
     "spark": "spark_own",

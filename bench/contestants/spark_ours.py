@@ -106,6 +106,22 @@ def handed_over(task: Task) -> Prepared:
 # ------------------------------------------------------------------------------------------------ the ceiling
 
 
+class NoRows:
+    """In a task: nothing, by the operator that runs ours."""
+
+    __name__ = "formatter.nothing"
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for _ in batches:
+            yield from ()
+
+
+def tasks(task: Task) -> Prepared:
+    spark, count = session(task.threads, ours=True), int(task.options["tasks"])
+    frame = spark.range(0, count, 1, count).mapInArrow(NoRows(), "id long")
+    return Prepared(written(spark, lambda: frame, task).run, lambda _: Answer(0))
+
+
 class ReadyBatches:
     """In a task: one batch, made before, as often as the rows of a share of the file want it."""
 
@@ -144,7 +160,7 @@ def ready(task: Task) -> Prepared:
 CONTESTANTS = [
     Contestant(
         "spark_udfs",
-        {"files": files, "records": records, "stitched": stitched, "handed over": handed_over},
+        {"files": files, "records": records, "stitched": stitched, "handed over": handed_over, "tasks": tasks},
         "pyspark",
         role="ours",
         handicap="a session of its own, by su.configure",

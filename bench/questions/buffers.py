@@ -55,7 +55,7 @@ def streams(scale: Scale) -> Iterator[Race]:
             Entry("two reads in turn", reads, "streams"),
             Entry("two reads at once", replace(reads, threads=2), "streams"),
         ]
-        yield Race({"workload": name, "threads": 2}, (made[2], *pushed), source.size)
+        yield Race({"workload": name, "threads": 2}, (made[2], *pushed), source.size, clock="wall")
 
 
 def records(scale: Scale) -> Iterator[Race]:
@@ -128,7 +128,7 @@ def shredder(scale: Scale) -> Iterator[Race]:
     for batch in (512, 4096):
         told = {"buffers": buffers, "window": 4096, "probability": 0.5, "batch": batch}
         made = (entry("one thread", **told), entry("two threads", **told, threads=2))
-        yield Race({"calls of": batch, "delimiters": 0.5}, made, buffers, "buffer", 0.5)
+        yield Race({"calls of": batch, "delimiters": 0.5}, made, buffers, "buffer", 0.5, clock="wall")
     for length in (65_536, 1 << 20):
         total = max(length, buffers)
         long = {"buffers": total // length * length, "window": length, "every": length, "batch": 4096}
@@ -142,7 +142,7 @@ def shredder(scale: Scale) -> Iterator[Race]:
 
 
 def flow(scale: Scale) -> Iterator[Race]:
-    """1,024 rows of 100 bytes a slice: through Python, natively, and how late a policy of 10 ms is kept."""
+    """1,024 rows of 100 bytes a slice: through Python, natively, and how a policy of 10 ms is kept."""
     slices = scale.count(60_000, 500)
 
     def entry(label: str, job: str, **told: Any) -> Entry:
@@ -154,7 +154,7 @@ def flow(scale: Scale) -> Iterator[Race]:
         entry("two threads", "python", threads=2),
         entry("capacity check", "capacity"),
     )
-    yield Race({"hand-over": "Python"}, python, slices, "slice")
+    yield Race({"hand-over": "Python"}, python, slices, "slice", clock="wall")
     native = tuple(
         entry(label, "native", measure=measure)
         for label, measure in (
@@ -168,7 +168,7 @@ def flow(scale: Scale) -> Iterator[Race]:
     for share in (0.5, 0.99):
         late = {"samples": samples, "policy_ms": 10.0, "share": share}
         made = (entry("bridge", "latency", **late), entry("time.sleep", "latency", **late, sleep=True))
-        yield Race({"late by, of 10 ms": f"{share:.0%} of batches"}, made, 1, "batch", 0.5)
+        yield Race({"waits at most, at 10 ms": f"{share:.0%} of batches"}, made, 1, "batch", 0.5)
 
 
 QUESTIONS = [

@@ -32,7 +32,7 @@ def growth(scale: Scale) -> Iterator[Race]:
     """fm.open over 8 MB, again and again: cost a byte and peak memory stay."""
     for name in ("taxi", "quoted", "flat"):
         source = scale.write(WORKLOADS[name], GROWTH_BLOCK_MB)
-        for times in (1, 10, 100, 1000)[: 4 if scale.part >= 1 else 3 if scale.part > 0.2 else 2]:
+        for times in (1, 10, 100, 1000)[: scale.steps(4)]:
             task = Task("growth", source, options={"times": times})
             yield Race(
                 {"workload": name, "times": times}, (Entry("formatter", task),), source.size * times, sampled=False
@@ -66,8 +66,26 @@ def native(scale: Scale) -> Iterator[Race]:
             yield Race({"loop": load}, made, amount, unit, 0.4)
 
 
+def micro(scale: Scale) -> Iterator[Race]:
+    """The suites of bench/micro, a race each."""
+    for name in suite_names():
+        task = Task("suite", options={"name": name, "longest_s": max(0.05, 0.5 * scale.part)})
+        yield Race({"suite": name}, (Entry("suites", task),), 1, "round", 0.2)
+
+
+def suite_names() -> list[str]:
+    from bench.instructions.questions import QUESTIONS as COUNTED
+
+    kinds = {"stream": "test_stream", "shredder": "test_shredder", "bridge": "test_bridge"}
+    of = {name: kinds.get(name.split()[0], "test_parser") for name in COUNTED}
+    alone = ("test_shredder", "test_bridge")
+    indexers = [f"test_indexer[{name}]" for name in ("taxi", "quoted", "wide", "flat", "tweets")]
+    return [kind if kind in alone else f"{kind}[{name}]" for name, kind in of.items()] + indexers
+
+
 QUESTIONS = [
     Question("memory", "where the memory of results comes from", memory, 25),
     Question("growth", "8 MB to 8 GB: cost a byte, peak memory", growth, 45),
+    Question("micro", "small pieces, by pytest-benchmark", micro, 45),
     Question("native", "loops of the kernels alone: the index, values of one kind", native, 40),
 ]

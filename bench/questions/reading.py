@@ -78,7 +78,7 @@ def threads(scale: Scale) -> Iterator[Race]:
             else ("pyarrow", "polars", "duckdb", "datafusion", "chdb", "formatter")
         )
         for count in (1, 2, 4):
-            yield race_on(source, {"workload": name, "threads": count}, (), labels, count)
+            yield replace(race_on(source, {"workload": name, "threads": count}, (), labels, count), clock="wall")
 
 
 def kernels(scale: Scale) -> Iterator[Race]:
@@ -148,7 +148,7 @@ def sized(scale: Scale, workload: Workload, size: int) -> Input:
 def sizes(scale: Scale) -> Iterator[Race]:
     """The same records, from a kilobyte on."""
     for name in ("mixed", "mixed json"):
-        for size in SIZES[: 6 if scale.part >= 1 else 5 if scale.part > 0.3 else 4]:
+        for size in SIZES[: 2 + scale.steps(4)]:
             source = sized(scale, WORKLOADS[name], size)
             labels = ("pyarrow", "polars", "duckdb", "datafusion", "chdb", "formatter")
             race = race_on(source, {"workload": name, "size": size_name(size)}, (), labels, threads=2)
@@ -158,7 +158,7 @@ def sizes(scale: Scale) -> Iterator[Race]:
 def cold(scale: Scale) -> Iterator[Race]:
     """The first call of a process."""
     for name in ("mixed", "mixed json"):
-        for size in SIZES[: 5 if scale.part > 0.5 else 3]:
+        for size in SIZES[: 1 + scale.steps(4)]:
             source = sized(scale, WORKLOADS[name], size)
             labels = ("pyarrow", "polars", "duckdb", "datafusion", "chdb", "formatter")
             race = race_on(source, {"workload": name, "size": size_name(size)}, (), labels, threads=2)

@@ -38,7 +38,7 @@ def records(scale: Scale) -> Iterator[Race]:
             task = Task("records", source, columns, CORES)
 
             def entry(label: str, who: str, how: str, task: Task = task) -> Entry:
-                return Entry(label, replace(task, options={"how": how}), who)
+                return Entry(label, replace(task, options={"how": how}), who, alone=False)
 
             own = [entry("from_csv" if source.kind == "csv" else "from_json", "spark", "function")]
             own += [entry("variant", "spark", "variant")] if source.kind == "json" else []
@@ -53,7 +53,7 @@ def stitch(scale: Scale) -> Iterator[Race]:
         source = scale.write(WORKLOADS[name], 128.0, on_disk=True)
         task = Task("stitched", source, (), CORES, {"chunk_bytes": MIB})
         made = tuple(
-            Entry(label, replace(task, options={**task.options, "stitch": how}), "spark_udfs")
+            Entry(label, replace(task, options={**task.options, "stitch": how}), "spark_udfs", alone=False)
             for label, how in (("aligned, none", "none"), ("global", "global"), ("origin", "origin"))
         )
         yield Race({"workload": name, "buffers": "1 MiB"}, made, source.size, seconds=8.0)
@@ -64,7 +64,7 @@ def hand_over(scale: Scale) -> Iterator[Race]:
         source = scale.write(WORKLOADS["quoted"], 64.0, on_disk=True)
         task = Task("handed over", source, (), CORES, {"chunk_bytes": chunk_bytes})
         made = tuple(
-            Entry(way, replace(task, options={**task.options, "way": way}), "spark_udfs")
+            Entry(way, replace(task, options={**task.options, "way": way}), "spark_udfs", alone=False)
             for way in ("direct", "bridge")
         )
         yield Race({"buffers": f"{chunk_bytes >> 10} KiB"}, made, source.size, seconds=6.0)
@@ -74,9 +74,7 @@ def cold(scale: Scale) -> Iterator[Race]:
     """The first action of a fresh session, the same with the session before it, and the whole script."""
     for name in ("mixed", "mixed json"):
         few = WORKLOADS[name].few
-        for size in COLD_SIZES[
-            : 4 if scale.part >= 1 and name == "mixed" else 3 if scale.part > 0.5 else 2 if scale.part > 0.2 else 1
-        ]:
+        for size in COLD_SIZES[: scale.steps(4 if name == "mixed" else 2)]:
             source = WORKLOADS[name].write(scale.disk, size, scale.seed)
             for label, columns in (("all", ()), (f"{len(few)} of {len(source.schema)}", few)):
                 if label == "all" or size == COLD_SIZES[1]:
@@ -89,11 +87,18 @@ def cold(scale: Scale) -> Iterator[Race]:
 def warm(scale: Scale) -> Iterator[Race]:
     """By size, for curves beside those of the cold start and for what a query costs before its first byte."""
     for name in ("mixed", "mixed json"):
-        for size in (MIB, *COLD_SIZES)[: 4 if scale.part >= 1 else 3 if scale.part > 0.5 else 2]:
+        for size in (MIB, *COLD_SIZES)[: 1 + scale.steps(3)]:
             source = WORKLOADS[name].write(scale.disk, size, scale.seed)
             task = Task("files", source, (), CORES)
             made = entries(("spark", "spark_udfs"), task)
             yield Race({"workload": name, "size": size_name(size)}, made, source.size, sampled=False, seconds=8.0)
+
+
+def tasks(scale: Scale) -> Iterator[Race]:
+    """Tasks that do nothing: what the driver and Python's workers cost."""
+    for count in (2, 8, 32, 128):
+        task = Task("tasks", None, (), CORES, {"tasks": count})
+        yield Race({"tasks": count}, entries(("spark_udfs",), task), count, "task", seconds=2.0, clock="wall")
 
 
 EXECUTORS = (1, 2, 4)
@@ -124,5 +129,6 @@ QUESTIONS = [
     Question("spark records", "records in Spark, warm", records, 120),
     Question("spark stitch", "chunks in any order in Spark", stitch, 50),
     Question("spark hand-over", "the bridge between parsing and Spark", hand_over, 35),
+    Question("spark tasks", "tasks in Spark that do nothing", tasks, 20),
     Question("spark executors", "one, two and four executors", executors, 70),
 ]

@@ -12,6 +12,7 @@ from formatter.errors import (
     OptionError,
     SchemaError,
     SequenceError,
+    TooManyErrors,
 )
 from formatter.flow import (
     Barrier,
@@ -29,11 +30,13 @@ from formatter.flow import (
 )
 from formatter.formats import Csv, Delimited, Framed, Json, Level, Native
 from formatter.inference import InferenceWarning, infer
+from formatter.inference.explanation import ExplainedColumn, Explanation, explain
 from formatter.kernel import active_kernel, choose_kernel, kernels
 from formatter.parsers import per_value, register_parser
-from formatter.readers import RejectsWarning, open, read
+from formatter.readers import open, read
 from formatter.shared import ALL, SharedStream, SharedStreamStats, Subscription, SubscriptionStats
 from formatter.stream import Stream, StreamStats
+from formatter.tolerance import RejectsWarning
 from formatter.values import ParsedRecords, parse_records, parse_records_with_errors, parse_values
 
 __version__ = "0.1.0"
@@ -53,6 +56,8 @@ __all__ = [
     "Csv",
     "Delimited",
     "DropNewest",
+    "ExplainedColumn",
+    "Explanation",
     "FanOut",
     "FlowError",
     "FormatError",
@@ -78,8 +83,10 @@ __all__ = [
     "StreamStats",
     "Subscription",
     "SubscriptionStats",
+    "TooManyErrors",
     "Watermark",
     "active_kernel",
+    "explain",
     "infer",
     "kernels",
     "open",

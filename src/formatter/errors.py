@@ -85,6 +85,30 @@ def _rebuild(kind: type[FormatError], args: tuple[Any, ...], state: dict[str, An
     return error
 
 
+class TooManyErrors(FormatError):
+    """More records were bad than `max_errors` allows. Its position is that of the first of them.
+
+    Attributes:
+        counts: How many records were bad, by code.
+        records: How many were read until then.
+
+    Example:
+        >>> import formatter as fm, pyarrow as pa
+        >>> try:
+        ...     fm.read(b"1\\nx\\ny\\n", fm.Csv(pa.schema([("id", pa.int64())])), on_error="skip", max_errors=1)
+        ... except fm.TooManyErrors as error:
+        ...     print(error.counts, error.records, error.record)
+        {'invalid': 2} 3 1
+    """
+
+    def __init__(
+        self, message: str, *, counts: dict[str, int] | None = None, records: int = 0, **position: Any
+    ) -> None:
+        super().__init__(message, **position)
+        self.counts = counts or {}
+        self.records = records
+
+
 class SchemaError(FormatterError, ValueError):
     """A schema, column or type that this package cannot use that way.
 

@@ -301,6 +301,7 @@ def csv_dialect(format: Csv, on_error: str) -> dict[str, Any]:
         "skip_lines": format.skip_lines,
         "header_at": format.header_positions,
         "skip_records": format.skip_records,
+        "quoted_nulls": format.quoted_nulls,
         "repeated_headers": format.repeated_headers,
         "unique_names": format.unique_names,
         "trim_names": format.trim_names,

@@ -8,9 +8,8 @@ Batches leave in order.
 from __future__ import annotations
 
 import os
-import warnings
 from codecs import BOM_UTF8
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -23,6 +22,7 @@ from formatter.formats import Csv, Json
 from formatter.parsers.registry import raise_what_parsers_raised
 from formatter.plans import DecodePlan, Format, make_plan
 from formatter.sources import Input, Source, inputs
+from formatter.tolerance import Tolerance
 
 # Batches that leave one by one come from ranges that cost little to hand over and take little memory. A whole table is
 # kept anyway: its ranges are as large as threads allow, which fewer of them cost less. The last ones are small, so that
@@ -36,21 +36,6 @@ ROWS_PER_BATCH = 65_536
 HEAD_BYTES = 4096  # that show whether an input is an array
 BYTES_PER_BATCH = 64 << 20
 
-Rejects = Callable[[pa.Table], None]
-
-
-class RejectsWarning(UserWarning):
-    """Records were rejected (on_error="collect") and nobody asked to see them.
-
-    Example:
-        >>> import warnings, formatter as fm, pyarrow as pa
-        >>> with warnings.catch_warnings(record=True) as seen:
-        ...     warnings.simplefilter("always")
-        ...     _ = fm.read(b"1\\nx\\n", fm.Csv(pa.schema([("id", pa.int64())])), on_error="collect")
-        >>> seen[0].category is fm.RejectsWarning
-        True
-    """
-
 
 def read(
     source: Source,
@@ -62,6 +47,7 @@ def read(
     on_error: str = "raise",
     codec: str | None = None,
     rejects: list[pa.Table] | None = None,
+    max_errors: int | float | None = None,
 ) -> pa.Table:
     """The whole input as a table.
 
@@ -73,15 +59,19 @@ def read(
             must. Operators: == != < <= > >= in, not in, is_null, is_not_null.
         threads: How many read at once, the caller's among them. None: every core.
         on_error: What a bad value or record does: "raise"; "null" makes the value null; "skip" drops the record;
-            "collect" drops it and keeps it for `rejects`.
+            "collect" drops it and keeps it for `rejects`. What is passed over is told by one `fm.RejectsWarning`, unless
+            `rejects` or `max_errors` is given.
         codec: How the bytes are compressed ("gzip", "zstd", ...). None: by the suffix of the path.
         rejects: A list that receives one table of rejected records an input (on_error="collect").
+        max_errors: How many records may be bad, of all inputs together, or which share of them (a float): more are an
+            error. A number ends the reading where it is passed, a share is judged at the end.
 
     Returns:
         A `pyarrow.Table` of the columns wanted, rows in the order of the input.
 
     Raises:
         FormatError: The data is not what the format says (on_error="raise").
+        TooManyErrors: More records are bad than `max_errors` allows.
         OptionError: An argument is out of its range.
         SchemaError: A column that the schema does not have, or a type that cannot be used that way.
         OSError: The source cannot be read.
@@ -93,8 +83,9 @@ def read(
         >>> fm.read(data, fm.Csv(schema), columns=["city"], filters=[("price", ">", 10)]).to_pylist()
         [{'city': 'Rome'}]
     """
-    plan = make_plan(format, columns=columns, filters_wanted=filters, on_error=on_error)
-    batches = list(_batches(source, plan, _thread_count(threads), codec, rejects, WHOLE_RANGE_BYTES))
+    tolerance = Tolerance(on_error, max_errors, told=rejects is not None and on_error == "collect")
+    plan = _plan(format, columns, filters, on_error)
+    batches = list(_batches(source, plan, _thread_count(threads), codec, rejects, tolerance, WHOLE_RANGE_BYTES))
     table = pa.Table.from_batches(batches, schema=plan.schema)
     # Batches that other threads made have dictionaries of their own; files and joins want one.
     coded = len(batches) > 1 and any(pa.types.is_dictionary(kind) for kind in plan.schema.types)
@@ -118,6 +109,7 @@ def open(
     on_error: str = "raise",
     codec: str | None = None,
     rejects: list[pa.Table] | None = None,
+    max_errors: int | float | None = None,
 ) -> pa.RecordBatchReader:
     """The input as a stream of batches, in bounded memory.
 
@@ -130,6 +122,7 @@ def open(
         on_error: As for `fm.read`.
         codec: As for `fm.read`.
         rejects: As for `fm.read`; a table is there once its input has been read to its end.
+        max_errors: As for `fm.read`.
 
     Returns:
         A `pyarrow.RecordBatchReader`; errors of the data are raised while it is read.
@@ -145,8 +138,9 @@ def open(
         >>> sum(batch.num_rows for batch in reader)
         2
     """
-    plan = make_plan(format, columns=columns, filters_wanted=filters, on_error=on_error)
-    batches = _batches(source, plan, _thread_count(threads), codec, rejects, RANGE_BYTES)
+    tolerance = Tolerance(on_error, max_errors, told=rejects is not None and on_error == "collect")
+    plan = _plan(format, columns, filters, on_error)
+    batches = _batches(source, plan, _thread_count(threads), codec, rejects, tolerance, RANGE_BYTES)
     return pa.RecordBatchReader.from_batches(plan.schema, batches)
 
 
@@ -158,20 +152,35 @@ def _thread_count(threads: int | None) -> int:
     return threads
 
 
+def _plan(format: Format, columns: Sequence[str] | None, filters: Filters, on_error: str) -> DecodePlan:
+    """A plan whose engine tells of every bad record, also of those that nobody wants to see: they are counted."""
+    told = "collect" if on_error == "skip" else on_error
+    return make_plan(format, columns=columns, filters_wanted=filters, on_error=told, note_nulled=on_error == "null")
+
+
 def _batches(
-    source: Source, plan: DecodePlan, threads: int, codec: str | None, rejects: list[pa.Table] | None, range_bytes: int
+    source: Source,
+    plan: DecodePlan,
+    threads: int,
+    codec: str | None,
+    rejects: list[pa.Table] | None,
+    tolerance: Tolerance,
+    range_bytes: int,
 ) -> Iterator[pa.RecordBatch]:
     for item in inputs(source, codec):
-        reading = _Reading(plan, threads, item, range_bytes)
+        reading = _Reading(plan, threads, item, tolerance, range_bytes)
         yield from reading.batches()
-        reading.report(rejects)
+        if rejects is not None and tolerance.told:
+            rejects.append(diagnostics.rejects_table(reading.found))
+    tolerance.end()
 
 
 class _Reading:
     """One input on its way: where it stands, what it has found wrong."""
 
-    def __init__(self, plan: DecodePlan, threads: int, item: Input, range_bytes: int) -> None:
+    def __init__(self, plan: DecodePlan, threads: int, item: Input, tolerance: Tolerance, range_bytes: int) -> None:
         self.plan = plan
+        self.tolerance = tolerance
         self.threads = 1 if plan.parsers else threads  # the engine's own never wait for Python's lock
         self.item = item
         self.range_bytes = range_bytes
@@ -216,10 +225,10 @@ class _Reading:
         self.ranges.begin(
             window, begin, self.range_bytes, input_ends=last, byte_offset=offset, smallest_range_bytes=smallest
         )
-        while (result := self.ranges.next()) is not None:
-            _records, arrays, findings = result
+        while (result := self.ranges.next(self.tolerance.wanted)) is not None:
+            records, arrays, findings, counts = result
             raise_what_parsers_raised()
-            self._note(findings)
+            self._note(records, findings, counts)
             for capsule in arrays:
                 yield self.plan.batch(capsule)
         used: int = self.ranges.used
@@ -251,26 +260,18 @@ class _Reading:
         text = bytes(head).removeprefix(BOM_UTF8).lstrip(b" \t\r\n")
         if text and not text.startswith(b"["):
             self.ranges.begin(head, 0, HEAD_BYTES, input_ends=True, byte_offset=0)
-            self._note(self.ranges.next()[2])
+            self._note(0, *self.ranges.next(None)[2:])
 
-    def _note(self, findings: list[_core.Finding]) -> None:
+    def _note(self, records: int, findings: list[_core.Finding], counts: dict[str, int]) -> None:
         name = self.item.name
+        errors = []
         for finding in sorted(findings, key=lambda finding: finding.record):
             described = diagnostics.describe(
                 finding, self.plan.format, self.plan.native.column_names, origin=name, place=name
             )
             if self.plan.on_error == "raise" or diagnostics.always_raised(finding.code):
                 raise described
-            self.found.append((described, finding.raw))
-
-    def report(self, rejects: list[pa.Table] | None) -> None:
-        if self.plan.on_error != "collect":
-            return
-        if rejects is not None:
-            rejects.append(diagnostics.rejects_table(self.found))
-        elif self.found:
-            warnings.warn(
-                f"{len(self.found)} records rejected, the first: {self.found[0][0]}; pass rejects=[] to receive them",
-                RejectsWarning,
-                stacklevel=2,
-            )
+            errors.append(described)
+            if self.tolerance.told:
+                self.found.append((described, finding.raw))
+        self.tolerance.add(records, counts, errors)

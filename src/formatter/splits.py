@@ -312,7 +312,7 @@ class SplitReader:
         """The batches of a window; returns how many records it has. Findings count from those before."""
         read = 0
         while (result := ranges.next()) is not None:
-            records, arrays, findings = result
+            records, arrays, findings, _ = result
             raise_what_parsers_raised()
             self._count(ranges.counters, records)
             self._note(findings, self.plan.native.column_names, origin, counted=part.begin == 0)

@@ -9,19 +9,20 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
 
 import formatter as fm
+from bench import __main__ as door
 from bench import contestants, turns
-from bench.__main__ import lines
 from bench.contestant import Task
 from bench.inputs import Input
 from bench.progress import Progress
 from bench.question import Entry, Race
 from bench.questions import QUESTIONS
-from bench.record import Record, Result, agreement, ratio
+from bench.record import Record, Result, Run, agreement, ratio
 from bench.stable import GoneError, Stable
 from bench.turns import run_race
 from bench.workloads import UNSEEN, WORKLOADS
@@ -102,7 +103,7 @@ def test_everyone_is_checked_and_whoever_fails_is_shown_with_the_reason(made_up,
     assert results["right"].rows == 3
     assert len(results["right"].wall_s) == len(results["right"].cpu_s) >= 3
     assert not results["wrong"].wall_s
-    shown = "\n".join(lines(race_of(source, *NAMES[:-1]), list(results.values())))
+    shown = "\n".join(door.lines(race_of(source, *NAMES[:-1]), list(results.values())))
     assert "wrong                    WRONG: 2 rows instead of 3" in shown
     assert "x right too" in shown
 
@@ -126,7 +127,7 @@ def test_a_contestant_that_hangs_is_ended_and_another_process_takes_its_place(ma
     with Stable() as stable:
         process = stable.process("it", "hanging", {})
         with pytest.raises(GoneError, match=r"took more than 0 s"):
-            process.ask({"prepare": Task("table", source).to_json()}, 0.2)
+            process.ask({"prepare": Task("table", source).to_json(), "as": "it", "race": ""}, 0.2)
         assert stable.process("it", "hanging", {}) is not process
 
 
@@ -136,7 +137,8 @@ def result(contestant, role, *seconds, **point):
 
 def test_a_record_comes_back_from_disk_as_it_was(tmp_path):
     wrong = Result("read", {"workload": "taxi"}, "b", "peer", wrong="2 rows instead of 3")
-    record = Record("2026-01-01", "python -m bench", {"cpu": "x"}, [result("a", "ours", 0.5, 0.25), wrong], 12.5)
+    run = Run("2026-01-01", "python -m bench", {"cpu": "x"}, ["read"], 12.5)
+    record = Record([run], [result("a", "ours", 0.5, 0.25), wrong])
     record.save(tmp_path / "r.jsonl")
     assert Record.load(tmp_path / "r.jsonl") == record
     assert record.find("read", "a", {"workload": "taxi"}).rate() == 4e9
@@ -145,9 +147,11 @@ def test_a_record_comes_back_from_disk_as_it_was(tmp_path):
 
 
 def test_a_record_takes_the_questions_asked_again_and_keeps_the_others():
-    old = Record("1", "", {}, [result("a", "ours", 1.0), Result("json", {}, "a", "ours")])
-    new = Record("2", "", {}, [result("a", "ours", 2.0)])
-    assert [(r.question, r.wall_s) for r in old.updated_by(new).results] == [("json", []), ("read", [2.0])]
+    old = Record([Run("1", "", {}, ["read", "json"])], [result("a", "ours", 1.0), Result("json", {}, "a", "ours")])
+    new = Record([Run("2", "", {}, ["read"])], [result("a", "ours", 2.0)])
+    both = old.updated_by(new)
+    assert [(r.question, r.wall_s) for r in both.results] == [("json", []), ("read", [2.0])]
+    assert [both.run_of(name).taken for name in ("json", "read")] == ["1", "2"]
 
 
 def test_a_ratio_whose_turns_lie_apart_is_noise():
@@ -160,8 +164,8 @@ def test_two_records_are_compared_where_neither_is_noise():
     def record(ours, **point):
         return [result("a", "ours", *[ours] * 4, **point), result("b", "peer", 5.0, 5.0, 5.0, 5.0, **point)]
 
-    one = Record("1", "", {}, [*record(1.0), *record(1.0, columns=3)])
-    other = Record("2", "", {}, [*record(1.05), *record(2.0, columns=3)])
+    one = Record([], [*record(1.0), *record(1.0, columns=3)])
+    other = Record([], [*record(1.05), *record(2.0, columns=3)])
     same, of, apart = agreement(one, other)
     assert (same, of) == (1, 2)
     assert apart == ['read {"workload": "taxi", "columns": 3}: 5.00 and 2.50']
@@ -179,6 +183,21 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path):
     assert Progress(path, {**asked, "seed": 2}).done == {}
 
 
+def test_an_interruption_records_the_questions_that_are_answered(tmp_path, monkeypatch, capsys):
+    def ask(question, *_):
+        if question.name == "json":
+            raise KeyboardInterrupt
+        return [result("a", "ours", 0.5)]
+
+    monkeypatch.setattr(door, "ask", ask)
+    monkeypatch.setattr(door, "KEPT", tmp_path)
+    chosen = SimpleNamespace(budget=0.1, seed=1, workload=None, files=[], fresh=True)
+    record, wrong = door.run([QUESTIONS["read"], QUESTIONS["json"]], chosen, tmp_path / "unfinished.jsonl")
+    assert (record.last.questions, len(record.results), wrong) == (["read"], 1, False)
+    assert (tmp_path / "unfinished.jsonl").exists()
+    assert "recorded: read. The same command goes on." in capsys.readouterr().out
+
+
 def test_at_least_twelve_inputs_are_ones_that_nobody_tuned_to():
     assert len(UNSEEN) >= 12
 
@@ -192,6 +211,7 @@ def test_our_reading_of_every_workload_is_pythons(name, tmp_path):
     assert difference(answer_of(fm.read(sample.data, sample.format())), answer_of(python_table(sample))) is None
 
 
+@pytest.mark.slow
 def test_every_question_has_races_of_contestants_that_exist(tmp_path):
     from bench.question import Scale
 
@@ -202,6 +222,7 @@ def test_every_question_has_races_of_contestants_that_exist(tmp_path):
                 assert entry.task.job in contestants.contestant(entry.who).jobs, (question.name, entry)
 
 
+@pytest.mark.slow
 def test_the_door_races_checks_records_and_goes_on(tmp_path):
     command = [sys.executable, "-m", "bench", "--only", "read", "--workload", "ticks", "--budget", "0.01", "--fresh"]
     ran = subprocess.run(
@@ -215,9 +236,10 @@ def test_the_door_races_checks_records_and_goes_on(tmp_path):
     record = Record.load(tmp_path / "r.jsonl")
     assert {r.contestant for r in record.results if r.valid} == {"formatter", "memory read", "newline count"}
     assert record.find("read", "pyarrow", {"columns": "all"}).declined == "reads no packed rows"
-    assert record.facts["load_before"] >= 0
+    assert record.last.facts["load_before"] >= 0
 
 
+@pytest.mark.slow
 def test_a_users_file_is_inferred_and_raced_with_its_answers_checked(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("id;name;price\n" + "".join(f'{i};"a;{i}";{i}.5\n' for i in range(500)))

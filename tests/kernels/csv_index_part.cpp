@@ -21,6 +21,7 @@ static void index_one_way(const uint8_t* data, size_t size, const CsvBytes& byte
         case Quotes::parity: return index_records<Quotes::parity>(way, data, size, bytes, plan, index);
         case Quotes::lenient: return index_records<Quotes::lenient>(way, data, size, bytes, plan, index);
         case Quotes::sticky: return index_records<Quotes::sticky>(way, data, size, bytes, plan, index);
+        case Quotes::any: return index_records<Quotes::any>(way, data, size, bytes, plan, index);
     }
 }
 

@@ -31,6 +31,7 @@ class Dialect:
     escape: str | None = None
     header: bool = False
     nulls: tuple[str, ...] = ("",)
+    quoted_nulls: bool = False
     true_values: tuple[str, ...] = ("true", "1")
     false_values: tuple[str, ...] = ("false", "0")
     decimal: str = "."
@@ -353,7 +354,7 @@ def field_value(raw: RawField, column: pa.Field, dialect: Dialect) -> Any:
         bare = raw.raw.strip(b" \t") if dialect.trim else raw.raw
         if bare in nulls:
             return None
-    elif not content and b"" in nulls and not stringy:
+    elif not stringy and content in nulls and (dialect.quoted_nulls or not content):
         return None
     return decode_value(content, column, dialect)
 

@@ -176,6 +176,11 @@ def test_what_a_parser_raises_is_raised_and_nothing_is_taken_for_bad(on_error):
     assert "in parser 'raising'" in raised.value.__notes__[0]
     with pytest.raises(KeyError):
         fm.Stream(format, on_error=on_error).push(b"1\n" * 9, sequence=1)
+    shared = fm.SharedStream(format, on_error=on_error)
+    listener = shared.subscribe(["n"])
+    with pytest.raises(KeyError):
+        shared.push(b"1\n" * 9, sequence=1)
+    assert listener is not None  # alive until then
     with pytest.raises(KeyError):
         fm.parse_records([b"1"], format)
 

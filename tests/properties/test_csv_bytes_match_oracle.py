@@ -56,6 +56,7 @@ def dialects(draw: st.DrawFn, bounds: bool = True) -> Dialect:
         max_quoted_bytes=draw(st.sampled_from([None, None, 1, 3, 20])) if bounds else None,
         escape=draw(st.sampled_from([None, None, "\\"])),
         nulls=draw(st.sampled_from([("",), ("",), ("NA", ""), ("NA",), ()])),
+        quoted_nulls=draw(st.booleans()),
         trim=draw(rare),
         comment=draw(st.sampled_from([None, None, None, "#"])),
         ragged=draw(st.sampled_from(["error", "error", "pad", "truncate", "fit"])),

@@ -102,7 +102,8 @@ cdef extern from "engine/csv/csv_format.hpp" namespace "formatter" nogil:
         error
     cdef cppclass CsvFormat(DecodeOptions):
         string delimiter, record_end
-        cbool quoting, newlines_in_quotes, escaping, commenting, trim, repeated_headers, unique_names, trim_names
+        cbool quoting, newlines_in_quotes, escaping, commenting, trim
+        cbool quoted_nulls, repeated_headers, unique_names, trim_names
         QuoteRule quote_rule
         TextErrors errors
         uint64_t max_quoted_lines, max_quoted_bytes, skip_lines, skip_records
@@ -117,6 +118,7 @@ cdef extern from "engine/csv/csv_format.hpp" namespace "formatter" nogil:
 cdef extern from "engine/columns/error_codes.hpp" namespace "formatter" nogil:
     cdef enum class ErrorCode(uint8_t):
         none
+        not_an_array
     const char* code_name(ErrorCode)
 
 cdef extern from "engine/records/findings.hpp" namespace "formatter" nogil:

@@ -151,6 +151,7 @@ cdef void fill_csv(CsvFormat* csv, dict dialect, list columns, Py_ssize_t output
     csv.skip_lines = dialect["skip_lines"]
     csv.header_at = dialect["header_at"]
     csv.skip_records = dialect["skip_records"]
+    csv.quoted_nulls = dialect["quoted_nulls"]
     csv.repeated_headers = dialect["repeated_headers"]
     csv.unique_names = dialect["unique_names"]
     csv.trim_names = dialect["trim_names"]

@@ -2,7 +2,35 @@
 # ranges are read; the engine's threads never ask for it.
 from os import strerror as os_strerror
 
+from libc.string cimport memset
+
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+
+
+cdef dict counts_by_code(const vector[FindingAt[OriginPosition]]& findings):
+    cdef uint64_t counts[64]  # there are fewer codes
+    cdef size_t i
+    memset(counts, 0, sizeof(counts))
+    for i in range(findings.size()):
+        counts[<uint8_t>findings[i].code] += 1
+    return {code_name(<ErrorCode><uint8_t>i).decode(): counts[i] for i in range(64) if counts[i]}
+
+
+cdef told_findings(const vector[FindingAt[OriginPosition]]& findings, told):
+    """Which findings are told: all, or the `told` with the first records and those of the whole input."""
+    cdef size_t i, most
+    cdef uint64_t last = 0
+    if told is None or findings.size() <= <size_t>told:
+        return range(findings.size())
+    most = told
+    first, whole = [], []  # (record, place)
+    for i in range(findings.size()):
+        if findings[i].code == ErrorCode.not_an_array:
+            whole.append(i)
+        elif <size_t>len(first) < most or findings[i].at.records < last:
+            first = sorted([*first, (findings[i].at.records, i)])[:told]
+            last = first[-1][0]
+    return whole + [place for _, place in first]
 
 
 cdef class RangeReader:
@@ -36,9 +64,10 @@ cdef class RangeReader:
         window.byte_offset = byte_offset
         self.crew.get().begin(window)
 
-    def next(self):
-        """(records, array capsules, findings) of the next range, None at the window's end. Findings count records from
-        the first that this reader handed out."""
+    def next(self, told=None):
+        """(records, array capsules, findings, counts of them by code) of a range, None at the window's end.
+        Findings count records from the first that this reader handed out. `told`: so many of a range are enough, its
+        first ones, and those of the input as a whole; None: all."""
         cdef CrewRange result
         cdef bint more
         cdef size_t i
@@ -48,8 +77,9 @@ cdef class RangeReader:
             return None
         self.counters = counters_dict(result.counters)
         arrays = [take_array(&result.batches[i]) for i in range(result.batches.size())]
-        findings = [finding_of_origin(result.findings[i]) for i in range(result.findings.size())]
-        return result.records, arrays, findings
+        chosen = told_findings(result.findings, told)
+        findings = [finding_of_origin(result.findings[i]) for i in chosen]
+        return result.records, arrays, findings, counts_by_code(result.findings)
 
     @property
     def used(self):

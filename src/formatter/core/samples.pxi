@@ -11,7 +11,7 @@ cdef extern from "engine/sample/sample_scan.hpp" namespace "formatter" nogil:
         uint32_t begin, end
         uint8_t marks
     cdef cppclass QuoteEvidence:
-        uint64_t quoted, doubled, multiline, spaced, escaped, reopened, inside_text, unclosed, first_stray
+        uint64_t quoted, doubled, multiline, spaced, escaped, reopened, swallowed, inside_text, unclosed, first_stray
     cdef cppclass SampleScan:
         SampleScan(const SampleReading&, const uint8_t*, size_t, cbool, size_t)
         cbool next()
@@ -90,8 +90,8 @@ cdef extern from "engine/sample/column_tally.hpp" namespace "formatter" nogil:
 cdef dict quote_evidence(QuoteEvidence* found):
     return {
         "quoted": found.quoted, "doubled": found.doubled, "multiline": found.multiline, "spaced": found.spaced,
-        "escaped": found.escaped, "reopened": found.reopened, "inside_text": found.inside_text,
-        "unclosed": found.unclosed, "first_stray": <int64_t>found.first_stray,
+        "escaped": found.escaped, "reopened": found.reopened, "swallowed": found.swallowed,
+        "inside_text": found.inside_text, "unclosed": found.unclosed, "first_stray": <int64_t>found.first_stray,
     }
 
 

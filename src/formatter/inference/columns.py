@@ -7,13 +7,13 @@ text, unless it is the same word each time, which then stands for no value.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
 
 from formatter import _core
-from formatter.errors import shorten
 from formatter.inference.kinds import DATES, NUMBERS, VALUE_KINDS, VOID, WHOLE
 
 NULL_MARKERS = tuple(_core.null_markers())
@@ -22,7 +22,9 @@ TEXT, WHOLE_NUMBERS, NUMBER = pa.string(), pa.int64(), pa.float64()
 WORD_SHARE = 0.5  # of a column's values at most may be a word that stands for no value
 WORD_TIMES, LONGEST_WORD = 3, 10  # how often it stands there at least, and how long it is at most
 WORD_VALUES = 20  # typed values at least beside a word that no list of null markers has
+EXAMPLE_LENGTH = 40
 EXACT_DIGITS = 15  # of an integer that a float64 keeps, whatever they are
+_ENDS = re.compile(rb"[\r\n]")
 _MONTH_FIRST, _DAY_FIRST = {"%1": "%m", "%2": "%d"}, {"%1": "%d", "%2": "%m"}
 
 
@@ -45,8 +47,9 @@ class Found:
 class Column:
     """The tally of one column, by the names of kinds."""
 
-    def __init__(self, tally: dict[str, Any], sample: bytes, encoding: str) -> None:
+    def __init__(self, tally: dict[str, Any], sample: bytes, encoding: str, delimiter: bytes) -> None:
         self.tally = tally
+        self.delimiter = delimiter
         self.sample = sample
         self.encoding = encoding
         self.counts = {VALUE_KINDS[kind]: found[0] for kind, found in tally["kinds"].items()}
@@ -66,11 +69,11 @@ class Column:
         return self.at(min(place for _, place, _ in found))
 
     def at(self, place: int) -> str:
-        text = self.sample[place : place + 60].decode(self.encoding, "replace")
-        for mark in "\"'":
-            if text.startswith(mark):
-                return shorten(text[1:].split(mark)[0], 40)
-        return shorten(text.split("\n")[0].split(",")[0].split(";")[0].split("\t")[0].split("|")[0].strip(), 40)
+        text = self.sample[place : place + 60]
+        for mark in (b'"', b"'"):
+            if text.startswith(mark) and mark in text[1:]:
+                return text[1:].split(mark)[0].decode(self.encoding, "replace")[:EXAMPLE_LENGTH]
+        return _ENDS.split(text.split(self.delimiter)[0])[0].decode(self.encoding, "replace").strip()[:EXAMPLE_LENGTH]
 
 
 def find_types(columns: list[Column]) -> tuple[list[Found], list[str]]:
@@ -209,7 +212,11 @@ def _number(column: Column, kinds: set[str]) -> Found:
     if "comma_real" in kinds:
         if kinds & {"real", "long_real"}:
             return _mixed(column, kinds)
-        return Found(NUMBER, comma=True, why=f"numbers with a decimal comma, like {column.example('comma_real')!r}")
+        return Found(
+            NUMBER,
+            comma=True,
+            why=f"numbers with a decimal comma, like {column.example('comma_real', 'comma_group')!r}",
+        )
     if kinds & {"real", "long_real"} or kinds == {"nan"}:
         return _real(column, kinds)
     nans = _nans(column) if "nan" in kinds else frozenset()

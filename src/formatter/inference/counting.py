@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from formatter.errors import shorten
+from formatter.errors import shown as _shown
 from formatter.inference.kinds import FAMILY
 from formatter.inference.readings import Reading, Separators
 from formatter.inference.sample import Sample
@@ -93,7 +93,8 @@ def _flaws(counted: Counted) -> int:
     """Records of other widths, and quotes that are none."""
     tally, quotes = counted.tally, counted.tally["quotes"]
     uneven = tally["records"] - tally["even"]
-    return int(2 * uneven + (quotes["reopened"] + quotes["unclosed"] if counted.separators.quote else 0))
+    astray = quotes["reopened"] + 4 * quotes["swallowed"] + quotes["unclosed"]  # one swallows a record at least
+    return int(2 * uneven + (astray if counted.separators.quote else 0))
 
 
 def _mendings(sample: Sample, counted: Counted) -> Iterator[Separators]:
@@ -102,7 +103,7 @@ def _mendings(sample: Sample, counted: Counted) -> Iterator[Separators]:
     if separators.quote is not None:
         if quotes["reopened"]:
             yield replace(separators, sticky=True)
-        if quotes["multiline"] or quotes["unclosed"]:
+        if quotes["multiline"] or quotes["swallowed"] or quotes["unclosed"]:
             yield replace(separators, newlines_in_quotes=False)
         if separators.escape is None and b"\\" + separators.quote in sample.data:
             yield replace(separators, escape=b"\\")
@@ -118,14 +119,16 @@ def _decide_quotes(counted: Counted, sample: Sample) -> None:
     if not astray and separators.quote is not None:
         return
     place = quotes["first_stray"] if astray else sample.data.find(b'"')
-    around = shorten(sample.data[max(0, place - 20) : place + 20].decode(sample.charset, "replace"), 60)
+    around = _shown(sample.data[max(0, place - 20) : place + 20].decode(sample.charset, "replace"), 60)
     if separators.quote is None or not (quotes["quoted"] or quotes["unclosed"]):
         counted.separators = replace(separators, quote=None)
-        counted.why_quotes = f"no field stands in quotes, though text has some (byte {place}, in {around!r})"
+        counted.why_quotes = f"no field stands in quotes, though text has some (byte {place}, in {around})"
         counted.doubts.append(f"{counted.why_quotes}: quote=None")
         return
+    if quotes["unclosed"] and not quotes["multiline"]:
+        counted.separators = replace(separators, newlines_in_quotes=False)  # then it costs no record
     counted.quote_rule = "sticky" if separators.sticky else "lenient"
-    counted.why_quotes = f"{astray} quotes stand where none belong, the first at byte {place} in {around!r}"
+    counted.why_quotes = f"{astray} quotes stand where none belong, the first at byte {place} in {around}"
     counted.doubts.append(f"{counted.why_quotes}: quotes={counted.quote_rule!r}")
 
 
@@ -144,7 +147,7 @@ def _comment_doubt(sample: Sample, separators: Separators, comments: int) -> str
         else sample.data.find(separators.record_end + mark) + len(separators.record_end)
     )
     line = sample.data[place : place + 80].splitlines()[0].decode(sample.charset, "replace")
-    return f"{comments} records begin with {mark.decode()!r}, like {shorten(line, 60)!r}: taken as comments"
+    return f"{comments} records begin with {mark.decode()!r}, like {_shown(line, 60)}: taken as comments"
 
 
 def _find_tail(counted: Counted, sample: Sample, rows: int) -> None:
@@ -158,7 +161,7 @@ def _find_tail(counted: Counted, sample: Sample, rows: int) -> None:
     if not fields or not _is_foreign(fields[0], counted):
         return
     first = next(cells for _, _, _, _, cells in tail if cells)
-    shown = shorten(str([text.decode(sample.charset, "replace") for text, _, _ in first]), 80)
+    shown = _shown([text.decode(sample.charset, "replace") for text, _, _ in first])
     if not counted.whole:
         counted.doubts.append(f"behind record {tally['tail_first']} other records follow, the first {shown}")
         return

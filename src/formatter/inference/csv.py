@@ -14,11 +14,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from formatter.errors import FormatError, SchemaError
+from formatter.errors import FormatError, SchemaError, shown
 from formatter.formats import Csv
 from formatter.inference.columns import TEXT, Column, Found, find_types
 from formatter.inference.counting import Counted, count_table
-from formatter.inference.dialect import CSV_OPTIONS, Dialect
+from formatter.inference.dialect import Dialect
 from formatter.inference.readings import Reading, find_readings
 from formatter.inference.sample import Sample
 from formatter.inference.table import Table, find_table
@@ -45,41 +45,52 @@ class Inferred:
 
 def infer_csv(sample: Sample, rows: int) -> Inferred:
     """The format for the sample's input, from its first `rows` records."""
+    if not sample.data.strip(b" \t\r\n"):
+        return _empty(sample)
+    readings = find_readings(sample.data, sample.whole)
+    table = find_table(sample.data, sample.whole, readings[0], sample.charset)
+    counted = count_table(sample, readings, table, rows)
+    columns = [Column(tally, sample.data, sample.charset, counted.separators.delimiter) for tally in counted.columns]
+    found, unsure = find_types(columns)
+    if any(mark in name for name in table.names for mark in UNNAMEABLE):
+        table.by_position()
+    doubts = [*sample.doubts, *_delimiter_doubts(sample, readings), *table.doubts, *counted.doubts]
+    try:
+        inferred = _decided(sample, readings[0], counted, columns, found, [*doubts, *unsure])
+    except (FormatError, SchemaError):  # the parser does not find these names in the header
+        table.by_position()
+        inferred = _decided(sample, readings[0], counted, columns, found, [*doubts, *unsure])
+    return inferred
+
+
+def _empty(sample: Sample) -> Inferred:
     dialect = Dialect()
-    if "errors" not in CSV_OPTIONS and (sample.errors != "strict" or sample.encoding == "cp1252"):
-        sample.encoding = sample.charset = "latin-1"
+    dialect.decide("encoding", sample.encoding, sample.why)
+    if sample.data.strip(b"\r\n"):
+        dialect.decide("skip_lines", len(sample.data.splitlines()), "its lines are blank")
+    return Inferred(dialect.csv(pa.schema([])), dialect, [])
+
+
+def _decided(
+    sample: Sample, reading: Reading, counted: Counted, columns: list[Column], found: list[Found], doubts: list[str]
+) -> Inferred:
+    """All options and the schema, proven on the sample."""
+    dialect, table = Dialect(), counted.table
     dialect.decide("encoding", sample.encoding, sample.why)
     if sample.errors != "strict":
         dialect.decide("errors", sample.errors, sample.why)
-    if not sample.data.strip(b" \t\r\n"):
-        if sample.data.strip(b"\r\n"):
-            dialect.decide("skip_lines", len(sample.data.splitlines()), "its lines are blank")
-        return Inferred(dialect.csv(pa.schema([])), dialect, [])
-    doubts = list(sample.doubts)
-    readings = find_readings(sample.data, sample.whole)
-    doubts += _delimiter_doubts(sample, readings)
-    table = find_table(sample.data, sample.whole, readings[0], sample.charset)
-    counted = count_table(sample, readings, table, rows)
-    table = counted.table
-    if any(mark in name for name in table.names for mark in UNNAMEABLE):
-        table.by_position()
-    doubts += table.doubts + counted.doubts
-    columns = [Column(tally, sample.data, sample.charset) for tally in counted.columns]
-    found, unsure = find_types(columns)
-    _decide_separators(dialect, readings[0], counted)
-    _decide_records(dialect, table, counted, sample)
-    names = _decide_names(dialect, table, counted, found, doubts)
-    _decide_values(dialect, found)
+    _decide_separators(dialect, reading, counted)
+    _decide_records(dialect, table, counted, sample, doubts)
+    names = _decide_names(dialect, table, counted, doubts)
+    _decide_values(dialect, columns, found)
     if not dialect.has("trim") and (spaced := counted.tally["quotes"]["spaced"]):
         dialect.decide("trim", True, f"blanks stand outside the quotes of {spaced} fields")
         doubts.append(f"blanks stand outside the quotes of {spaced} fields: trim=True")
-    doubts += [f"column {name!r}: {doubt}" for name, f in zip(names, found, strict=True) for doubt in f.doubts] + unsure
+    doubts += [f"column {name!r}: {doubt}" for name, f in zip(names, found, strict=True) for doubt in f.doubts]
     doubts += _null_doubts(names, columns, found)
-    kept = _kept_columns(names, table, found)
-    format = dialect.csv(pa.schema([(names[i], found[i].type) for i in kept]))
-    if dialect.decisions.keys() <= CSV_OPTIONS and isinstance(format.header, bool) and table.header_lines < 2:
-        format = _proven(format, sample, counted, doubts)
-    return Inferred(format, dialect, doubts, [(columns[i], found[i]) for i in kept], table, counted)
+    format = dialect.csv(pa.schema([(name, f.type) for name, f in zip(names, found, strict=True)]))
+    format = _proven(format, sample, counted, doubts)
+    return Inferred(format, dialect, doubts, list(zip(columns, found, strict=True)), table, counted)
 
 
 def _delimiter_doubts(sample: Sample, readings: list[Reading]) -> list[str]:
@@ -127,25 +138,28 @@ def _decide_separators(dialect: Dialect, reading: Reading, counted: Counted) -> 
     if counted.quote_rule != "strict":
         dialect.decide("quotes", counted.quote_rule, counted.why_quotes)
     if not separators.newlines_in_quotes:
-        dialect.decide("newlines_in_quotes", False, "more records have the table's width so")
+        dialect.decide("newlines_in_quotes", False, "no field of the sample's table needs more than a line")
     if separators.comment is not None and counted.comments:
         dialect.decide(
             "comment", separators.comment, f"{counted.comments} lines begin with it and are unlike the records"
         )
 
 
-def _decide_records(dialect: Dialect, table: Table, counted: Counted, sample: Sample) -> None:
+def _decide_records(dialect: Dialect, table: Table, counted: Counted, sample: Sample, doubts: list[str]) -> None:
     if counted.ragged != "error":
         dialect.decide("ragged", counted.ragged, counted.why_ragged)
     skipped = sample.data[: table.first_line]
     if not _is_passed_over(skipped, counted):
         lines = skipped.count(counted.separators.record_end)
-        dialect.decide(
-            "skip_lines", lines, f"{lines} lines stand before the {'header' if table.header_lines else 'table'}"
+        first = shown(
+            next((line for line in skipped.splitlines() if line.strip()), b"").decode(sample.charset, "replace"), 60
         )
+        why = f"{lines} lines stand before the {'header' if table.header_lines else 'table'}, like {first}"
+        dialect.decide("skip_lines", lines, why)
+        doubts.append(f"{why}: skip_lines={lines}")
     if counted.footer:
         dialect.decide("skip_footer", counted.footer, counted.why_footer)
-    if counted.tally["repeats"]:
+    if counted.tally["repeats"] and table.header_lines:
         dialect.decide("repeated_headers", True, f"{counted.tally['repeats']} more lines repeat the header")
 
 
@@ -156,10 +170,9 @@ def _is_passed_over(skipped: bytes, counted: Counted) -> bool:
     return all(not line.rstrip(b"\r") or (comment is not None and line.startswith(comment)) for line in lines)
 
 
-def _decide_names(dialect: Dialect, table: Table, counted: Counted, found: list[Found], doubts: list[str]) -> list[str]:
+def _decide_names(dialect: Dialect, table: Table, counted: Counted, doubts: list[str]) -> list[str]:
     """The columns' names as the format will know them."""
     names = list(table.names)
-    trim = any(f.spaced for f in found) or counted.tally["quotes"]["spaced"]
     stripped = [name.strip(" \t") for name in names]
     if table.header_lines == 1:
         dialect.decide("header", True, table.why)
@@ -167,26 +180,27 @@ def _decide_names(dialect: Dialect, table: Table, counted: Counted, found: list[
         dialect.decide("header", tuple(range(table.header_lines)), table.why)
     else:
         dialect.decide("header", False, table.why)
-    if trim or not table.header_lines:
+    if not table.header_lines:
         names = stripped
-    elif stripped != names and "trim_names" in CSV_OPTIONS:
-        dialect.decide(
-            "trim_names", True, f"names have blanks around, like {next(n for n in names if n != n.strip())!r}"
-        )
+    elif stripped != names or _has_blanks_around(table, counted):
+        dialect.decide("trim_names", True, "names have blanks around")
         names = stripped
     repeated = [name for name, count in Counter(names).items() if count > 1]
-    if repeated and ("unique_names" in CSV_OPTIONS or not table.header_lines):
+    if repeated:
         told = f"{Counter(names)[repeated[0]]} columns are named {repeated[0]!r}: names made unique"
         if table.header_lines:
             dialect.decide("unique_names", True, told)
         doubts.append(told)
         names = unique(names)
-    elif repeated:
-        doubts.append(
-            f"{Counter(names)[repeated[0]]} columns are named {repeated[0]!r}: only the first can be told by its name, the "
-            "others are left out"
-        )
     return names
+
+
+def _has_blanks_around(table: Table, counted: Counted) -> bool:
+    """Whether blanks stand at the ends of a header's fields."""
+    delimiter = re.escape(counted.separators.delimiter)
+    return (
+        re.search(rb"(?:\A|%b)[ \t]|[ \t](?:%b|\Z)" % (delimiter, delimiter), table.header.strip(b"\r\n")) is not None
+    )
 
 
 def unique(names: list[str]) -> list[str]:
@@ -204,10 +218,12 @@ def unique(names: list[str]) -> list[str]:
     return made
 
 
-def _decide_values(dialect: Dialect, found: list[Found]) -> None:
+def _decide_values(dialect: Dialect, columns: list[Column], found: list[Found]) -> None:
     nulls = {marker for f in found for marker in f.nulls if f.type != TEXT}
     if nulls:
         dialect.decide("nulls", ("", *sorted(nulls)), "they stand for no value in columns of other values")
+        if any(f.nulls and f.type != TEXT and column.tally["quoted"] for column, f in zip(columns, found, strict=True)):
+            dialect.decide("quoted_nulls", True, "columns of other values stand in quotes")
     spelled = dict.fromkeys(word for f in found for word in f.spelling)
     trues = [word for word in spelled if word.lower() == "true" and word != "true"]
     if trues:
@@ -235,12 +251,6 @@ def _null_doubts(names: list[str], columns: list[Column], found: list[Found]) ->
     return doubts
 
 
-def _kept_columns(names: list[str], table: Table, found: list[Found]) -> list[int]:
-    """Those that the format can tell apart."""
-    places = {name: i for i, name in reversed(list(enumerate(names)))}
-    return sorted(places.values())
-
-
 def _proven(format: Csv, sample: Sample, counted: Counted, doubts: list[str]) -> Csv:
     """Reads the sample by the format; columns that still fail are text, and what is left is told."""
     whole = sample.whole and counted.whole
@@ -248,13 +258,9 @@ def _proven(format: Csv, sample: Sample, counted: Counted, doubts: list[str]) ->
     for _ in range(ROUNDS_MOST):
         rejects: list[pa.Table] = []
         options: dict[str, Any] = {"encoding": sample.charset}
-        if not whole and "skip_footer" in CSV_OPTIONS:
+        if not whole:
             options["skip_footer"] = 0
-        try:
-            read(data, replace(format, **options), on_error="collect", threads=1, rejects=rejects)
-        except (FormatError, SchemaError) as error:  # the header does not name the columns, or the schema cannot be
-            doubts.append(str(error))
-            return format
+        read(data, replace(format, **options), on_error="collect", threads=1, rejects=rejects)
         found = rejects[0].select(["column", "code", "message"]).to_pylist()
         texts = {f.name for f in format.schema if f.type == TEXT}
         failing = {row["column"]: row["message"] for row in reversed(found) if row["code"] != "stray_quote"}

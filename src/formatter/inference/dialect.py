@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
 
 from formatter.formats import Csv
 
-CSV_OPTIONS = frozenset(f.name for f in fields(Csv))
 _TEXT_OPTIONS = ("delimiter", "record_delimiter", "quote", "escape", "comment")
 
 
@@ -38,13 +37,11 @@ class Dialect:
         return option in self.decisions
 
     def csv(self, schema: pa.Schema) -> Csv:
-        options = {d.option: d.value for d in self.decisions.values() if d.option in CSV_OPTIONS}
+        options = {decision.option: decision.value for decision in self.decisions.values()}
         for option in _TEXT_OPTIONS:
             value = options.get(option)
             if isinstance(value, bytes):
                 options[option] = _as_text(value)
-        if "skip_lines" not in CSV_OPTIONS:
-            options["header"] = bool(options.get("header"))
         return Csv(schema, **options)
 
 

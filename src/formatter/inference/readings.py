@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from formatter import _core
+from formatter.inference.kinds import FAMILY
 
 HEAD_BYTES = 128 << 10  # of the sample in which readings compete
 HEAD_RECORDS = 2_000
@@ -28,10 +29,14 @@ UNUSUAL = {
     b"_": 0.3, b"/": 0.3, b"%": 0.3, b"\xc2\xa6": 0.8,
 } | {bytes([code]): 1.0 for code in (*range(1, 9), 11, 12, *range(14, 32))}  # fmt: skip
 COMMENT_MARKS = b"#%!;/"
+COMMENTS_LOOKED_AT = 100
 SINGLE_FIELD = 0.22  # what one field a record counts for, where two count a half
 FIRST_RECORD_OTHERWISE = 0.45  # for a first record that is none of the table: most files begin with their table
+TITLE_FIRST = 0.6  # and where it is a line of one field, as titles are
 QUOTED_BONUS = 0.05  # for fields with quotes around them, where the same without quotes does as well
+APOSTROPHE = 0.85  # for the rarer quote where the usual one quotes fields, too
 GOOD_SCORE = 0.6  # with this, nothing unusual is tried
+SEPARATOR_RUNS = 0.98  # for delimiters of several bytes, which stand equally often in most lines
 SEPARATOR_RUN = re.compile(rb"[!#$%&*,;:<=>?@^`|~]{2,4}")
 
 
@@ -143,7 +148,8 @@ def _best_with(head: Head, delimiter: bytes) -> Reading:
             readings.append(head.read(replace(base, quote=quote)))
             if readings[-1].tally["quotes"]["reopened"]:
                 readings.append(head.read(replace(base, quote=quote, sticky=True)))
-    best = max(readings, key=lambda r: r.score)
+    usual = any(r.separators.quote == b'"' and r.tally["quotes"]["quoted"] for r in readings)
+    best = max(readings, key=lambda r: r.score * (APOSTROPHE if usual and r.separators.quote == b"'" else 1))
     if b"\\" in head.data and delimiter != b"\\":
         escaped = head.read(replace(best.separators, escape=b"\\"))
         if escaped.tally["quotes"]["escaped"] and 2 * _flaws(escaped) <= _flaws(best) > 0:
@@ -167,8 +173,21 @@ def _are_comments(head: Head, plain: Reading, commented: Reading, mark: bytes) -
         return False
     if plain.width == commented.width == 1:
         return bool(lines > 1) or (head.record_end + head.data).count(head.record_end + mark + b" ") > 0
-    like = plain.tally["table_records"] - commented.tally["table_records"] if plain.width == commented.width else 0
-    return bool(2 * like < lines and commented.score >= plain.score)
+    marked = re.findall(rb"(?:\A|[\r\n])(" + re.escape(mark) + rb"[^\r\n]*)", head.data)[:COMMENTS_LOOKED_AT]
+    like = sum(len(_cells(line, plain.separators)) == commented.width for line in marked)
+    like -= head.data.startswith(mark) and _names_behind(marked[0], plain.separators, mark, commented.width)
+    return 2 * like < len(marked) and commented.score >= plain.score
+
+
+def _cells(line: bytes, separators: Separators) -> list[tuple[bytes, int, bool]]:
+    found: list[Any] = separators.native.records(line, True, 0, 1)
+    return list(found[0][4]) if found else []
+
+
+def _names_behind(line: bytes, separators: Separators, mark: bytes, width: int) -> bool:
+    """Whether a line is a header behind a comment mark: words alone."""
+    cells = _cells(line.lstrip(mark), separators)
+    return len(cells) == width and all(text.strip() and FAMILY[kind] == "text" for text, kind, _ in cells)
 
 
 def _flaws(reading: Reading) -> int:
@@ -192,10 +211,13 @@ def _score(separators: Separators, tally: dict[str, Any]) -> float:
     quoting = 1 - 0.5 * astray / (astray + quotes["quoted"] + 1) + (QUOTED_BONUS if quotes["quoted"] else 0)
     score = share * fields * grade**3 * quoting
     if width > 1:
-        rarity = USUAL.get(separators.delimiter)
-        score *= rarity or UNUSUAL.get(separators.delimiter, 0.9) * max(records - 2, 0) / records
+        if (rarity := UNUSUAL.get(separators.delimiter)) is not None:
+            score *= rarity * max(records - 2, 0) / records
+        else:
+            score *= USUAL.get(separators.delimiter, SEPARATOR_RUNS)
         if tally["table_first"]:
-            score *= FIRST_RECORD_OTHERWISE
+            titled = all(width == 1 for width in tally["widths"][: tally["table_first"]])
+            score *= TITLE_FIRST if titled else FIRST_RECORD_OTHERWISE
     return float(score)
 
 

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from formatter import _core
-from formatter.errors import shorten
+from formatter.errors import shorten, shown
 from formatter.inference.kinds import FAMILY
 from formatter.inference.readings import USUAL, Reading, Separators
 
@@ -23,6 +23,7 @@ LEAD_CELLS = 4_000
 LEAST_LEAD_RECORDS = 12
 TYPED_SHARE = 0.75  # of a column's values, for the column to speak of a type
 HEADER_LINES_MOST = 5
+SPARSE_HEADER = 4  # a record that names less than one in so many of the columns with values is no header
 LONGEST_NAME = 60
 YEARS = range(1800, 2101)
 COUNTED_COLUMNS = 6  # so many numbers from 0 or 1 on name columns, also where nothing else does
@@ -35,6 +36,7 @@ _WORDS = re.compile(
     r"width|height|weight|length|size|unit|units|currency|version|user|username|language|author|index|column|col\d*|field\d*|"
     r"nom|nombre|nome|fecha|datum|data|jahr|naam|stadt|ort|ville|ciudad|pays|land|wert|preis|prix|precio|anzahl|menge)\b"
 )
+_LETTER = re.compile(r"[^\W\d_]")
 _IDENTIFIER = re.compile(r"[^\W\d][\w .\-/()%#$&:+*'?\[\]]*\Z")
 
 
@@ -131,6 +133,9 @@ class _Search:
         self.usually_filled = sorted(map(_filled, later))[3 * len(later) // 4]
         self.typed = [i for i, family in enumerate(self.families) if family not in ("text", "void")]
         self.doubts: list[str] = []
+        self.headers: set[int] = (
+            set()
+        )  # first bytes of records that have values as those below, but were taken as headers
 
     @staticmethod
     def _family(cells: list[Cell]) -> str:
@@ -157,7 +162,7 @@ class _Search:
         for i in places[: HEADER_LINES_MOST + 1 + len(places) // 4]:
             hits, misses = self._fits(self.rows[i])
             if hits or misses:
-                if self._is_data(self.rows[i], hits, misses):
+                if self._is_data(i, hits, misses):
                     return i
             elif i and self._may_name(self.rows[i - 1]) and self._names_typed(self.rows[i - 1]):
                 return i  # right below the header even a record without a number is data
@@ -168,26 +173,30 @@ class _Search:
         hits = sum(row.cells[i].family == self.families[i] for i in self.typed)
         return hits, [i for i in self.typed if row.cells[i].family not in (self.families[i], "void")]
 
-    def _is_data(self, row: Record, hits: int, misses: list[int]) -> bool:
+    def _is_data(self, place: int, hits: int, misses: list[int]) -> bool:
+        row = self.rows[place]
         if hits and self._counts_up(row):
             self.doubts.append(f"the numbers in {_shown(row)} count up and do not recur below: taken as a header")
             return False
-        if hits and misses:
-            counted = any(_is_index([other.cells[i].text for other in self.even if other is not row]) for i in misses)
-            taken = "data" if hits > len(misses) and not counted else "a header"
-            odd = row.cells[misses[0]].text
-            self.doubts.append(
-                f"{_shown(row)} has values as those below in {hits} columns, but {odd!r} is no {self.families[misses[0]]}: "
-                f"taken as {taken}"
-            )
-            return taken == "data"
-        return hits > len(misses)
+        if not hits or not misses:
+            return hits > len(misses)
+        named = any(self._may_name(above) and self._names_typed(above) for above in self.rows[:place])
+        worded = [i for i in misses if _LETTER.search(row.cells[i].text)]
+        counted = any(_is_index([other.cells[i].text for other in self.even if other is not row]) for i in worded)
+        is_data = named or (hits > len(misses) and not counted)
+        self.doubts.append(
+            f"{_shown(row)} has values as those below in {hits} columns, but {row.cells[misses[0]].text!r} is no "
+            f"{self.families[misses[0]]}: taken as {'data' if is_data else 'a header'}"
+        )
+        if not is_data:
+            self.headers.add(row.begin)
+        return is_data
 
     def _names_typed(self, row: Record) -> bool:
         """Whether a record has words in most columns of a type, or words alone that are unlike the values of the others."""
         hits, misses = self._fits(row)
         if hits or misses:
-            return len(misses) > hits or self._counts_up(row)
+            return len(misses) > hits or row.begin in self.headers or self._counts_up(row)
         return self._look(row)[0] > 0
 
     def _is_sparse(self, row: Record) -> bool:
@@ -226,7 +235,10 @@ class _Search:
             score += 2
             reasons.append("it recurs as a whole")
         filled = [text for text in texts if text]
-        score -= 2 * (1 - len(filled) / max(len(texts), 1)) if len(texts) > 1 else 0
+        used = [
+            i for i, text in enumerate(texts) if text or any(i < other.width and other.cells[i].text for other in below)
+        ]
+        score -= 2 * (1 - len(filled) / max(len(used), 1)) if len(texts) > 1 else 0
         if len(set(filled)) < len(filled):
             score -= 1
             reasons.append("it repeats a word")
@@ -258,6 +270,9 @@ class _Search:
                 repeats |= {j for j, other in enumerate(below) if i < other.width and other.cells[i].text == cell.text}
             elif values and cell.text:
                 unlike += _unlikeness(cell.text, values)
+                if len(values) >= 3 and _is_shaped(cell.text, values):
+                    score -= 1.5
+                    reasons.append(f"{cell.text!r} is written as the values below it")
         if recurs > 1 and len(repeats) == 1:
             recurs = 0  # the header of another table, most likely
         if recurs:
@@ -280,6 +295,8 @@ class _Search:
             return first, first
         if not all(self._is_sparse(row) for row in self.rows[last + 1 : first]):
             first = last + 1
+        if not any(self._fits(self.rows[last])) and self._look(self.rows[last])[0] < SURE:
+            self.doubts.append(f"{_shown(self.rows[last])} has no word above a column of a type: taken as a header")
         top = last
         while top and first - top < HEADER_LINES_MOST and self._may_name(self.rows[top - 1], above=True):
             top -= 1
@@ -300,7 +317,7 @@ class _Search:
 
     def _text_table(self) -> Table:
         """Of text alone: the header can only be told by its look."""
-        place = next((i for i, row in enumerate(self.rows) if row.width == self.width and not self._is_sparse(row)), 0)
+        place = next((i for i, row in enumerate(self.rows) if self._may_open(row)), self.rows.index(self.even[0]))
         row = self.rows[place]
         score, reasons = self._look(row)
         told = f"the first record {_shown(row)}" + (f": {reasons}" if reasons else "")
@@ -312,6 +329,11 @@ class _Search:
             self.doubts.append(f"all columns are text; {told}; taken as {taken}")
         return self._named(place, place + 1, told) if score > 0 else self._unnamed(place, told)
 
+    def _may_open(self, row: Record) -> bool:
+        """Whether a table of text may begin with the record."""
+        worded = any(cell.text.count(" ") > 1 for cell in row.cells)
+        return row.width == self.width and not self._is_sparse(row) and not (worded and self._is_prose(row))
+
     def _may_name(self, row: Record, above: bool = False) -> bool:
         """Whether a record names columns. `above`: another one below it does."""
         if row.width != self.width:
@@ -319,9 +341,18 @@ class _Search:
         filled = [cell for cell in row.cells if cell.family != "void"]
         if len(filled) < 2 and row.width > 1 and (above or self.width > 2):
             return False
-        if above and 2 * len(filled) < row.width:
+        if above and (2 * len(filled) < row.width or self.width < 3 or self._is_prose(row)):
+            return False
+        if SPARSE_HEADER * len(filled) < min(self.usually_filled, row.width):
             return False
         return not above or all(cell.family == "text" for cell in filled) or self._counts_up(row)
+
+    def _is_prose(self, row: Record) -> bool:
+        """Whether blanks follow the delimiters as in a sentence, and in no other record."""
+        spaced = self.separators.delimiter + b" "
+        if spaced not in self.sample[row.begin : row.end] or any(cell.quoted for cell in row.cells):
+            return False
+        return all(other is row or spaced not in self.sample[other.begin : other.end] for other in self.even)
 
     # Tables
 
@@ -333,9 +364,6 @@ class _Search:
         )
         table.why = told or why
         table.doubts = self.doubts + ([told] if names else [])
-        if first and not names:
-            above = self.rows[first - 1]
-            table.doubts.append(f"{first} records before the table are passed over, like {_shown(above)}")
         return table
 
     def _named(self, top: int, first: int, why: str) -> Table:
@@ -365,13 +393,13 @@ class _Search:
                 names = self._split(line, delimiter, quote)
                 words = all(_family_of(name) == "text" for name in names)
                 if len(names) == self.width > 1 and words and len(set(names)) == len(names):
-                    shown = shorten(lines[-1].decode(self.encoding, "replace"), 60)
-                    return names, f"the columns are named by {shown}"
+                    line_shown = shorten(lines[-1].decode(self.encoding, "replace"), 60)
+                    return names, f"the columns are named by {line_shown}"
         if above is not None and above.width != self.width and above.width >= max(2, self.width // 2):
             texts = [cell.text.strip() for cell in above.cells]
             if all(cell.family in ("text", "void") for cell in above.cells):
-                shown = f"the header has {above.width} names for {self.width} columns: {_shown(above)}"
-                return self._fitted(texts, self.rows[first:]), shown
+                told = f"the header has {above.width} names for {self.width} columns: {_shown(above)}"
+                return self._fitted(texts, self.rows[first:]), told
         return [], ""
 
     def _split(self, line: bytes, delimiter: bytes, quote: bytes | None) -> list[str]:
@@ -411,7 +439,17 @@ def _joined(parts: list[str]) -> str:
 
 
 def _shown(row: Record) -> str:
-    return shorten(str([cell.text for cell in row.cells]), 80)
+    return shown([cell.text for cell in row.cells])
+
+
+def _is_shaped(name: str, values: list[str]) -> bool:
+    """Whether a word with marks or digits in it has them where most values have them: A-1 as B-22."""
+    shape = _shape(name)
+    return shape != "a" and sum(_shape(value) == shape for value in values) >= 0.8 * len(values)
+
+
+def _shape(text: str) -> str:
+    return re.sub(r"\d+", "0", re.sub(r"[^\W\d_]+", "a", text))
 
 
 def _unlikeness(name: str, values: list[str]) -> float:

@@ -93,6 +93,7 @@ static void index_csv(const uint8_t* data, size_t size, const CsvBytes& bytes, c
         case Quotes::parity: return index_by_rule<Quotes::parity>(data, size, bytes, plan, index);
         case Quotes::lenient: return index_by_rule<Quotes::lenient>(data, size, bytes, plan, index);
         case Quotes::sticky: return index_by_rule<Quotes::sticky>(data, size, bytes, plan, index);
+        case Quotes::any: return index_by_rule<Quotes::any>(data, size, bytes, plan, index);
     }
 }
 

@@ -169,7 +169,9 @@ static void follow_courses(const uint8_t* data, size_t size, const CsvBytes& byt
 }
 
 static void follow_quotes(const uint8_t* data, size_t size, const CsvBytes& bytes, QuoteCourse* courses, size_t count) {
-    if (bytes.rule == QuoteRule::sticky)
+    if (bytes.ends_in_quotes)
+        follow_courses<Quotes::any>(data, size, bytes, courses, count);
+    else if (bytes.rule == QuoteRule::sticky)
         follow_courses<Quotes::sticky>(data, size, bytes, courses, count);
     else
         follow_courses<Quotes::lenient>(data, size, bytes, courses, count);

@@ -30,12 +30,14 @@ struct SeparatorMasks {
 
 // Which rule a loop is compiled for. `parity` is the strict one; the others begin with parity, too, and put right what it
 // got wrong where a quote stands that the rule does not take for one.
-enum class Quotes { none, parity, lenient, sticky };
+// `any` is one that is known only when it runs.
+enum class Quotes { none, parity, lenient, sticky, any };
 
 inline Quotes quotes_of(const CsvBytes& bytes) {
     if (!bytes.quoting) return Quotes::none;
+    if (bytes.ends_in_quotes) return Quotes::any;
     if (bytes.rule == QuoteRule::sticky) return Quotes::sticky;
-    return bytes.rule == QuoteRule::strict && !bytes.ends_in_quotes ? Quotes::parity : Quotes::lenient;
+    return bytes.rule == QuoteRule::strict ? Quotes::parity : Quotes::lenient;
 }
 
 // Blocks are asked for in order, each once.
@@ -46,10 +48,11 @@ class SeparatorBlocks {
         : data_(data),
           size_(size),
           quoted_(start.inside || start.closing),
-          fresh_(start.fresh),
+          before_(start.fresh ? ~uint64_t(0) : 0),
           closing_(start.closing),
           inside_(start.inside ? ~uint64_t(0) : 0),
           picky_(bytes.rule == QuoteRule::strict ? 0 : ~uint64_t(0)),
+          sticky_(bytes.rule == QuoteRule::sticky ? ~uint64_t(0) : 0),
           ends_in_quotes_(bytes.ends_in_quotes ? ~uint64_t(0) : 0),
           delimiter_(make_needle(bytes.delimiter)),
           record_end_(make_needle(bytes.record_end)),
@@ -65,9 +68,11 @@ class SeparatorBlocks {
     }
 
     // Behind the last block, if that was a whole one.
-    QuoteState state() const { return {inside_ != 0, inside_ == 0 && fresh_ != 0, closing_ != 0}; }
+    QuoteState state() const { return {inside_ != 0, inside_ == 0 && before_ >> 63 != 0, closing_ != 0}; }
 
   private:
+    static constexpr bool may_stick = quotes == Quotes::sticky || quotes == Quotes::any;
+
     inline SeparatorMasks masks(const Block& block, uint64_t valid) {
         uint64_t ends = equal_mask(block, record_end_);
         uint64_t separators = equal_mask(block, delimiter_) | ends;
@@ -77,7 +82,7 @@ class SeparatorBlocks {
         // block whether it has some would cost more than to do without the answer.
         if (!quoted_) {
             if (toggles == 0) {
-                if (quotes != Quotes::parity) fresh_ = separators >> 63;
+                if (quotes != Quotes::parity) before_ = separators;
                 return {separators, ends};
             }
             quoted_ = true;
@@ -92,11 +97,11 @@ class SeparatorBlocks {
         separators &= valid;
         uint64_t inside = prefix_xor(toggles) ^ inside_;
         uint64_t closers = 0;
-        if (quotes == Quotes::sticky) closers = separators | toggles | equal_mask(block, carriage_return_) | ~valid;
+        if (may_stick) closers = separators | toggles | equal_mask(block, carriage_return_) | ~valid;
         if (__builtin_expect(wrong(toggles, inside, separators, ends, closers) != 0, 0))
             inside = put_right(toggles, separators, ends, closers);
-        fresh_ = (separators | toggles) >> 63;
-        if (quotes == Quotes::sticky) closing_ = (toggles & ~inside & ~ends) >> 63;
+        before_ = separators | toggles;
+        if (may_stick) closing_ = (toggles & ~inside & ~ends & sticky_) >> 63;
         inside_ ^= -uint64_t(popcount(toggles) & 1);
         return {separators & ~inside, ends & ~inside};
     }
@@ -108,9 +113,9 @@ class SeparatorBlocks {
     //     wrong     0 0 0 0 0 0 1 0        a toggle that opens where nothing lets it
     inline uint64_t wrong(uint64_t toggles, uint64_t inside, uint64_t separators, uint64_t ends,
                           uint64_t closers) const {
-        uint64_t found = toggles & inside & ~((separators | toggles) << 1 | fresh_) & picky_;
-        found |= ends & inside & ends_in_quotes_;
-        if (quotes == Quotes::sticky) found |= ((toggles & ~inside & ~ends) << 1 | closing_) & ~closers;
+        uint64_t found = toggles & inside & ~((separators | toggles) << 1 | before_ >> 63);
+        if (quotes == Quotes::any) found = (found & picky_) | (ends & inside & ends_in_quotes_);
+        if (may_stick) found |= ((toggles & ~inside & ~ends & sticky_) << 1 | closing_) & ~closers;
         return found;
     }
 
@@ -122,11 +127,11 @@ class SeparatorBlocks {
             const uint64_t found = wrong(toggles, inside, separators, ends, closers);
             if (found == 0) return inside;
             const uint64_t first = found & -found;
-            const bool not_closed = quotes == Quotes::sticky && !(toggles & first) && !(ends & inside & first);
+            const bool not_closed = may_stick && !(toggles & first) && !(ends & inside & first);
             if (not_closed && first == 1) {  // the quote is the last byte of the block before
                 inside_ = ~inside_;
                 closing_ = 0;
-                fresh_ = 0;
+                before_ = 0;
             } else {
                 toggles ^= not_closed ? first >> 1 : first;
             }
@@ -136,9 +141,10 @@ class SeparatorBlocks {
     const uint8_t* data_;
     size_t size_;
     bool quoted_;
-    uint64_t fresh_, closing_;  // of the byte before the next block: 1 or 0
+    uint64_t before_;  // separators and quotes of the block before
+    uint64_t closing_;  // 1 if a quote that closed is the last byte of that
     uint64_t inside_;  // all ones if the next block begins inside quotes
-    uint64_t picky_, ends_in_quotes_;  // all ones if so
+    uint64_t picky_, sticky_, ends_in_quotes_;  // all ones if so
     Needle delimiter_, record_end_, quote_, carriage_return_;
 };
 

@@ -31,6 +31,7 @@ from formatter.buffer_intake import (
 from formatter.errors import FlowError, OptionError, SchemaError, SequenceError
 from formatter.filters import Filters
 from formatter.flow.policy import BatchPolicy
+from formatter.parsers.registry import raise_what_parsers_raised
 from formatter.plans import Format
 from formatter.shared.consumer import LOOK_AROUND_S, OVERFLOW, Consumer, abandoned
 from formatter.shared.delivery import Delivery
@@ -399,6 +400,7 @@ class SharedStream:
 
     def _settle(self, result: Any, origin: Origin, sequence: int) -> list[Batch]:
         status, not_taken, _appended, finished, findings, holes = result
+        raise_what_parsers_raised()
         if not finished and not findings and status == "ok":
             return []
         batches, full = self._delivery.deliver(finished)

@@ -4,6 +4,13 @@
 
 namespace formatter {
 
+bool CsvDecoder::is_quoted_null(Bytes content) const {
+    if (content.size == 0) return format_->empty_is_null();
+    const std::vector<std::string>& nulls = format_->nulls;
+    return format_->quoted_nulls &&
+           std::any_of(nulls.begin(), nulls.end(), [&](const std::string& token) { return content.equals(token); });
+}
+
 bool CsvDecoder::is_null_token(Bytes field) const {
     for (const std::string& token : nulls_)
         if (field.equals(token)) return true;
@@ -79,8 +86,7 @@ void CsvDecoder::resolve(ColumnRows& c, uint32_t row, Bytes raw) {
     Bytes content{};
     const Quoting quoting = field_content(*format_, raw, &scratch_, &content);
     if (quoting == Quoting::malformed) return value_error(c, row, ErrorCode::stray_quote, raw);
-    if (quoting == Quoting::none ? is_null_token(trimmed(*format_, raw))
-                                 : content.size == 0 && format_->empty_is_null())
+    if (quoting == Quoting::none ? is_null_token(trimmed(*format_, raw)) : is_quoted_null(content))
         return null_or_error(c, row, raw);
     const ErrorCode code = is_text(c.spec) ? ErrorCode::stray_quote : parse_value(c, content, row);
     if (code != ErrorCode::none) value_error(c, row, code, raw);

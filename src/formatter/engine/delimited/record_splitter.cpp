@@ -197,63 +197,65 @@ bool RecordSplitter::split_level(const PathNode& node, uint32_t begin, uint32_t 
                                                       : split_plain_keys(node, begin, end, positions);
 }
 
+// Those of the positions that lie in a text, of which blanks or a record's start were taken off.
+RecordSplitter::Positions RecordSplitter::within(Positions positions, uint32_t begin, uint32_t end) {
+    while (positions.at != positions.end && *positions.at < begin) ++positions.at;
+    while (positions.at != positions.end && positions.end[-1] >= end) --positions.end;
+    return positions;
+}
+
 bool RecordSplitter::split_plain_positions(const PathNode& node, uint32_t begin, uint32_t end, Positions positions) {
     const uint8_t separator = uint8_t(format_.levels[node.level].separator[0]);
+    const uint8_t* const base = base_;
+    positions = within(positions, begin, end);
     const uint32_t* child = node.children.data();
     const uint32_t* const last = child + node.children.size();
     const PathNode* wanted = &format_.nodes[*child];
-    uint32_t ordinal = 0;
-    for (Positions part = positions;; part = positions) {
+    for (uint32_t ordinal = 0;; ordinal++) {
         while (wanted->number == ordinal && wanted->rest) {
             take_rest(*wanted, begin, end);
             if (++child == last) return true;
             wanted = &format_.nodes[*child];
         }
-        while (positions.at != positions.end && *positions.at < end &&
-               (base_[*positions.at] != separator || *positions.at < begin))
-            ++positions.at;
-        const bool more = positions.at != positions.end && *positions.at < end;
-        const uint32_t part_end = more ? *positions.at : end;
+        const uint32_t* at = positions.at;
+        while (at != positions.end && base[*at] != separator) ++at;
+        const uint32_t part_end = at == positions.end ? end : *at;
         if (wanted->number == ordinal) {
-            if (!take_plain(*wanted, begin, part_end, {part.at, positions.at})) return false;
+            if (!take_plain(*wanted, begin, part_end, {positions.at, at})) return false;
             if (++child == last) return true;
             wanted = &format_.nodes[*child];
         }
-        if (!more) return true;
-        ordinal++;
+        if (at == positions.end) return true;
         begin = part_end + 1;
-        ++positions.at;
+        positions.at = at + 1;
     }
 }
 
+// Ends as soon as every key was met: nothing behind could be wrong.
 bool RecordSplitter::split_plain_keys(const PathNode& node, uint32_t begin, uint32_t end, Positions positions) {
     const Level& level = format_.levels[node.level];
     const uint8_t separator = uint8_t(level.separator[0]), key_end = uint8_t(level.key_end[0]);
+    const uint8_t* const base = base_;
+    positions = within(positions, begin, end);
     for (const uint32_t child : node.children) met_[child] = 0;
-    for (;;) {
-        uint32_t at = end, value = end;
-        const uint32_t* value_positions = nullptr;
-        const PathNode* child = nullptr;
-        for (; positions.at != positions.end; ++positions.at) {
-            const uint32_t met = *positions.at;
-            if (met >= end) break;
-            const uint8_t c = base_[met];
-            if (met < begin) continue;
-            if (c == separator) {
-                at = met;
-                break;
-            }
-            if (c != key_end || value_positions) continue;
-            child = keyed_child(node, begin, met);
-            value = met + 1;
-            value_positions = positions.at + 1;
+    for (size_t missing = node.children.size();;) {
+        const uint32_t* at = positions.at;
+        while (at != positions.end && base[*at] != key_end && base[*at] != separator) ++at;
+        uint32_t value = at == positions.end ? end : *at;
+        const PathNode* const child = keyed_child(node, begin, value);
+        if (at != positions.end && base[*at] == key_end) {
+            value++;
+            positions.at = ++at;
+            while (at != positions.end && base[*at] != separator) ++at;
         }
-        if (!value_positions) child = keyed_child(node, begin, value = at);
-        const Positions inside{value_positions ? value_positions : positions.at, positions.at};
-        if (child && !take_plain(*child, value, at, inside)) return false;
-        if (at == end) return true;
-        begin = at + 1;
-        ++positions.at;
+        const uint32_t part_end = at == positions.end ? end : *at;
+        if (child) {
+            if (!take_plain(*child, value, part_end, {positions.at, at})) return false;
+            if (--missing == 0) return true;
+        }
+        if (at == positions.end) return true;
+        begin = part_end + 1;
+        positions.at = at + 1;
     }
 }
 

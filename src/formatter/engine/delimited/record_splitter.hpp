@@ -43,6 +43,7 @@ class RecordSplitter {
         bool keyed = false, escaped = false;
     };
 
+    static Positions within(Positions, uint32_t begin, uint32_t end);
     bool split_level(const PathNode&, uint32_t begin, uint32_t end, Positions);
     bool split_plain_positions(const PathNode&, uint32_t begin, uint32_t end, Positions);
     bool split_plain_keys(const PathNode&, uint32_t begin, uint32_t end, Positions);

@@ -104,7 +104,7 @@ bool SampleScan::quoted_field(size_t open, size_t* end, uint8_t* marks) {
             if (closes) {
                 if (next > at + 1) *marks |= SampleField::spaced;
                 *marks |= SampleField::quoted;
-                quotes_.multiline += lines && !(*marks & SampleField::stray);
+                (*marks & SampleField::stray ? quotes_.swallowed : quotes_.multiline) += lines;
                 if (next < size_ && data_[next] == '\r' && !ends_record(next, &behind) && data_[next] != delimiter_)
                     next++;
                 *end = next;
@@ -114,6 +114,7 @@ bool SampleScan::quoted_field(size_t open, size_t* end, uint8_t* marks) {
             quotes_.reopened++;
             if (quotes_.first_stray == QuoteEvidence::nowhere) quotes_.first_stray = at;
             if (reading_.rule == QuoteRule::lenient) {
+                quotes_.swallowed += lines;
                 *end = bare_field(at + 1, marks);
                 return true;
             }

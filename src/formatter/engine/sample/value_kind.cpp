@@ -7,11 +7,11 @@
 namespace formatter {
 namespace {
 
-const char* const NULL_MARKERS[] = {"NA",      "N/A",     "n/a",    "na",      "N.A.",    "n.a.",    "NULL",   "Null",
-                                    "null",    "None",    "none",   "nil",     "NIL",     "\\N",     "-",      "--",
-                                    "---",     "?",       ".",      "..",      "...",     "*",       "#N/A",   "#NA",
-                                    "<NA>",    "(null)",  "<null>", "NaT",     "nd",      "ND",      "N/D",    "n/d",
-                                    "#VALUE!", "#DIV/0!", "#REF!",  "missing", "Missing", "unknown", "Unknown"};
+const char* const NULL_MARKERS[] = {
+    "NA",      "N/A",   "n/a",     "na",      "N.A.",    "n.a.",    "NULL", "Null", "null", "None", "none",
+    "nil",     "NIL",   "\\N",     "-",       "--",      "---",     "?",    ".",    "..",   "...",  "*",
+    "#N/A",    "#NA",   "<NA>",    "(null)",  "<null>",  "NaT",     "nd",   "ND",   "N/D",  "n/d",  "#VALUE!",
+    "#DIV/0!", "#REF!", "missing", "Missing", "unknown", "Unknown", "**",   "***",  "****", "*****"};
 
 constexpr unsigned MARKER_LENGTH_MOST = 7;
 constexpr int FLOAT64_DIGITS = 17;  // more than these are rounded
@@ -165,6 +165,7 @@ uint8_t text_grade(Bytes content, bool quoted) {
     if (quoted) return BEST_GRADE;
     const uint8_t first = content.data[0], last = content.data[content.size - 1];
     if (first == '"') return 1;
+    if (first == '\'' && last == '\'' && content.size > 1) return 3;
     int tight = 0, loose = 0, quotes = 0, open = 0;
     bool cut = false;
     for (size_t i = 0; i < content.size; i++) {
@@ -201,7 +202,7 @@ const char* const* null_markers(unsigned* count) {
 }
 
 ValueLook look_at(Bytes content, bool quoted) {
-    if (!content.size) return {ValueKind::empty, 3, 0, 0};
+    if (!content.size) return {ValueKind::empty, quoted ? BEST_GRADE : uint8_t(BEST_GRADE - 1), 0, 0};
     const uint8_t first = content.data[0];
     ValueLook found;
     if (is_digit(first) || first == '-' || first == '+' || first == '.') {

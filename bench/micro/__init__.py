@@ -1,0 +1,1 @@
+"""Small pieces by the clock: pytest-benchmark suites, compared by `make bench-compare`, asked by the door as "micro"."""
