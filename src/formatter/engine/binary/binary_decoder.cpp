@@ -140,14 +140,13 @@ void BinaryDecoder::read_block(uint64_t met) {
 void BinaryDecoder::check(bool filter_columns) {
     std::vector<uint64_t> dropped;
     const bool filtered = format_->filter.active();
+    begin_fields();
     for (size_t i : checked_) {
         if (filtered && is_filter_column_[i] != filter_columns) continue;
         const bool keeps = may_null(i);
-        const PackedFields fields = packed(i);
-        for (size_t r = 0; r < rows_.size(); r++) {
+        ErrorCode code;
+        for (size_t r = next_wrong(i, 0, &code); r < rows_.size(); r = next_wrong(i, r + 1, &code)) {
             const Row& row = rows_[r];
-            const ErrorCode code = wrong_with(fields, i, row);
-            if (code == ErrorCode::none) continue;
             if (!dropped.empty() && has_bit(dropped.data(), r)) continue;  // a field further left spoke
             const BinaryField& field = format_->fields[i];
             if (!keeps || format_->note_nulled)
@@ -165,14 +164,19 @@ bool BinaryDecoder::may_null(size_t i) const {
     return format_->on_error == OnError::null && format_->columns[i].nullable;
 }
 
-ErrorCode BinaryDecoder::wrong_with(const PackedFields& fields, size_t i, const Row& row) const {
+// The first row from `from` on whose field is no value, and why; or their count.
+size_t BinaryDecoder::next_wrong(size_t i, size_t from, ErrorCode* why) const {
     const BinaryField& field = format_->fields[i];
     const ColumnSpec& spec = format_->columns[i];
-    const uint8_t* at = row.data + field.offset;
-    if (!field.is_rest()) return spec.type->check ? spec.type->check(at, fields, spec) : ErrorCode::none;
-    const size_t size = row.size - field.offset;
-    if (!has_large_offsets(spec) && size > size_t(INT32_MAX)) return ErrorCode::overflow;
-    return !must_be_utf8(spec) || format_->kernel->valid_utf8(at, size) ? ErrorCode::none : ErrorCode::bad_utf8;
+    if (!field.is_rest()) return spec.type->next_wrong(packed(i), spec, from, why);
+    for (; from < rows_.size(); from++) {
+        const size_t size = rows_[from].size - field.offset;
+        *why = ErrorCode::overflow;
+        if (!has_large_offsets(spec) && size > size_t(INT32_MAX)) break;
+        *why = ErrorCode::bad_utf8;
+        if (must_be_utf8(spec) && !format_->kernel->valid_utf8(rows_[from].data + field.offset, size)) break;
+    }
+    return from;
 }
 
 void BinaryDecoder::drop(const std::vector<uint64_t>& dropped) {
@@ -186,24 +190,29 @@ void BinaryDecoder::drop(const std::vector<uint64_t>& dropped) {
 void BinaryDecoder::decode_columns(bool filter_columns_only) {
     const size_t count = rows_.size();
     if (count == 0) return;
-    row_begins_.clear();
-    for (size_t r = 0; r < (stride_ ? 1 : count); r++) row_begins_.push_back(rows_[r].data);
+    begin_fields();
     for (size_t i = 0; i < columns_.size(); i++) {
         if (filter_columns_only && !is_filter_column_[i]) continue;
         values_decoded[i] += count;
         valid_.assign(count / 64 + 1, ~uint64_t(0));
-        const PackedFields fields = packed(i);
-        for (size_t r = 0; r < count && is_checked(i) && may_null(i); r++) {
-            if (wrong_with(fields, i, rows_[r]) == ErrorCode::none) continue;
-            clear_bit(valid_.data(), r);
-            counters.nulled++;
+        if (is_checked(i) && may_null(i)) {
+            ErrorCode why;
+            for (size_t r = next_wrong(i, 0, &why); r < count; r = next_wrong(i, r + 1, &why)) {
+                clear_bit(valid_.data(), r);
+                counters.nulled++;
+            }
         }
         if (const auto gather = format_->columns[i].type->gather)
-            gather(fields, columns_.column(i).values.data(), columns_.rows());
+            gather(packed(i), columns_.column(i).values.data(), columns_.rows());
         else
             decode_text(i);
         columns_.write_validity(i, columns_.rows(), valid_.data(), uint32_t(count));
     }
+}
+
+void BinaryDecoder::begin_fields() {
+    row_begins_.clear();
+    for (size_t r = 0; r < rows_.size() && (r == 0 || stride_ == 0); r++) row_begins_.push_back(rows_[r].data);
 }
 
 PackedFields BinaryDecoder::packed(size_t i) const {

@@ -41,11 +41,12 @@ class BinaryDecoder : public RecordDecoder {
     void read_block(uint64_t size);
     // Drops rows whose values no column can hold; `wanted` says which columns are looked at.
     void check(bool filter_columns);
-    ErrorCode wrong_with(const PackedFields&, size_t column, const Row&) const;
+    size_t next_wrong(size_t column, size_t from, ErrorCode* why) const;
     bool may_null(size_t column) const;
-    bool is_checked(size_t i) const { return format_->columns[i].type->check || format_->fields[i].is_rest(); }
+    bool is_checked(size_t i) const { return format_->columns[i].type->next_wrong || format_->fields[i].is_rest(); }
     void drop(const std::vector<uint64_t>& dropped);
     void decode_columns(bool filter_columns_only);
+    void begin_fields();
     PackedFields packed(size_t column) const;
     void decode_text(size_t column);
     void note(ErrorCode, int32_t column, const uint8_t* at, size_t size, uint64_t record, const uint8_t* raw,

@@ -87,8 +87,8 @@ struct ColumnType {
     void (*test)(const Predicate&, const ColumnView&, uint64_t count, uint64_t* keep) = nullptr;
     // Values from binary rows, to row `at` of the column and those behind; null: text, whose bytes are the value.
     void (*gather)(const PackedFields&, uint8_t* values, uint64_t at) = nullptr;
-    // What is wrong with such a field; null: any bytes are a value.
-    ErrorCode (*check)(const uint8_t* field, const PackedFields&, const ColumnSpec&) = nullptr;
+    // The first of such fields, from `from` on, that is no value, and why, or their count; null: any bytes are a value.
+    size_t (*next_wrong)(const PackedFields&, const ColumnSpec&, size_t from, ErrorCode* why) = nullptr;
 
     bool is_text() const { return layout >= ValueLayout::text; }
 };

@@ -35,8 +35,9 @@ void gather(const PackedFields& fields, uint8_t* values, uint64_t at) {
     copy_bits(values, at, bits.data(), uint32_t(fields.count));
 }
 
-ErrorCode check(const uint8_t* field, const PackedFields&, const ColumnSpec&) {
-    return *field <= 1 ? ErrorCode::none : ErrorCode::invalid;
+size_t next_wrong(const PackedFields& fields, const ColumnSpec&, size_t from, ErrorCode* why) {
+    *why = ErrorCode::invalid;
+    return next_wrong_packed(fields, from, [](const uint8_t* field) { return *field <= 1; });
 }
 
 constexpr ColumnType boolean() {
@@ -48,7 +49,7 @@ constexpr ColumnType boolean() {
     type.parse_text = parse_text;
     type.test = test;
     type.gather = gather;
-    type.check = check;
+    type.next_wrong = next_wrong;
     return type;
 }
 

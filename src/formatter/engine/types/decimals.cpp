@@ -89,9 +89,15 @@ void gather(const PackedFields& fields, uint8_t* values, uint64_t at) {
     fields.big_endian ? gather_as<true>(fields, values + 16 * at) : gather_as<false>(fields, values + 16 * at);
 }
 
-ErrorCode check(const uint8_t* field, const PackedFields& fields, const ColumnSpec& spec) {
-    const __int128 value = fields.big_endian ? load<true>(field, fields.width) : load<false>(field, fields.width);
-    return has_digits(value, spec.precision) ? ErrorCode::none : ErrorCode::overflow;
+size_t next_wrong(const PackedFields& fields, const ColumnSpec& spec, size_t from, ErrorCode* why) {
+    const uint32_t width = fields.width;
+    const int digits = spec.precision;
+    *why = ErrorCode::overflow;
+    if (fields.big_endian)
+        return next_wrong_packed(fields, from,
+                                 [=](const uint8_t* field) { return has_digits(load<true>(field, width), digits); });
+    return next_wrong_packed(fields, from,
+                             [=](const uint8_t* field) { return has_digits(load<false>(field, width), digits); });
 }
 
 constexpr ColumnType decimal() {
@@ -106,7 +112,7 @@ constexpr ColumnType decimal() {
     type.parse_number = parse_number;
     type.test = test;
     type.gather = gather;
-    type.check = check;
+    type.next_wrong = next_wrong;
     return type;
 }
 

@@ -43,6 +43,17 @@ void each_packed(const PackedFields& fields, Visit visit) {
     }
 }
 
+template <typename IsValue>
+size_t next_wrong_packed(const PackedFields& fields, size_t from, IsValue is_value) {
+    if (fields.stride && fields.count) {
+        const uint8_t* const first = fields.rows[0] + fields.offset;
+        while (from < fields.count && is_value(first + from * fields.stride)) from++;
+    } else {
+        while (from < fields.count && is_value(fields.rows[from] + fields.offset)) from++;
+    }
+    return from;
+}
+
 template <typename T>  // a whole number of the values' width
 void gather_fixed(const PackedFields& fields, uint8_t* values, uint64_t at) {
     T* const out = reinterpret_cast<T*>(values) + at;
