@@ -126,7 +126,7 @@ def make_plan(
             f"format: expected fm.Csv, fm.Json, fm.Delimited, fm.Native or fm.Framed, found {type(format).__name__}"
         )
     check_on_error(on_error)
-    if filters_wanted is not None or isinstance(columns, str):
+    if filters_wanted or isinstance(columns, str):
         return _any_plan(format, columns, filters_wanted, on_error, note_nulled, single)
     wanted = None if columns is None else tuple(columns)
     key = wanted, on_error, note_nulled, single, registry.generation(), _identity(format)

@@ -59,7 +59,7 @@ class SeparatorBlocks {
           quote_(make_needle(bytes.quote)),
           carriage_return_(make_needle(bytes.record_end == '\n' ? '\r' : bytes.record_end)) {}
 
-    inline SeparatorMasks at(size_t offset) {
+    __attribute__((always_inline)) inline SeparatorMasks at(size_t offset) {
         if (__builtin_expect(size_ - offset >= 64, 1)) return masks(load_block(data_ + offset), ~uint64_t(0));
         uint64_t valid;
         const Block block = load_tail(data_ + offset, size_ - offset, valid);
@@ -73,7 +73,7 @@ class SeparatorBlocks {
   private:
     static constexpr bool may_stick = quotes == Quotes::sticky || quotes == Quotes::any;
 
-    inline SeparatorMasks masks(const Block& block, uint64_t valid) {
+    __attribute__((always_inline)) inline SeparatorMasks masks(const Block& block, uint64_t valid) {
         uint64_t ends = equal_mask(block, record_end_);
         uint64_t separators = equal_mask(block, delimiter_) | ends;
         if (quotes == Quotes::none) return {separators, ends};
