@@ -62,6 +62,10 @@ def test_where_values_differ_from_get_json_object_they_keep_their_text(spark):
     assert {record: (theirs[0], ours[0]) for record, (theirs, ours) in zip(DIFFERENT, found, strict=True)} == DIFFERENT
 
 
+def test_a_null_among_items_is_null_where_get_json_object_says_it_in_words(spark):
+    assert by_both(spark, ['{"b":{"c":[null]}}'], {"first": "$.b.c[0]"}) == [(("null",), (None,))]
+
+
 KEYS = st.sampled_from(["a", "b", "c", "d", "x", "a b"])
 LEAVES = (
     st.none()
@@ -70,7 +74,11 @@ LEAVES = (
     | st.text(st.characters(min_codepoint=0x20, max_codepoint=0xFFFF, exclude_categories=["Cs"]), max_size=8)
 )
 VALUES = st.recursive(
-    LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4), max_leaves=12
+    LEAVES,
+    lambda inner: (
+        st.lists(inner.filter(lambda item: item is not None), max_size=4) | st.dictionaries(KEYS, inner, max_size=4)
+    ),
+    max_leaves=12,
 )
 
 
