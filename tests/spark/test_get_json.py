@@ -73,13 +73,17 @@ LEAVES = (
     | st.integers(-(10**18), 10**18)
     | st.text(st.characters(min_codepoint=0x20, max_codepoint=0xFFFF, exclude_categories=["Cs"]), max_size=8)
 )
-VALUES = st.recursive(
-    LEAVES,
-    lambda inner: (
-        st.lists(inner.filter(lambda item: item is not None), max_size=4) | st.dictionaries(KEYS, inner, max_size=4)
-    ),
-    max_leaves=12,
-)
+
+
+def without_nulls(items):
+    return [item for item in items if item is not None]
+
+
+def nested(inner):
+    return st.lists(inner, max_size=4).map(without_nulls) | st.dictionaries(KEYS, inner, max_size=4)
+
+
+VALUES = st.recursive(LEAVES, nested, max_leaves=12)
 
 
 @settings(max_examples=20)
