@@ -87,16 +87,14 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def divided(
-    clauses: list[list[Clause]], later: Collection[str]
-) -> tuple[list[list[Clause]] | None, list[list[Clause]]]:
+def divided(clauses: list[list[Clause]], later: Collection[str]) -> tuple[list[list[Clause]], list[list[Clause]]]:
     """What can be asked at once, and what only when the columns of `later` have their values: both have to hold."""
     if not any(clause[0] in later for conjunction in clauses for clause in conjunction):
-        return clauses or None, []
+        return clauses, []
     if len(clauses) > 1:  # alternatives are asked together
-        return None, clauses
+        return [], clauses
     now = [clause for clause in clauses[0] if clause[0] not in later]
-    return [now] if now else None, [[clause for clause in clauses[0] if clause[0] in later]]
+    return [now] if now else [], [[clause for clause in clauses[0] if clause[0] in later]]
 
 
 def columns_of(filters: list[list[Clause]]) -> list[str]:

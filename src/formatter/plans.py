@@ -126,13 +126,14 @@ def make_plan(
             f"format: expected fm.Csv, fm.Json, fm.Delimited, fm.Native or fm.Framed, found {type(format).__name__}"
         )
     check_on_error(on_error)
-    if filters_wanted or isinstance(columns, str):
-        return _any_plan(format, columns, filters_wanted, on_error, note_nulled, single)
+    clauses = filters.normalized(filters_wanted)
+    if clauses or isinstance(columns, str):
+        return _any_plan(format, columns, clauses, on_error, note_nulled, single)
     wanted = None if columns is None else tuple(columns)
     key = wanted, on_error, note_nulled, single, registry.generation(), _identity(format)
     plan = _recent_plans.get(key)
     if plan is None:
-        plan = _any_plan(format, wanted, None, on_error, note_nulled, single)
+        plan = _any_plan(format, wanted, [], on_error, note_nulled, single)
         while len(_recent_plans) >= RECENT_PLANS_MOST:
             _recent_plans.pop(next(iter(_recent_plans)), None)
         _recent_plans[key] = plan
@@ -142,18 +143,17 @@ def make_plan(
 def _any_plan(
     format: Format,
     columns: Sequence[str] | None,
-    filters_wanted: filters.Filters,
+    clauses: list[list[filters.Clause]],
     on_error: str,
     note_nulled: bool,
     single: bool,
 ) -> DecodePlan:
     parsers = parsers_in(format.schema, type(format).__name__)
     if not parsers:
-        return _new_plan(format, columns, filters_wanted, on_error, note_nulled, single)
+        return _new_plan(format, columns, clauses, on_error, note_nulled, single)
     inner = format.inner if isinstance(format, Framed) else format
     if isinstance(inner, Native):
         raise SchemaError(f"Native: column {next(iter(parsers))!r}: parsers read text, binary rows have none")
-    clauses = filters.normalized(filters_wanted)
     filters.check_columns(filters.columns_of(clauses), format.schema, "filters")
     now, later = filters.divided(clauses, parsers)
     if later and single:
@@ -188,13 +188,12 @@ def _any_plan(
 def _new_plan(
     format: Format,
     columns: Sequence[str] | None,
-    filters_wanted: filters.Filters,
+    clauses: list[list[filters.Clause]],
     on_error: str,
     note_nulled: bool,
     single: bool,
 ) -> DecodePlan:
     schema = format.schema
-    clauses = filters.normalized(filters_wanted)
     filter_names = filters.columns_of(clauses)
     filters.check_columns(filter_names, schema, "filters")
     native: Any
@@ -202,25 +201,23 @@ def _new_plan(
     inner = format.inner if isinstance(format, Framed) else format
     if isinstance(inner, Json):
         out_fields = json_plans.projected_fields(columns, schema)
-        names = [field.name for field in out_fields]
-        decoded = out_fields + [schema.field(name) for name in filter_names if name not in names]
+    else:
+        wanted = projected_names(columns, schema)
+        out_fields = list(schema) if columns is None else [schema.field(name) for name in wanted]
+    names = [field.name for field in out_fields]
+    decoded = out_fields + [schema.field(name) for name in filter_names if name not in names]
+    if isinstance(inner, Json):
         described = filters.described(clauses, filterable(decoded, filter_names), schema)
         length = LENGTHS[format.length] if isinstance(format, Framed) else None
         native = json_plans.json_plan(inner, decoded, len(names), described, on_error, note_nulled, length)
         storage_types = [json_plans.stored(field.type) for field in out_fields]
     elif isinstance(inner, Native):
-        names = projected_names(columns, schema)
-        out_fields = [schema.field(name) for name in names]
-        decoded = out_fields + [schema.field(name) for name in filter_names if name not in names]
         rows = binary_plans.columns_of(inner, decoded)
         described = filters.described(clauses, [column["spec"] for column in rows], schema)
         assert isinstance(format, Native | Framed)
         native = binary_plans.binary_plan(format, rows, len(names), described, on_error, note_nulled, single=single)
         storage_types = [binary_plans.storage_type(field.type) for field in out_fields]
     elif isinstance(inner, Delimited):
-        names = projected_names(columns, schema)
-        out_fields = [schema.field(name) for name in names]
-        decoded = out_fields + [schema.field(name) for name in filter_names if name not in names]
         rows = delimited_plans.columns_of(inner, decoded)
         described = filters.described(clauses, [column["spec"] for column in rows], schema)
         dialect = csv_dialect(inner.values_as, on_error) | {"note_nulled": note_nulled}
@@ -228,9 +225,6 @@ def _new_plan(
         storage_types = [types.laid_out(field) for field in out_fields]
     else:
         assert isinstance(format, Csv)
-        names = projected_names(columns, schema)
-        out_fields = list(schema) if columns is None else [schema.field(name) for name in names]
-        decoded = out_fields + [schema.field(name) for name in filter_names if name not in names]
         places = {name: place for place, name in enumerate(schema.names)}
         specs = []
         for field in decoded:
