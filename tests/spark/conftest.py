@@ -47,6 +47,16 @@ def spark() -> Iterator[object]:
     session.stop()
 
 
+@pytest.fixture(scope="module")
+def pushing(spark: object) -> Iterator[object]:
+    """The session with pushdown, for the tests of one file."""
+    import spark_udfs as su
+
+    assert su.enable_pushdown(spark)
+    yield spark
+    su.disable_pushdown(spark)
+
+
 def _own_paths() -> tuple[str, str]:
     """Python workers import this checkout, installed or not."""
     return str(ROOT / "src"), str(ROOT)

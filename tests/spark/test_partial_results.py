@@ -25,13 +25,6 @@ EDGES = {"b": 7, "h": 15, "i": 31, "l": 63}
 
 
 @pytest.fixture(scope="module")
-def pushing(spark):
-    assert su.enable_pushdown(spark)
-    yield spark
-    su.disable_pushdown(spark)
-
-
-@pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Columns of their types' extremes, nulls, and a file without rows that pass most filters."""
     here = tmp_path_factory.mktemp("numbers")

@@ -54,13 +54,6 @@ ROWS = 300
 
 
 @pytest.fixture(scope="module")
-def pushing(spark):
-    assert su.enable_pushdown(spark)
-    yield spark
-    su.disable_pushdown(spark)
-
-
-@pytest.fixture(scope="module")
 def payloads(pushing):
     rows = [
         (n, json.dumps(record(n)) if n % 50 else None, csv_line(n) if n % 50 else "") for n in range(ROWS)

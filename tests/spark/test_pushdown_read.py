@@ -19,13 +19,6 @@ ROWS = 400
 
 
 @pytest.fixture(scope="module")
-def pushing(spark):
-    assert su.enable_pushdown(spark)
-    yield spark
-    su.disable_pushdown(spark)
-
-
-@pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     root = tmp_path_factory.mktemp("days")
     for day in (1, 2, 3):
