@@ -41,9 +41,6 @@ class Answer:
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
-    def without_order(self) -> Answer:
-        return Answer(self.rows, self.columns, self.whole_rows, None, self.hashed_by)
-
 
 def difference(found: Answer, right: Answer) -> str | None:
     """None, or a sentence that says where they differ."""

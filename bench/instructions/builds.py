@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench.instructions.callgrind import ROOT, CountingFailed, Counts, build_switch, count, python_environment
+from bench.instructions.callgrind import ROOT, CountingFailed, Counts, build_switch, count, python_environment, ran_here
 from bench.instructions.questions import INPUTS, QUESTIONS
 from bench.instructions.records import Record
 
@@ -48,15 +48,7 @@ def count_build(
     answer is left out, unless all must be there."""
     environment = python_environment(kernel, build.environment)
     ask = [build.python, "-m", MODULE]
-    ran = subprocess.run(
-        [*ask, "answers", str(folder), *inputs],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
+    ran = ran_here([*ask, "answers", str(folder), *inputs], environment)
     if ran.returncode:
         raise CountingFailed(f"{build.python} cannot answer:\n{ran.stderr[-2000:]}")
     found = json.loads(ran.stdout)

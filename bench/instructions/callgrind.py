@@ -65,18 +65,17 @@ def build_switch(folder: Path) -> Path:
     return switch
 
 
+def ran_here(command: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """A command run at the checkout's root, with nothing to read and everything it says kept."""
+    return subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+    )
+
+
 def count(command: list[str], folder: Path, environment: dict[str, str]) -> dict[str, Counts]:
     """`command` asks its questions in processes of their own and says which was for which."""
     profile = folder / "profile"
-    ran = subprocess.run(
-        ["valgrind", *OPTIONS, f"--callgrind-out-file={profile}.%p", *command],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
+    ran = ran_here(["valgrind", *OPTIONS, f"--callgrind-out-file={profile}.%p", *command], environment)
     if ran.returncode:
         words = [line for line in ran.stderr.splitlines() if not line.startswith("==")]
         raise CountingFailed("\n".join(words[-12:]))

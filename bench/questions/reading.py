@@ -145,24 +145,26 @@ def sized(scale: Scale, workload: Workload, size: int) -> Input:
     return workload.write(folder, size, scale.seed)
 
 
-def sizes(scale: Scale) -> Iterator[Race]:
-    """The same records, from a kilobyte on."""
+def by_size(scale: Scale, fewest: int) -> Iterator[tuple[int, Race]]:
+    """The same records from a kilobyte on, at `fewest` sizes or more, whole answers only."""
     for name in ("mixed", "mixed json"):
-        for size in SIZES[: 2 + scale.steps(4)]:
+        for size in SIZES[: fewest + scale.steps(4)]:
             source = sized(scale, WORKLOADS[name], size)
             labels = ("pyarrow", "polars", "duckdb", "datafusion", "chdb", "formatter")
             race = race_on(source, {"workload": name, "size": size_name(size)}, (), labels, threads=2)
-            yield replace(race, sampled=False, seconds=0.5 if size < 1 << 20 else 2.0)
+            yield size, replace(race, sampled=False)
+
+
+def sizes(scale: Scale) -> Iterator[Race]:
+    """The same records, from a kilobyte on."""
+    for size, race in by_size(scale, 2):
+        yield replace(race, seconds=0.5 if size < 1 << 20 else 2.0)
 
 
 def cold(scale: Scale) -> Iterator[Race]:
     """The first call of a process."""
-    for name in ("mixed", "mixed json"):
-        for size in SIZES[: 1 + scale.steps(4)]:
-            source = sized(scale, WORKLOADS[name], size)
-            labels = ("pyarrow", "polars", "duckdb", "datafusion", "chdb", "formatter")
-            race = race_on(source, {"workload": name, "size": size_name(size)}, (), labels, threads=2)
-            yield replace(race, sampled=False, fresh=True, seconds=0.0)
+    for _, race in by_size(scale, 1):
+        yield replace(race, fresh=True, seconds=0.0)
 
 
 def compressed(scale: Scale) -> Iterator[Race]:
