@@ -23,6 +23,7 @@ from formatter.values import parse_values
 
 RAW = {b"raw": b"1"}
 MAP_KEYS = 100  # more different keys than this are no members of a structure but the keys of a map
+PROVEN_VALUES = 4 << 20  # objects of other keys each time are records of nulls, mostly: all of them would be too many
 FEW = 3  # values: too few to be sure of what they all look like
 _DATE = re.compile(r"\d{4}-\d\d-\d\d\Z")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
@@ -103,11 +104,11 @@ def infer_json(sample: bytes, whole: bool, rows: int) -> tuple[Json, list[str]]:
     records = _layout(body)
     top = Seen()
     count, bad = 0, 0
-    used = 0
+    ends: list[int] = []
     for value, at, end in _documents(body, records, whole):
         if count + bad == rows:
             break
-        used = end
+        ends.append(end)
         if not isinstance(value, _Object):
             bad += 1
             if bad == 1:
@@ -129,10 +130,17 @@ def infer_json(sample: bytes, whole: bool, rows: int) -> tuple[Json, list[str]]:
     if top.twice is not None:
         doubts.append(f"key {top.twice!r} stands twice in an object; the last one counts")
     fields = [_field(name, top.members[name], name, doubts) for name in names]
-    part = sample[: used + len(sample) - len(body)]
-    if records == "array" and not (whole and count + bad < rows):
+    proven = max(1, PROVEN_VALUES // sum(_leaf_count(field.type) for field in fields))
+    if proven < len(ends):
+        doubts.append(f"{len(ends)} records of {len(names)} different keys: proven on the first {proven}")
+    part = sample[: ends[:proven][-1] + len(sample) - len(body)]
+    if records == "array" and not (whole and len(ends) < rows and proven >= len(ends)):
         part += b"]"
     return _proven(Json(pa.schema(fields), records=records), part, doubts), doubts
+
+
+def _leaf_count(kind: pa.DataType) -> int:
+    return sum(_leaf_count(kind.field(i).type) for i in range(kind.num_fields)) or 1
 
 
 def _layout(body: bytes) -> Any:
