@@ -43,12 +43,14 @@ class Inferred:
     counted: Counted | None = None
 
 
-def infer_csv(sample: Sample, rows: int) -> Inferred:
-    """The format for the sample's input, from its first `rows` records."""
+def infer_csv(sample: Sample, rows: int, *, headless: bool = False) -> Inferred:
+    """The format for the sample's input, from its first `rows` records. `headless`: all of them are data."""
     if not sample.data.strip(b" \t\r\n"):
         return _empty(sample)
     readings = find_readings(sample.data, sample.whole)
     table = find_table(sample.data, sample.whole, readings[0], sample.charset)
+    if headless:
+        table = Table(table.width, [f"f{i}" for i in range(table.width)], 0, 0, why="every record is a value")
     counted = count_table(sample, readings, table, rows)
     columns = [Column(tally, sample.data, sample.charset, counted.separators.delimiter) for tally in counted.columns]
     found, unsure = find_types(columns)
