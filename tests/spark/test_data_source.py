@@ -98,6 +98,7 @@ def test_filters_it_is_told_of_drop_rows_in_the_reader():
 
     fields = {
         "id": pa.field("id", pa.int64()),
+        "name": pa.field("name", pa.string()),
         "price": pa.field("price", pa.float64()),
         "day": pa.field("day", pa.date32()),
     }
@@ -105,6 +106,7 @@ def test_filters_it_is_told_of_drop_rows_in_the_reader():
     assert clause_of(EqualTo(("id",), 5), fields) == ("id", "==", 5)
     assert clause_of(Not(EqualTo(("day",), day)), fields) == ("day", "!=", day)
     assert clause_of(Not(EqualNullSafe(("id",), 5)), fields) is None, "a null passes"
+    assert clause_of(StringContains(("name",), "a"), fields) == ("name", "contains", "a")
     assert clause_of(In(("id",), (1, None)), fields) == ("id", "in", [1])
     assert clause_of(IsNotNull(("price",)), fields) == ("price", "is_not_null")
     assert clause_of(GreaterThan(("price",), 5.0), fields) is None, "Spark's NaN is above every number"
