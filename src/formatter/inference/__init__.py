@@ -4,20 +4,16 @@ where the sample allows another reading.
 
 from __future__ import annotations
 
-import re
 import warnings
-from codecs import BOM_UTF8
 from typing import Any
 
 from formatter.errors import FormatError, OptionError
 from formatter.formats import Csv, Json
 from formatter.inference.csv import infer_csv
 from formatter.inference.given import checked
-from formatter.inference.json import infer_json
-from formatter.inference.sample import decoded, take_bytes
+from formatter.inference.json import JsonSample, infer_json
+from formatter.inference.sample import decoded, looks_like_json, take_bytes
 from formatter.sources import Source
-
-_OBJECT = re.compile(rb"[\[\s]*\{\s*(\"[^\"\n]*\"\s*:|\})")
 
 
 class InferenceWarning(UserWarning):
@@ -76,11 +72,11 @@ def infer(
     if kind == "json":
         if not data.strip():
             raise FormatError("infer: expected some records, found an empty input", code="invalid")
-        format, doubts = infer_json(data, whole, rows)
+        format, doubts = infer_json([JsonSample(data, whole)], rows)
     else:
         inferred = infer_csv(decoded(data, whole), rows, known)
         format, doubts = inferred.format, inferred.doubts
-        if _OBJECT.match(data.removeprefix(BOM_UTF8)):
+        if looks_like_json(data):
             doubts.insert(0, "the first record looks like a JSON object; kind='json' reads those")
     if doubts:
         warnings.warn(f"infer: {'; '.join(doubts)}", InferenceWarning, stacklevel=2)

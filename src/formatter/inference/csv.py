@@ -44,13 +44,15 @@ class Inferred:
     counted: Counted | None = None
 
 
-def infer_csv(sample: Sample, rows: int, given: Given | None = None) -> Inferred:
-    """The format for the sample's input, from its first `rows` records and what is given."""
+def infer_csv(sample: Sample, rows: int, given: Given | None = None, *, headless: bool = False) -> Inferred:
+    """The format for the sample's input, from its first `rows` records and what is given. `headless`: all of them are data."""
     given = given or Given()
     if not sample.data.strip(b" \t\r\n"):
         return _empty(sample, given)
     readings = find_readings(sample.data, sample.whole, given.separators)
     table = find_table(sample.data, sample.whole, readings[0], sample.charset)
+    if headless:
+        table = Table(table.width, [f"f{i}" for i in range(table.width)], 0, 0, why="every record is a value")
     counted = count_table(sample, readings, table, rows, given)
     columns = [Column(tally, sample.data, sample.charset, counted.separators.delimiter) for tally in counted.columns]
     found, unsure = find_types(columns)
