@@ -142,9 +142,11 @@ def test_wrong_options_are_refused_by_name(known, csv, options, message):
         known.read.format("formatter").schema(DDL).options(**options).load(csv).collect()
 
 
-def test_a_schema_is_asked_for(known, csv):
-    with pytest.raises(Exception, match="a schema is needed"):
-        known.read.format("formatter").option("kind", "csv").load(csv)
+def test_a_stream_is_asked_for_a_schema(known, csv):
+    with pytest.raises(Exception, match="a stream needs a schema"):
+        known.readStream.format("formatter").option("kind", "csv").load(csv).writeStream.format(
+            "noop"
+        ).start().awaitTermination(60)
 
 
 def test_a_far_file_too_large_for_a_look_of_the_driver_is_read_without_a_session(monkeypatch):
