@@ -1,6 +1,6 @@
 """The claim rule for every small stream: each choice of delimiters, each order of arrival, each call's answer.
 
-In: all streams of up to six buffers. Out: what each call claims, one by one and in two blocks, against the rule written down slowly.
+In: all streams of up to six buffers. Out: what each call claims, one by one and in two blocks, against the slow rule.
 """
 
 from __future__ import annotations

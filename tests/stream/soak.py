@@ -74,7 +74,8 @@ class Growth:
 
     def told(self) -> str:
         (memory, threads, files), (memory_then, threads_then, files_then) = self._fifths[4], self._fifths[1]
-        told = f"memory {memory_then:,} to {memory:,} bytes, threads {threads_then} to {threads}, descriptors {files_then} to {files}"
+        told = f"memory {memory_then:,} to {memory:,} bytes, threads {threads_then} to {threads}, "
+        told += f"descriptors {files_then} to {files}"
         if memory_then and (memory > memory_then * 1.01 or threads > threads_then or files > files_then):
             raise SystemExit(f"the process grew: {told}")
         return told
