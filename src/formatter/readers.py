@@ -56,7 +56,8 @@ def read(
         format: How it is written: `fm.Csv`, `fm.Json`, `fm.Native` or `fm.Framed`.
         columns: Names of the columns wanted, in the order wanted; only these are parsed. None: all of the schema.
         filters: Rows to keep: `[("price", ">", 10), ...]` all of which must hold, or a list of such lists any of which
-            must. Operators: == != < <= > >= in, not in, is_null, is_not_null.
+            must. Operators: == != < <= > >= in, not in, is_null, is_not_null;
+            of text starts_with, ends_with, contains.
         threads: How many read at once, the caller's among them. None: every core.
         on_error: What a bad value or record does: "raise"; "null" makes the value null; "skip" drops the record;
             "collect" drops it and keeps it for `rejects`. What is passed over is told by one `fm.RejectsWarning`, unless

@@ -140,8 +140,8 @@ def native_indexer_scans(capsule):
 
 def indexed_plan(object calls, object capsule, dict dialect, list columns, Py_ssize_t output_columns, list filters,
                  bint scans):
-    """`columns`: dicts of one ColumnSpec each, whose `field` is its position; those of the output first. `calls`, or else
-    `capsule`, is who finds the records."""
+    """`columns`: dicts of one ColumnSpec each, whose `field` is its position; those of the output first. Records are
+    found by `calls`, or by what `capsule` holds."""
     cdef Plan plan = Plan.__new__(Plan)
     cdef shared_ptr[CsvFormat] fields = make_shared[CsvFormat]()
     cdef shared_ptr[IndexedFormat] shared = make_shared[IndexedFormat]()

@@ -1,5 +1,5 @@
-# In: texts as Arrow holds them, a capsule with a parser. Out: their values and which of them failed, as bytes. The GIL is
-# released.
+# In: texts as Arrow holds them, a capsule with a parser. Out: their values and which of them failed, as bytes. The
+# GIL is released.
 from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.string cimport memset
