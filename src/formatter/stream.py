@@ -27,6 +27,7 @@ from formatter.filters import Filters
 from formatter.flow.policy import BatchPolicy
 from formatter.foreign_code import raise_kept
 from formatter.forked_locks import renewed_in_children
+from formatter.formats.csv import in_stream
 from formatter.plans import Format, make_plan
 
 
@@ -143,7 +144,9 @@ class Stream:
             max_sequence=max_sequence,
         )  # fmt: skip
         options["columns"] = None if columns is None else list(columns)
-        self._plan = make_plan(format, columns=columns, filters_wanted=options["filters"], on_error=on_error)
+        self._plan = make_plan(
+            in_stream(format, max_record_bytes), columns=columns, filters_wanted=options["filters"], on_error=on_error
+        )
         self._nulls = NullColumns()
         self._positional = layout == "positional"
         self._native = _core.NativeStream(self._plan.native, **native_options(options, policy))
@@ -158,7 +161,7 @@ class Stream:
     @property
     def format(self) -> Format:
         """How the buffers are written."""
-        return self._plan.format
+        return self._intake.format
 
     @property
     def schema(self) -> pa.Schema:
