@@ -6,7 +6,7 @@ Policy and words live here; which record is whose is decided in the engine (see 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -86,7 +86,9 @@ class Stream:
     Every method may be called from any thread.
 
     Args:
-        format: How the buffers are written.
+        format: How the buffers are written. Where origins differ, a dict from origin to format, or a function of an origin; one
+            of two parameters is given the first bytes of the origin's first buffer, too, for which the others wait. All formats
+            must have one schema.
         columns: Names of the columns wanted; only these are parsed. None: all of the schema.
         filters: Rows to keep, as for `fm.read`.
         on_error: What a bad value or record does, as for `fm.read`; "collect" keeps them for `rejects()`.
@@ -99,7 +101,7 @@ class Stream:
         max_sequence: The number after which sequences begin again at 1. None: they never do.
         max_errors: How many records may be bad, of all origins together: the call that finds more raises. Or which share of
             them (a float), judged when every origin has ended. None: any number; the call that ends the last origin
-            tells by one `fm.RejectsWarning` what "null" or "skip" passed over.
+            tells by one `fm.RejectsWarning` what "null" or "skip" passed over. Of several formats, each by itself.
 
     Raises:
         OptionError: An option is out of its range.
@@ -115,9 +117,19 @@ class Stream:
         ['Oslo', 'Rome']
     """
 
+    _of_several: type[Stream]  # is made of this one: mixed_stream.py
+
+    def __new__(cls, format: Any = None, **options: Any) -> Stream:
+        is_mixed = isinstance(format, Mapping) or callable(format)
+        return object.__new__(cls._of_several if is_mixed and cls is Stream else cls)
+
+    def __init_subclass__(cls, *, mixes_formats: bool = False) -> None:
+        if mixes_formats:
+            Stream._of_several = cls
+
     def __init__(
         self,
-        format: Format,
+        format: Any,
         *,
         columns: Sequence[str] | None = None,
         filters: Filters = None,
@@ -273,7 +285,7 @@ class Stream:
         return self._intake.packed(native, waiting, self.schema)
 
     @classmethod
-    def restore(cls, format: Format, state: bytes) -> Stream:
+    def restore(cls, format: Any, state: bytes) -> Stream:
         """A stream that goes on where `state` was taken; buffers pushed since then are to be pushed again.
 
         Args:
@@ -286,6 +298,8 @@ class Stream:
         Raises:
             CheckpointError: `state` is damaged, or was taken with another format or version.
         """
+        if isinstance(format, Mapping) or callable(format):
+            return cls._of_several.restore(format, state)
         saved = unpacked(format, state)
         stream = cls(format, **saved.options)
         stream._intake.resume(saved)

@@ -208,3 +208,12 @@ def test_of_many_bad_records_a_stream_words_only_the_first():
 def test_a_stream_refuses_a_tolerance_of_no_sense(made, options):
     with pytest.raises(fm.OptionError, match="max_errors"):
         made(**options)
+
+
+def test_of_several_formats_each_bears_so_many_bad_records_by_itself():
+    other = fm.Csv(SCHEMA, delimiter=";")
+    stream = fm.Stream({"a": fm.Csv(SCHEMA), "b": other}, on_error="skip", max_errors=1)
+    stream.push(b"x,1\n", sequence=1, origin="a")
+    stream.push(b"x;1\n", sequence=1, origin="b")
+    with pytest.raises(fm.TooManyErrors, match="origin 'b'"):
+        stream.push(b"y;1\n", sequence=2, origin="b")
