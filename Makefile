@@ -14,7 +14,7 @@ NATIVE_FILES := $(shell find src tests bench -name '*.cpp' -o -name '*.hpp' | gr
 CYTHON_FILES := $(shell find src -name '*.pyx' -o -name '*.pxi' -o -name '*.pxd')
 OTHER_KERNELS := import formatter; print(*formatter.kernels()[1:])
 
-.PHONY: mutate soup help env build test memory test-fast test-kernels lint format docs bench bench-store bench-compare demo soak crash
+.PHONY: mutate shred soup help env build test memory test-fast test-kernels lint format docs bench bench-store bench-compare demo soak crash
 .PHONY: test-spark-matrix wheel clean clean-env instructions
 
 help:  ## this text
@@ -86,6 +86,9 @@ soak: build  ## random stream schedules for SECONDS (default 600), then the long
 
 mutate: build  ## the changes of tests/mutations one by one, in a copy: the tests notice each; ARGS="shred_ring.cpp" narrows
 	@$(BIN)/python tests/mutations/mutate.py $(ARGS)
+
+shred: build  ## BUFFERS (default 1000000000) through the shredder in random order, against their exact claims
+	@$(BIN)/python tests/shredder/long_run.py $(or $(BUFFERS),1000000000)
 
 memory: build  ## each allocation of many runs fails in turn; then RUNS (default 10000) runs under random limits of memory
 	@$(BIN)/python tests/memory/short_of_memory.py $(or $(RUNS),10000)

@@ -1,6 +1,7 @@
 """Raw CSV, NDJSON and binary buffers to Arrow record batches: any order, exactly once, only the columns asked for."""
 
 from formatter import declared as declared
+from formatter import mixed_stream as mixed_stream
 from formatter._core import Checkpoint, Rows, SequenceShredder, Watermark
 from formatter.batch import Batch
 from formatter.checkpoints import CheckpointError
@@ -29,10 +30,11 @@ from formatter.flow import (
     SpillToDisk,
     pipeline,
 )
-from formatter.formats import Csv, Delimited, Framed, Json, Level, Native
+from formatter.formats import Csv, Delimited, Framed, Json, Level, Native, Registered, register_format
 from formatter.inference import InferenceWarning, infer
 from formatter.inference.explanation import ExplainedColumn, Explanation, explain
 from formatter.kernel import active_kernel, choose_kernel, kernels
+from formatter.native_interface import get_include
 from formatter.parsers import per_value, register_parser
 from formatter.readers import open, read
 from formatter.shared import ALL, SharedStream, SharedStreamStats, Subscription, SubscriptionStats
@@ -73,6 +75,7 @@ __all__ = [
     "OptionError",
     "ParsedRecords",
     "Pause",
+    "Registered",
     "RejectsWarning",
     "Rows",
     "SchemaError",
@@ -89,6 +92,7 @@ __all__ = [
     "Watermark",
     "active_kernel",
     "explain",
+    "get_include",
     "infer",
     "kernels",
     "open",
@@ -98,6 +102,7 @@ __all__ = [
     "per_value",
     "pipeline",
     "read",
+    "register_format",
     "register_parser",
 ]
 

@@ -17,12 +17,18 @@ _PushResult = tuple[  # core/streams.pxi: push_result
     list[tuple[int, tuple[tuple[int, int], ...], object, int, Any]],
     list[tuple[int, Finding]],
     list[tuple[int, int]],
+    dict[str, int],
 ]
 
 # ---- kernel_choice.pxi
 def kernels() -> tuple[str, ...]: ...
 def use_kernel(name: str) -> None: ...
 def active_kernel() -> str: ...
+
+# ---- native_parsers.pxi
+def parse_texts(
+    capsule: object, count: int, present: Any, offsets: Any, text: Any, byte_width: int
+) -> tuple[bytes, bytes]: ...
 
 # ---- plans.pxi
 def column_types() -> list[tuple[str, str]]: ...
@@ -69,6 +75,18 @@ def delimited_plan(
     columns: list[dict[str, Any]],
     output_columns: int,
     filters: list[list[dict[str, Any]]],
+) -> Plan: ...
+
+# ---- indexed_plans.pxi
+def native_indexer_scans(capsule: object) -> bool: ...
+def indexed_plan(
+    calls: Any,
+    capsule: object,
+    dialect: dict[str, Any],
+    columns: list[dict[str, Any]],
+    output_columns: int,
+    filters: list[list[dict[str, Any]]],
+    scans: bool,
 ) -> Plan: ...
 
 # ---- shredder.pxi
@@ -237,6 +255,7 @@ class NativeStream:
         max_rows: int,
         max_batch_bytes: int,
         max_latency_ns: int,
+        told: int = -1,
         names: tuple[str, ...] | None = None,
         marker: object = None,
     ) -> None: ...
