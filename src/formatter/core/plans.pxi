@@ -148,6 +148,8 @@ cdef int fill_options(DecodeOptions* target, dict options, Py_ssize_t output_col
     target.output_columns = output_columns
     target.on_error = <OnError><uint8_t>options["on_error"]
     target.note_nulled = options["note_nulled"]
+    target.rescues = options.get("rescues", False)
+    target.rescue_column = options.get("rescue_column", -1)
     fill_filter(&target.filter, filters)
     target.kernel = active
     return 0

@@ -100,7 +100,7 @@ ErrorCode CsvDecoder::parse_value(const ColumnRows& c, Bytes content, uint32_t r
 }
 
 void CsvDecoder::value_error(ColumnRows& c, uint32_t row, ErrorCode code, Bytes found) {
-    const Verdict verdict = judge(row, c.spec.nullable, &c.marks);
+    const Verdict verdict = judge(row, c.index, c.spec.nullable, &c.marks);
     if (verdict.told) note_error(c, row, code, found, verdict.row_kept);
 }
 
