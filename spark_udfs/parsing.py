@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
 import formatter as fm
+from formatter.plans import with_rescue
 from spark_udfs.chunks.chunk_rows import ChunkColumns
 from spark_udfs.chunks.parse_task import OnError, ParseTask
 from spark_udfs.jvm.direct_rows import attach_if_configured
@@ -46,6 +47,7 @@ def parse(
     error: str | None = "error",
     schema: pa.Schema | StructType | str | None = None,
     options: Mapping[str, Any] | None = None,
+    rescue: str | None = None,
 ) -> DataFrame:
     """Records of the chunks in a frame; or (unit="record") one record a payload.
 
@@ -68,6 +70,7 @@ def parse(
         error: What the column of errors is called, for records. None: none.
         schema: With format "csv" or "json", as for `su.read`.
         options: With format "csv" or "json", as for `su.read`.
+        rescue: As for `fm.read`: the name of a column of what had no column or did not fit.
 
     Returns:
         A frame of the parsed columns, then those kept, then the error.
@@ -87,6 +90,7 @@ def parse(
     format, on_error = of_values(
         format, schema, options, on_error, zone_of(df.sparkSession), is_record=unit == "record"
     )
+    format = with_rescue(format, rescue)
     if unit == "record":
         if stitch != "auto":
             raise fm.OptionError(

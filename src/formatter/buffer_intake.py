@@ -30,7 +30,7 @@ from formatter.filters import Clause, Filters, normalized
 from formatter.flow.policy import BatchPolicy
 from formatter.forked_locks import renewed_in_children
 from formatter.formats.csv import check_byte_order, check_unbounded
-from formatter.plans import Format
+from formatter.plans import Format, rescue_of, with_rescue
 
 MAX_RECORD_BYTES = 64 << 20
 MAX_PENDING_BYTES = 1 << 30
@@ -43,6 +43,7 @@ Answer = tuple[Any, Origin, int]
 class SavedStream(NamedTuple):
     """A checkpoint, read. `options`: as the stream was made with. `batches`: what had not been handed out."""
 
+    format: Format
     options: dict[str, Any]
     native: bytes
     names: list[tuple[Origin, int]]
@@ -169,6 +170,7 @@ class BufferIntake:
                 "rejects": [[_error_state(error), raw] for error, raw in self._rejects],
                 "schema": self.format.schema.serialize().to_pybytes(),
                 "dialect": _dialect_state(self.format),
+                "rescue": rescue_of(self.format),
             }
         return checkpoints.pack(options, native, waiting, schema)
 
@@ -187,6 +189,7 @@ def unpacked(format: Format, state: bytes) -> SavedStream:
     """A checkpoint that was taken with this format."""
     options, native, batches = checkpoints.unpack(state)
     names = options.pop("names")
+    format = with_rescue(format, options.pop("rescue", None))
     rejects, schema, dialect = options.pop("rejects"), options.pop("schema"), options.pop("dialect")
     if not pa.ipc.read_schema(pa.py_buffer(schema)).equals(format.schema, check_metadata=True):
         raise CheckpointError("checkpoint: it was taken with another schema; restore with the format it was made with")
@@ -195,7 +198,7 @@ def unpacked(format: Format, state: bytes) -> SavedStream:
             raise CheckpointError(f"checkpoint: its {name} was {dialect.get(name)}, here it is {value}")
     options["batch"] = BatchPolicy(**options["batch"])
     options["filters"] = _as_tuples(options["filters"])
-    return SavedStream(options, native, names, [(_error_of_state(v), raw) for v, raw in rejects], batches)
+    return SavedStream(format, options, native, names, [(_error_of_state(v), raw) for v, raw in rejects], batches)
 
 
 def stream_options(

@@ -27,7 +27,7 @@ from formatter.filters import Filters
 from formatter.flow.policy import BatchPolicy
 from formatter.forked_locks import renewed_in_children
 from formatter.parsers.registry import raise_what_parsers_raised
-from formatter.plans import Format, make_plan
+from formatter.plans import Format, make_plan, with_rescue
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +95,7 @@ class Stream:
         max_pending_bytes: Buffers that wait for others may take no more; beyond, `push` raises.
         on_duplicate: A sequence that comes again: "raise", or "ignore" it.
         max_sequence: The number after which sequences begin again at 1. None: they never do.
+        rescue: As for `fm.read`.
 
     Raises:
         OptionError: An option is out of its range.
@@ -124,7 +125,9 @@ class Stream:
         max_pending_bytes: int = MAX_PENDING_BYTES,
         on_duplicate: str = "raise",
         max_sequence: int | None = None,
+        rescue: str | None = None,
     ) -> None:
+        format = with_rescue(format, rescue)
         options, policy = stream_options(
             format, filters=filters, on_error=on_error, ordered=ordered, layout=layout, batch=batch,
             max_record_bytes=max_record_bytes, max_pending_bytes=max_pending_bytes, on_duplicate=on_duplicate,
@@ -276,7 +279,7 @@ class Stream:
             CheckpointError: `state` is damaged, or was taken with another format or version.
         """
         saved = unpacked(format, state)
-        stream = cls(format, **saved.options)
+        stream = cls(saved.format, **saved.options)
         stream._intake.resume(saved)
         stream._undelivered = [
             Batch(

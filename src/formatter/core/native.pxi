@@ -119,6 +119,7 @@ cdef extern from "engine/csv/csv_format.hpp" namespace "formatter" nogil:
         vector[string] nulls
         Spelling spelling
         uint32_t fields
+        vector[string] known_names
         vector[ColumnSpec] columns
 
 cdef extern from "engine/columns/error_codes.hpp" namespace "formatter" nogil:

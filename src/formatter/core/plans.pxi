@@ -180,6 +180,7 @@ cdef int fill_csv(CsvFormat* csv, dict dialect, list columns, Py_ssize_t output_
     csv.spelling.decimal_point = dialect["decimal"][0]
     csv.ragged = <Ragged><uint8_t>dialect["ragged"]
     set_texts(&csv.nulls, dialect["nulls"])
+    set_texts(&csv.known_names, dialect.get("known_names", ()))
     set_texts(&csv.spelling.trues, dialect["trues"])
     set_texts(&csv.spelling.falses, dialect["falses"])
     set_texts(&csv.spelling.timestamp_formats, dialect["timestamp_formats"])

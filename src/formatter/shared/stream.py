@@ -33,7 +33,7 @@ from formatter.filters import Filters
 from formatter.flow.policy import BatchPolicy
 from formatter.forked_locks import renewed_in_children
 from formatter.parsers.registry import raise_what_parsers_raised
-from formatter.plans import Format
+from formatter.plans import Format, with_rescue
 from formatter.shared.broken_off import fail_all, left_to_parent, tells_consumers
 from formatter.shared.consumer import LOOK_AROUND_S, OVERFLOW, Consumer, abandoned
 from formatter.shared.delivery import Delivery
@@ -69,6 +69,7 @@ class SharedStream:
         idle: While nobody is subscribed, buffers are counted and passed over ("discard"), or refused ("error").
         columns: Each subscription names its own.
         layout: Always "positional".
+        rescue: As for `fm.read`. Who subscribes to this column has every other one parsed: what is rescued is of them all.
 
     Raises:
         OptionError: An option is out of its range.
@@ -97,7 +98,9 @@ class SharedStream:
         idle: str = "discard",
         columns: None = None,
         layout: str = "positional",
+        rescue: str | None = None,
     ) -> None:
+        format = with_rescue(format, rescue)
         if idle not in IDLE:
             raise OptionError(f"SharedStream: idle: expected 'discard' or 'error', found {idle!r}")
         if columns is not None:
@@ -489,7 +492,7 @@ class SharedStream:
     def restore(cls, format: Format, state: bytes) -> SharedStream:
         """As `fm.Stream.restore`: a stream that goes on where `state` was taken, with nobody subscribed yet."""
         saved = unpacked(format, state)
-        shared = cls(format, **saved.options)
+        shared = cls(saved.format, **saved.options)
         shared._intake.resume(saved)
         counts = shared._native.counts()
         shared._idle_since = (counts["buffers"], counts["bytes"])

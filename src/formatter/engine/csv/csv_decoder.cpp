@@ -17,7 +17,9 @@ constexpr size_t aligned_from = 128 << 10;  // for fewer bytes a block more cost
 
 std::vector<uint32_t> wanted_stops(const CsvFormat& format) {
     std::vector<uint32_t> stops;
-    for (const ColumnSpec& column : format.columns) {
+    for (size_t i = 0; i < format.columns.size(); i++) {
+        if (int32_t(i) == format.rescue_column) continue;
+        const ColumnSpec& column = format.columns[i];
         if (column.field > 0) stops.push_back(column.field - 1);
         stops.push_back(column.field);
     }
@@ -91,6 +93,11 @@ CsvDecoder::CsvDecoder(const std::shared_ptr<const CsvFormat>& format, std::vect
         return int32_t(std::lower_bound(stops_.begin(), stops_.end(), stop) - stops_.begin());
     };
     for (const ColumnSpec& column : format_->columns) {
+        if (int32_t(access_.size()) == format_->rescue_column) {
+            access_.push_back({-1, -1, 0, false});
+            scan_tokens_.push_back(false);
+            continue;
+        }
         const bool first = column.field == 0;
         const uint32_t skip = uint32_t(first ? format_->record_end.size() : format_->delimiter.size());
         access_.push_back(
@@ -360,7 +367,7 @@ void CsvDecoder::add_record(const uint8_t* data, const RecordShape& shape, const
 void CsvDecoder::add_irregular(const uint8_t* data, const RecordShape& shape, const PlacePosition& at) {
     const uint32_t count = uint32_t(shape.separators.size());
     const uint32_t wanted = format_->fields;
-    const bool lenient = format_->on_error == OnError::null;
+    const bool lenient = format_->nulls_misfits();
     const size_t content = without_carriage_return(*format_, data, shape.separators.back());
     const bool may_pad = lenient || format_->ragged == Ragged::pad || format_->ragged == Ragged::fit;
     const bool cuts = lenient || format_->ragged == Ragged::truncate || format_->ragged == Ragged::fit;
@@ -390,7 +397,7 @@ void CsvDecoder::add_irregular(const uint8_t* data, const RecordShape& shape, co
     std::memcpy(kept, rewritten.data(), rewritten.size());
     std::memcpy(original, data, content);
     block_.rewritten.push_back({block_.rows(), count, original, content});
-    if (lenient) counters.nulled += count < wanted ? wanted - count : 0;
+    if (lenient && !format_->rescues) counters.nulled += count < wanted ? wanted - count : 0;
     write_stops(block_.open_segment(kept, kept, kept + rewritten.size(), uint32_t(format_->record_end.size()), at),
                 regular);
     block_.add_rows(1);

@@ -3,7 +3,8 @@
 // written.
 //
 // The files, in the order in which records meet them: csv_decoder (indexed into a block), csv_block (the block is decoded),
-// csv_filter, then for each column csv_fixed, csv_text or csv_codes, and csv_undecided.
+// csv_filter, then for each column csv_fixed, csv_text or csv_codes, and csv_undecided;
+// csv_rescue at last.
 #pragma once
 
 #include <memory>
@@ -119,6 +120,13 @@ class CsvDecoder : public BlockDecoder {
     void null_or_error(ColumnRows&, uint32_t row, Bytes found);
     void value_error(ColumnRows&, uint32_t row, ErrorCode code, Bytes found);
     void note_error(const ColumnRows&, uint32_t row, ErrorCode code, Bytes found, bool row_kept);
+
+    // what did not fit (csv_rescue.cpp)
+    void decode_rescued(size_t column);
+    void rescue_record(uint32_t row, const Misfit*, size_t count, std::string* text);
+    // One field of it. False if it is no text that can be kept.
+    bool rescue_field(const std::string& name, Bytes field, bool absent, std::string* text);
+    Bytes record(const RowBlock::Location&, uint32_t row) const;
     // For formats whose records are found otherwise: a field that a record lacks, and where a value stands in the input.
     virtual bool is_absent(const Segment&, const uint32_t* stops, const uint8_t* field) const {
         (void)stops, (void)field;
@@ -152,6 +160,8 @@ class CsvDecoder : public BlockDecoder {
     std::vector<uint64_t> kept_, passes_;
     std::vector<int64_t> wide_;
     std::string scratch_, decoded_;
+    RecordShape rescued_shape_;
+    std::string rescued_record_;
 };
 
 }  // namespace formatter

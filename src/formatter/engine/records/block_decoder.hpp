@@ -82,7 +82,7 @@ class BlockDecoder : public RecordDecoder {
             const uint32_t row = misfits_[i].row;
             while (behind < misfits_.size() && misfits_[behind].row == row) behind++;
             rescued_.clear();
-            rescue(row, &misfits_[i], behind - i, &rescued_);
+            if (!has_bit(rejected_.data(), row)) rescue(row, &misfits_[i], behind - i, &rescued_);
             if (rescued_.empty()) continue;
             while (next < row) c.write_offset(large, at + next++);
             append_rescued(c, large);
