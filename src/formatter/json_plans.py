@@ -171,6 +171,10 @@ def json_plan(
     names = [field.name for field in decoded]
     wanted = {tokens[0].encode() for tokens in map(format.tokens_of, names) if tokens}
     known = {tokens[0].encode() for tokens in map(format.tokens_of, full) if tokens}
+    if (
+        format.rescue in names and format.unknown != "error"
+    ):  # what stands beside a column that is not wanted may have none
+        known = {tokens[0].encode() for tokens in map(format.tokens_of, full) if len(tokens) == 1}
     unwanted = [name for name in full if name not in names]
     options = {
         "layout": RECORDS.index(format.records) if length is None else PREFIXED,

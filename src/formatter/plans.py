@@ -38,13 +38,17 @@ def with_rescue(format: Format, rescue: str | None) -> Format:
     """The format, with what is rescued in a column of that name; `rescue` is what the caller of a reader gave."""
     if rescue is None:
         return format
-    if isinstance(format, Framed) and isinstance(format.inner, Json):
-        return replace(format, inner=with_rescue(format.inner, rescue))
-    if not isinstance(format, Csv | Json):
-        raise OptionError(f"rescue: expected fm.Csv or fm.Json, found {type(format).__name__}: nothing else can be rescued from")
-    if format.rescue not in (None, rescue):
-        raise OptionError(f"rescue: the format calls that column {format.rescue!r}, and you {rescue!r}: expected one name")
-    return replace(format, rescue=rescue)
+    inner = format.inner if isinstance(format, Framed) else format
+    if not isinstance(inner, Csv | Json):
+        raise OptionError(
+            f"rescue: expected fm.Csv or fm.Json, found {type(inner).__name__}: nothing else can be rescued from"
+        )
+    if inner.rescue not in (None, rescue):
+        raise OptionError(
+            f"rescue: the format calls that column {inner.rescue!r}, and you {rescue!r}: expected one name"
+        )
+    named = replace(inner, rescue=rescue)
+    return replace(format, inner=named) if isinstance(format, Framed) and isinstance(named, Json) else named
 
 
 @dataclass(frozen=True)

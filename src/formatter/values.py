@@ -200,7 +200,6 @@ class RecordParser:
             batch = self._with_bad_values(batch, details, kept, array)
         return ParsedRecords(batch, details, kept, absent, decoded, count)
 
-
     def _with_bad_values(
         self, batch: pa.RecordBatch, details: Sequence[FormatError], kept: pa.Array | None, array: Any
     ) -> pa.RecordBatch:

@@ -35,6 +35,7 @@ keys = st.sampled_from(["id", "name", "user", "tags", "items", "more", "a", "b",
 values = st.recursive(
     scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=4), max_leaves=6
 )
+chances = st.integers(0, 999).map(random.Random)
 small = st.integers(-9, 9) | st.none()
 fitting = {
     "id": small,
@@ -118,7 +119,7 @@ def expected(text: str, schema: pa.Schema) -> dict[str, Any]:
     return without_nulls(parsed(text), named)
 
 
-@given(st.lists(records, min_size=1, max_size=6), st.sampled_from([JSON, FLAT]), st.randoms(use_true_random=False))
+@given(st.lists(records, min_size=1, max_size=6), st.sampled_from([JSON, FLAT]), chances)
 def test_a_json_record_is_rebuilt_from_its_columns_and_what_is_rescued(drawn, format, rng):
     lines = [written(record, rng) for record in drawn] * rng.choice([1, 1, 20])
     data = "\n".join(lines).encode()
@@ -130,9 +131,9 @@ def test_a_json_record_is_rebuilt_from_its_columns_and_what_is_rescued(drawn, fo
         assert parsed(row["_rescued"]), line  # nothing is rescued as nothing
 
 
-@given(st.lists(records, min_size=1, max_size=6), st.integers(1, 70), st.randoms(use_true_random=False))
+@given(st.lists(records, min_size=1, max_size=6), st.integers(1, 70), chances)
 def test_what_is_rescued_of_json_is_the_same_at_every_cut_in_every_order_and_by_itself(drawn, size, rng):
-    lines = [written(record, rng).encode() for record in drawn] * rng.choice([1, 30])
+    lines = [written(record, rng).encode() for record in drawn] * rng.choice([1, 10])
     data = b"\n".join(lines)
     whole = fm.read(data, JSON, threads=1).to_pylist()
     buffers = [data[at : at + size] for at in range(0, len(data), size)]
@@ -168,17 +169,17 @@ def fields_of(row: dict[str, Any], names: list[str]) -> list[str]:
     for i, name in enumerate(names):
         if name in row and name not in rescued:
             value = row[name]
-            found.append("" if value is None else value if isinstance(value, str) else format(value, "g"))
+            found.append("" if value is None else value if isinstance(value, str) else format(value, ".12g"))
         elif name in rescued and not (name in row and rescued[name] is None):
             found.append(rescued[name] or "")
         else:
-            assert not found[i:] and all(later in rescued for later in names[i:] if later in row)
+            assert all(later in rescued for later in names[i:] if later in row)
             break
     extra = [rescued[str(i)] or "" for i in range(len(names), len(names) + len(rescued)) if str(i) in rescued]
     return found + extra
 
 
-@given(st.lists(csv_records, min_size=1, max_size=6), st.booleans(), st.integers(1, 70), st.randoms(use_true_random=False))
+@given(st.lists(csv_records, min_size=1, max_size=6), st.booleans(), st.integers(1, 70), chances)
 def test_a_csv_record_is_rebuilt_from_its_columns_and_what_is_rescued(drawn, header, size, rng):
     names = ["id", "other", "name", "price"] if header else CSV_SCHEMA.names
     format = fm.Csv(CSV_SCHEMA, header=header, rescue="_rescued")

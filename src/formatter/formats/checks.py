@@ -62,6 +62,7 @@ def with_rescue_column(schema: pa.Schema, rescue: object, owner: str) -> pa.Sche
     field = schema.field(place)
     if field.type != pa.string() or not field.nullable:
         raise SchemaError(
-            f"{owner}: rescue: column {rescue!r} is {field}; what is rescued is a string, or null: give it a name of its own"
+            f"{owner}: rescue: column {rescue!r} is {field.type}{'' if field.nullable else ' not null'}; what is rescued is a "
+            "string, or null: give it a name of its own"
         )
     return schema

@@ -13,8 +13,7 @@ constexpr uint64_t rows_ahead_most = 64 << 10;  // the rows of a large batch
 
 }  // namespace
 
-FieldView CsvDecoder::view(size_t column) const {
-    const Access& a = access_[column];
+FieldView CsvDecoder::view(const Access& a) const {
     return block_.view(a.begin_stop, a.end_stop, a.begin_skip, a.last && drops_carriage_return());
 }
 

@@ -17,12 +17,13 @@ constexpr size_t aligned_from = 128 << 10;  // for fewer bytes a block more cost
 
 std::vector<uint32_t> wanted_stops(const CsvFormat& format) {
     std::vector<uint32_t> stops;
-    for (size_t i = 0; i < format.columns.size(); i++) {
-        if (int32_t(i) == format.rescue_column) continue;
-        const ColumnSpec& column = format.columns[i];
-        if (column.field > 0) stops.push_back(column.field - 1);
-        stops.push_back(column.field);
-    }
+    const auto add = [&stops](uint32_t field) {
+        if (field > 0) stops.push_back(field - 1);
+        stops.push_back(field);
+    };
+    for (size_t i = 0; i < format.columns.size(); i++)
+        if (int32_t(i) != format.rescue_column) add(format.columns[i].field);
+    for (const CsvFormat::Unclaimed& unclaimed : format.unclaimed) add(unclaimed.field);
     if (format.fields) stops.push_back(format.fields - 1);
     std::sort(stops.begin(), stops.end());
     stops.erase(std::unique(stops.begin(), stops.end()), stops.end());
@@ -92,16 +93,19 @@ CsvDecoder::CsvDecoder(const std::shared_ptr<const CsvFormat>& format, std::vect
     const auto ordinal = [this](uint32_t stop) {
         return int32_t(std::lower_bound(stops_.begin(), stops_.end(), stop) - stops_.begin());
     };
+    const auto access = [this, ordinal](uint32_t field) {
+        const bool first = field == 0;
+        const uint32_t skip = uint32_t(first ? format_->record_end.size() : format_->delimiter.size());
+        return Access{first ? -1 : ordinal(field - 1), ordinal(field), skip, field + 1 == format_->fields};
+    };
+    for (const CsvFormat::Unclaimed& unclaimed : format_->unclaimed) unclaimed_.push_back(access(unclaimed.field));
     for (const ColumnSpec& column : format_->columns) {
         if (int32_t(access_.size()) == format_->rescue_column) {
             access_.push_back({-1, -1, 0, false});
             scan_tokens_.push_back(false);
             continue;
         }
-        const bool first = column.field == 0;
-        const uint32_t skip = uint32_t(first ? format_->record_end.size() : format_->delimiter.size());
-        access_.push_back(
-            {first ? -1 : ordinal(column.field - 1), ordinal(column.field), skip, column.field + 1 == format_->fields});
+        access_.push_back(access(column.field));
         // Non-empty null markers reach the exact path by themselves where no value looks like them.
         bool scan = false;
         for (const std::string& token : nulls_) {
@@ -396,7 +400,12 @@ void CsvDecoder::add_irregular(const uint8_t* data, const RecordShape& shape, co
     uint8_t* original = kept + rewritten.size();
     std::memcpy(kept, rewritten.data(), rewritten.size());
     std::memcpy(original, data, content);
-    block_.rewritten.push_back({block_.rows(), count, original, content});
+    std::vector<uint32_t> separators;
+    if (format_->rescue_column >= 0) {
+        separators = shape.separators;
+        separators.back() = uint32_t(content);
+    }
+    block_.rewritten.push_back({block_.rows(), count, original, content, std::move(separators)});
     if (lenient && !format_->rescues) counters.nulled += count < wanted ? wanted - count : 0;
     write_stops(block_.open_segment(kept, kept, kept + rewritten.size(), uint32_t(format_->record_end.size()), at),
                 regular);

@@ -86,7 +86,8 @@ class CsvDecoder : public BlockDecoder {
     void end_block(uint64_t bytes) override { expected_bytes_ -= std::min(expected_bytes_, bytes); }
     void decode_columns() override;
     void decode_column(size_t column);
-    FieldView view(size_t column) const;
+    FieldView view(const Access&) const;
+    FieldView view(size_t column) const { return view(access_[column]); }
     Bytes field(size_t column, uint32_t row) const;
     Bytes field_at(const FieldView&, const Segment&, const uint32_t* stops) const;
     bool without_outer_quotes(Bytes field, Bytes* content) const;
@@ -148,6 +149,7 @@ class CsvDecoder : public BlockDecoder {
     bool spellings_hold_quotes_;  // of a boolean, or of a time
     std::vector<uint32_t> stops_;  // wanted separator ordinals of a record
     std::vector<Access> access_;
+    std::vector<Access> unclaimed_;  // of fields that no column has
     std::vector<FilterStep> steps_;  // most dropped rows for the money first; empty if the filter has alternatives
     std::vector<uint8_t> in_quotes_;  // numbers of the column have mostly been
     std::vector<NumberShape> number_shapes_;  // of each column
@@ -160,8 +162,6 @@ class CsvDecoder : public BlockDecoder {
     std::vector<uint64_t> kept_, passes_;
     std::vector<int64_t> wide_;
     std::string scratch_, decoded_;
-    RecordShape rescued_shape_;
-    std::string rescued_record_;
 };
 
 }  // namespace formatter

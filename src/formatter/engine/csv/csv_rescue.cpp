@@ -19,16 +19,14 @@ void CsvDecoder::decode_rescued(size_t column) {
 
 void CsvDecoder::rescue_record(uint32_t row, const Misfit* misfits, size_t count, std::string* text) {
     const RowBlock::Location at = block_.locate(row);
-    const Bytes whole = record(at, row);
-    rescued_record_.assign(reinterpret_cast<const char*>(whole.data), whole.size);
-    rescued_record_ += format_->record_end;
-    const uint8_t* const base = reinterpret_cast<const uint8_t*>(rescued_record_.data());
-    if (!split_record(*format_, base, rescued_record_.size(), &rescued_shape_)) return;
-    const std::vector<uint32_t>& separators = rescued_shape_.separators;
-    const uint32_t fields = uint32_t(separators.size());
-    const auto field = [&](uint32_t i) {
-        const size_t begin = i ? separators[i - 1] + format_->delimiter.size() : 0;
-        return Bytes{base + begin, separators[i] - begin};
+    const Rewritten* const rewritten = block_.rewritten_at(row);
+    const uint32_t fields = rewritten ? rewritten->fields : format_->fields;
+    const auto original = [&](uint32_t i) {
+        const size_t begin = i ? rewritten->separators[i - 1] + format_->delimiter.size() : 0;
+        return Bytes{rewritten->original + begin, rewritten->separators[i] - begin};
+    };
+    const auto field = [&](uint32_t i, const Access& access) {
+        return rewritten ? original(i) : field_at(view(access), *at.segment, at.stops);
     };
     bool fine = true;
     for (size_t i = 0; i < format_->output_columns; i++) {
@@ -39,14 +37,19 @@ void CsvDecoder::rescue_record(uint32_t row, const Misfit* misfits, size_t count
         if (spec.field >= fields)
             fine &= rescue_field(spec.name, Bytes{nullptr, 0}, true, text);
         else if (misfit)
-            fine &= rescue_field(spec.name, field(spec.field), false, text);
+            fine &= rescue_field(spec.name, field(spec.field, access_[i]), false, text);
     }
-    for (const CsvFormat::Unclaimed& unclaimed : format_->unclaimed)
-        if (unclaimed.field < fields) fine &= rescue_field(unclaimed.name, field(unclaimed.field), false, text);
-    for (uint32_t i = format_->fields; i < fields; i++) fine &= rescue_field(std::to_string(i), field(i), false, text);
+    for (size_t i = 0; i < unclaimed_.size(); i++) {
+        const CsvFormat::Unclaimed& unclaimed = format_->unclaimed[i];
+        if (unclaimed.field < fields)
+            fine &= rescue_field(unclaimed.name, field(unclaimed.field, unclaimed_[i]), false, text);
+    }
+    for (uint32_t i = format_->fields; i < fields; i++)
+        fine &= rescue_field(std::to_string(i), original(i), false, text);
     if (!text->empty()) text->push_back('}');
     if (fine) return;
     text->clear();
+    const Bytes whole = record(at, row);
     if (judge(row, size_t(format_->rescue_column), false, nullptr).told)
         findings.emplace_back(Finding::of_record(ErrorCode::bad_utf8, whole.data, whole.size),
                               at.position(at.segment->base + uint32_t(at.stops[-1] + format_->record_end.size())));

@@ -119,8 +119,8 @@ Skipped JsonRecordReader::read_object(uint32_t node, const uint8_t* at, const ui
                 if (again) forget(child, spans);
                 done = read_value(child, at, end, spans);
             }
-        } else if (minds_unknown_ &&
-                   (node != 0 || !ignored_.count(std::string_view(reinterpret_cast<const char*>(key.data), key.size)))) {
+        } else if (minds_unknown_ && (node != 0 || !ignored_.count(std::string_view(
+                                                       reinterpret_cast<const char*>(key.data), key.size)))) {
             if (format_->unknown_is_error && node == 0) return {key_at, ErrorCode::unknown_key};
             note_unknown(key_at, spans);
         }

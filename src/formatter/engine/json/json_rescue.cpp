@@ -50,7 +50,8 @@ JsonRescue::JsonRescue(const JsonFormat* format) : format_(format), nodes_(1), i
     }
     const auto cover = [this](const std::vector<std::string>& path) {
         uint32_t at = 0;
-        for (auto token = path.begin(); token != path.end() && nodes_[at].columns.empty(); ++token) at = add(at, *token);
+        for (auto token = path.begin(); token != path.end() && nodes_[at].columns.empty(); ++token)
+            at = add(at, *token);
         nodes_[at].covered = nodes_[at].columns.empty();
     };
     for (size_t column = format->output_columns; column < format->columns.size(); column++)

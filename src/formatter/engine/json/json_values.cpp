@@ -193,7 +193,8 @@ void JsonDecoder::decode_nested(size_t i) {
                 if (format_->rescues) {
                     if (nulled.at) note_misfit(row, i);
                     if (nested_reader_.left_out) note_misfit(row, size_t(format_->rescue_column));
-                } else if (nulled.at && format_->note_nulled) note_error(i, row, nulled.code, nulled.at, true);
+                } else if (nulled.at && format_->note_nulled)
+                    note_error(i, row, nulled.code, nulled.at, true);
                 continue;
             }
             done.code = ErrorCode::malformed;

@@ -60,9 +60,7 @@ class BlockDecoder : public RecordDecoder {
     // What of a row did not fit: the value of a column; of the rescue column itself: something that may have none.
     struct Misfit {
         uint32_t row, column;
-        bool operator<(const Misfit& other) const {
-            return row != other.row ? row < other.row : column < other.column;
-        }
+        bool operator<(const Misfit& other) const { return row != other.row ? row < other.row : column < other.column; }
     };
     void note_misfit(uint32_t row, size_t column) {
         if (options_.rescue_column >= 0) misfits_.push_back({row, uint32_t(column)});

@@ -28,6 +28,7 @@ struct Rewritten {  // a record that was padded or cut to the arity it should ha
     uint32_t fields;  // it had
     const uint8_t* original;  // its bytes without the record end, kept with the block
     size_t original_size;
+    std::vector<uint32_t> separators;  // in it, where somebody wants them: what ends each field
 };
 
 class RowBlock {
