@@ -29,7 +29,7 @@ from formatter.errors import FormatError, OptionError
 from formatter.filters import Clause, Filters, normalized
 from formatter.flow.policy import BatchPolicy
 from formatter.forked_locks import renewed_in_children
-from formatter.formats.csv import check_byte_order, check_unbounded
+from formatter.formats.csv import check_byte_order, check_streamable
 from formatter.plans import Format, rescue_of, with_rescue
 
 MAX_RECORD_BYTES = 64 << 20
@@ -231,7 +231,7 @@ def stream_options(
         name: getattr(policy, name) for name in ("max_rows", "max_bytes", "max_latency_ms", "flush_on_watermark")
     }
     check_byte_order(format, "Stream")
-    check_unbounded(format, "Stream")
+    check_streamable(format, "Stream")
     return options, policy
 
 

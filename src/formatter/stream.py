@@ -25,8 +25,9 @@ from formatter.buffer_intake import (
 )
 from formatter.filters import Filters
 from formatter.flow.policy import BatchPolicy
+from formatter.foreign_code import raise_kept
 from formatter.forked_locks import renewed_in_children
-from formatter.parsers.registry import raise_what_parsers_raised
+from formatter.formats.csv import in_stream
 from formatter.plans import Format, make_plan, with_rescue
 
 
@@ -134,7 +135,9 @@ class Stream:
             max_sequence=max_sequence,
         )  # fmt: skip
         options["columns"] = None if columns is None else list(columns)
-        self._plan = make_plan(format, columns=columns, filters_wanted=options["filters"], on_error=on_error)
+        self._plan = make_plan(
+            in_stream(format, max_record_bytes), columns=columns, filters_wanted=options["filters"], on_error=on_error
+        )
         self._nulls = NullColumns()
         self._positional = layout == "positional"
         self._native = _core.NativeStream(self._plan.native, **native_options(options, policy))
@@ -149,7 +152,7 @@ class Stream:
     @property
     def format(self) -> Format:
         """How the buffers are written."""
-        return self._plan.format
+        return self._intake.format
 
     @property
     def schema(self) -> pa.Schema:
@@ -312,7 +315,7 @@ class Stream:
     def _settle(self, result: Any, origin: Origin, sequence: int) -> list[Batch]:
         """Batches to hand out; raises what is to be raised, keeping the batches for the next call."""
         status, not_taken, _appended, finished, findings, holes = result
-        raise_what_parsers_raised()
+        raise_kept()
         batches = self._batches(finished)
         raised = self._intake.error_of(status, not_taken, holes, findings, origin, sequence)
         if raised is None and not self._undelivered:

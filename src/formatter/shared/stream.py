@@ -31,8 +31,9 @@ from formatter.buffer_intake import (
 from formatter.errors import FlowError, OptionError, SchemaError, SequenceError
 from formatter.filters import Filters
 from formatter.flow.policy import BatchPolicy
+from formatter.foreign_code import raise_kept
 from formatter.forked_locks import renewed_in_children
-from formatter.parsers.registry import raise_what_parsers_raised
+from formatter.formats.csv import in_stream
 from formatter.plans import Format, with_rescue
 from formatter.shared.broken_off import fail_all, left_to_parent, tells_consumers
 from formatter.shared.consumer import LOOK_AROUND_S, OVERFLOW, Consumer, abandoned
@@ -100,7 +101,6 @@ class SharedStream:
         layout: str = "positional",
         rescue: str | None = None,
     ) -> None:
-        format = with_rescue(format, rescue)
         if idle not in IDLE:
             raise OptionError(f"SharedStream: idle: expected 'discard' or 'error', found {idle!r}")
         if columns is not None:
@@ -121,13 +121,13 @@ class SharedStream:
         self._idle_since = (0, 0)  # buffers and bytes before it
         self._clock = threading.Lock()  # held by the waiting consumer that looks after deadlines
         options, policy = stream_options(
-            format, filters=filters, on_error=on_error, ordered=ordered, layout=layout, batch=batch,
+            format := with_rescue(format, rescue), filters=filters, on_error=on_error, ordered=ordered, layout=layout, batch=batch,
             max_record_bytes=max_record_bytes, max_pending_bytes=max_pending_bytes, on_duplicate=on_duplicate,
             max_sequence=max_sequence,
         )  # fmt: skip
         del options["layout"]
         options["idle"] = idle
-        self._decodes = Decodes(format, options["filters"], on_error)
+        self._decodes = Decodes(in_stream(format, max_record_bytes), options["filters"], on_error)
         self._projection = Projection(0, {}, (), self._decodes.nothing)
         self._latency_s = None if policy.max_latency_ms is None else max(policy.max_latency_ms / 1e3, LEAST_WAIT_S)
         names = tuple(format.schema.names)
@@ -407,7 +407,7 @@ class SharedStream:
 
     def _settle(self, result: Any, origin: Origin, sequence: int) -> list[Batch]:
         status, not_taken, _appended, finished, findings, holes = result
-        raise_what_parsers_raised()
+        raise_kept()
         if not finished and not findings and status == "ok":
             return []
         batches, full = self._delivery.deliver(finished)

@@ -1,7 +1,6 @@
 #include "engine/records/block_decoder.hpp"
 
 #include <cstring>
-#include <new>
 
 namespace formatter {
 namespace {
@@ -101,7 +100,7 @@ void BlockDecoder::find_failed(const TextCheck& check, const Column& texts) {
 // Names that are much longer than what they name can outgrow any guess.
 void BlockDecoder::append_rescued(Column& c, bool large) {
     const uint64_t size = rescued_.size();
-    if (!large && c.text_bytes + size >= offsets_most) throw std::bad_alloc();
+    if (!large && c.text_bytes + size >= offsets_most) out_of_memory();
     c.text.reserve(c.text_bytes + size + 64, c.text_bytes);
     std::memcpy(c.text.data() + c.text_bytes, rescued_.data(), size);
     c.text_bytes += size;

@@ -51,12 +51,14 @@ void SpanningJob::parse(const StreamOptions& options, StreamCall& call) {
     make_room();
     call.place(*this, begin, stream_start, 0);
     uint64_t used = unterminated ? decoder.index_unterminated(data, bytes) : index(data, bytes);
-    while (unterminated && used < bytes) {  // something in it was never closed: there are records behind it
+    // Something in it was never closed: there are records behind it.
+    while (used < bytes && (unterminated || framing.looks_ahead())) {
         make_room();
         const uint64_t more = index(data + used, bytes - used);
         used += more ? more : decoder.index_unterminated(data + used, bytes - used);
     }
     records = decoder.records_placed();
+    if (options.format.ends_as_told && used < bytes) call.refuse_unread(*this, begin);
     if (stitched.size) call.owners.push_back(std::move(stitched));  // until the builder has materialized
 }
 
