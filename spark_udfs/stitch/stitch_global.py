@@ -20,6 +20,7 @@ import formatter as fm
 from formatter import _core, diagnostics
 from formatter.buffers import addresses_of
 from formatter.plans import DecodePlan, make_plan
+from spark_udfs.chunks.chunk_formats import ChunkFormats
 from spark_udfs.chunks.parse_task import ParseTask
 from spark_udfs.jvm.session_jvm import has_jvm
 from spark_udfs.stitch.chunk_survey import fixed_width, has_header, second_looks, survey_of
@@ -64,7 +65,7 @@ def _sent(chunks: DataFrame, found: PlacedChunks) -> Any:
 
 def _require_delimited(format: Any) -> None:
     """Only where a few bytes, or none, tell a record's end can a chunk be surveyed without its neighbours."""
-    found = type(format).__name__
+    found = "several formats" if isinstance(format, ChunkFormats) else type(format).__name__
     if isinstance(format, fm.Csv) and format.encoding != "utf-8":
         found = f"encoding={format.encoding!r}"
     elif isinstance(format, fm.Csv) and (

@@ -196,13 +196,19 @@ def unpacked(format: Format, state: bytes) -> SavedStream:
     for name, value in _dialect_state(format).items():
         if dialect.get(name) != value:
             raise CheckpointError(f"checkpoint: its {name} was {dialect.get(name)}, here it is {value}")
-    options["batch"] = BatchPolicy(**options["batch"])
-    options["filters"] = _as_tuples(options["filters"])
-    return SavedStream(format, options, native, names, [(_error_of_state(v), raw) for v, raw in rejects], batches)
+    return SavedStream(
+        format, saved_options(options), native, names, [(_error_of_state(v), raw) for v, raw in rejects], batches
+    )
+
+
+def saved_options(options: dict[str, Any]) -> dict[str, Any]:
+    """As a stream is made with, of what its checkpoint kept."""
+    batch, filters = BatchPolicy(**options["batch"]), _as_tuples(options["filters"])
+    return {**options, "batch": batch, "filters": filters}
 
 
 def stream_options(
-    format: Format,
+    format: Format | None,
     *,
     filters: Filters,
     on_error: str,

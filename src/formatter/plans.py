@@ -32,7 +32,7 @@ def record_end_of(format: Format) -> bytes:
 def rescue_of(format: Format) -> str | None:
     """The column of what is rescued, if the format has one."""
     inner = format.inner if isinstance(format, Framed) else format
-    return inner.rescue if isinstance(inner, Csv | Json) else None
+    return getattr(inner, "rescue", None)
 
 
 def with_rescue(format: Format, rescue: str | None) -> Format:

@@ -6,7 +6,7 @@ Policy and words live here; which record is whose is decided in the engine (see 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -85,7 +85,9 @@ class Stream:
     Every method may be called from any thread.
 
     Args:
-        format: How the buffers are written.
+        format: How the buffers are written. Where origins differ, a dict from origin to format, or a function of an origin; one
+            of two parameters is given the first bytes of the origin's first buffer, too, for which the others wait. All formats
+            must have one schema.
         columns: Names of the columns wanted; only these are parsed. None: all of the schema.
         filters: Rows to keep, as for `fm.read`.
         on_error: What a bad value or record does, as for `fm.read`; "collect" keeps them for `rejects()`.
@@ -112,9 +114,19 @@ class Stream:
         ['Oslo', 'Rome']
     """
 
+    _of_several: type[Stream]  # is made of this one: mixed_stream.py
+
+    def __new__(cls, format: Any = None, **options: Any) -> Stream:
+        is_mixed = isinstance(format, Mapping) or callable(format)
+        return object.__new__(cls._of_several if is_mixed and cls is Stream else cls)
+
+    def __init_subclass__(cls, *, mixes_formats: bool = False) -> None:
+        if mixes_formats:
+            Stream._of_several = cls
+
     def __init__(
         self,
-        format: Format,
+        format: Any,
         *,
         columns: Sequence[str] | None = None,
         filters: Filters = None,
@@ -268,7 +280,7 @@ class Stream:
         return self._intake.packed(native, waiting, self.schema)
 
     @classmethod
-    def restore(cls, format: Format, state: bytes) -> Stream:
+    def restore(cls, format: Any, state: bytes) -> Stream:
         """A stream that goes on where `state` was taken; buffers pushed since then are to be pushed again.
 
         Args:
@@ -281,6 +293,8 @@ class Stream:
         Raises:
             CheckpointError: `state` is damaged, or was taken with another format or version.
         """
+        if isinstance(format, Mapping) or callable(format):
+            return cls._of_several.restore(format, state)
         saved = unpacked(format, state)
         stream = cls(saved.format, **saved.options)
         stream._intake.resume(saved)

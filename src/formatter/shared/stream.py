@@ -113,16 +113,15 @@ class SharedStream:
         self._control = threading.Lock()  # who is subscribed, and what is decoded for them
         self._live: dict[str, Consumer] = {}
         self._orphans: deque[Consumer] = deque()  # whose leases were lost, or that failed
-        self._names_given = 0
-        self._finished = False
+        self._names_given, self._finished = 0, False
         self._cut = (0, 0, False)  # the last change: plan, batches that had left, whether calls decode by older plans
         self._barred = idle == "error"  # whether pushes are refused
         self._discarded_buffers = self._discarded_bytes = 0  # before the projection in force
         self._idle_since = (0, 0)  # buffers and bytes before it
         self._clock = threading.Lock()  # held by the waiting consumer that looks after deadlines
         options, policy = stream_options(
-            format := with_rescue(format, rescue), filters=filters, on_error=on_error, ordered=ordered, layout=layout, batch=batch,
-            max_record_bytes=max_record_bytes, max_pending_bytes=max_pending_bytes, on_duplicate=on_duplicate,
+            format := with_rescue(format, rescue), filters=filters, on_error=on_error, ordered=ordered, layout=layout,
+            batch=batch, max_record_bytes=max_record_bytes, max_pending_bytes=max_pending_bytes, on_duplicate=on_duplicate,
             max_sequence=max_sequence,
         )  # fmt: skip
         del options["layout"]
