@@ -22,7 +22,7 @@ class DirectRowsWarning(UserWarning):
 
 
 STRATEGY = Extension(
-    "extraStrategies", "formatter.spark.FormatterDirectRows", ("direct_rows.java", "direct_rows_task.java"), SWITCH,
+    "extraStrategies", "formatter.spark.FormatterDirectRows", ("direct_rows.java", "batches_task.java", "direct_rows_task.java"), SWITCH,
     DirectRowsWarning, "direct rows are off, Spark's own operator runs",
 )  # fmt: skip
 

@@ -38,6 +38,8 @@ FLAT = pa.table(
         "text": column(pa.string(), lambda row: "zß水🍌"[: row % 5] * (row % 11)),
         "wide": column(pa.large_string(), lambda row: "w" * row),
         "bytes": column(pa.binary(), lambda row: bytes([row % 256]) * (row % 20)),
+        "money": column(pa.decimal128(9, 2), lambda row: decimal.Decimal(row * 7 - 900).scaleb(-2)),
+        "long": column(pa.decimal128(18, 0), lambda row: decimal.Decimal(-(10**17) * (row % 9))),
         "full": pa.array(range(ROWS), pa.int64()),
     }
 )
@@ -58,7 +60,7 @@ NESTED = FLAT.select(["i64", "text"]).append_column(
 OTHER = FLAT.select(["text", "i8"]).append_column(
     "list", column(pa.list_(pa.int32()), lambda row: list(range(row % 4)))
 )
-OTHER = OTHER.append_column("money", column(pa.decimal128(20, 2), lambda row: decimal.Decimal(row).scaleb(-2)))
+OTHER = OTHER.append_column("wider", column(pa.decimal128(20, 2), lambda row: decimal.Decimal(row).scaleb(-2)))
 
 
 def ours(function):
@@ -110,6 +112,34 @@ def test_rows_are_those_of_sparks_own_operator(direct, table) -> None:
     assert direct_rows_found == [repr(row) for row in frame().collect()]
     assert hashed == frame().select(F.xxhash64("*").alias("h")).agg(F.sum(F.col("h").cast("decimal(38,0)"))).collect()
     assert len(direct_rows_found) == ROWS
+
+
+EXPRESSIONS = (
+    "NOT b AS b", "i8 + i16 AS i16", "i32 * 2L AS i32", "i64 - 1 AS i64", "f32 / 2 AS f32", "f64 * 2 AS f64", "day + 1 AS day",
+    "at + INTERVAL 1 DAY AS at", "zoned", "concat(text, wide) AS text", "hex(bytes) AS bytes", "money + 1 AS money", "long", "full"
+)  # fmt: skip
+
+
+def test_operators_above_read_columns_where_no_row_is_written(direct) -> None:
+    frame = lambda: direct.range(0, 3, 1, 1).mapInArrow(yields(FLAT), SparkColumns.of(FLAT.schema).struct)  # noqa: E731
+    queries = {
+        "projected": lambda: frame().selectExpr(*EXPRESSIONS),
+        "filtered": lambda: frame().where("full % 3 = 1 AND (text IS NULL OR length(text) > 1)").select("wide", "money"),
+        "summed": lambda: frame().selectExpr("sum(money)", "max(day)", "min(full)", "count(text)", "max(text)", "first(text)"),
+        "grouped": lambda: frame().groupBy("b", "text").agg(F.sum("long"), F.max("wide"), F.collect_list("full")).orderBy("b", "text"),
+        "limited": lambda: frame().selectExpr("full + 1 AS next").limit(90).selectExpr("sum(next)"),
+        "exploded": lambda: frame().selectExpr("explode(split(text, '')) AS one", "full").where("one <> ''"),
+        "joined": lambda: frame().join(F.broadcast(frame().selectExpr("full + 1 AS full", "text AS before")), "full").select("text", "before"),
+        "twice": lambda: frame().select("full", "i8").union(frame().selectExpr("full + 1000", "i8")).selectExpr("sum(full)", "sum(i8)"),
+    }  # fmt: skip
+    for name, query in queries.items():
+        found = [repr(row) for row in query().collect()]
+        assert "FormatterRows" in told_of(query()), name
+        for switch in ("spark.sql.codegen.wholeStage", direct_rows.SWITCH):
+            direct.conf.set(switch, "false")
+            assert found == [repr(row) for row in query().collect()], (name, switch)
+            direct.conf.set(switch, "true")
+    assert "*(2) FormatterRows" in told_of(queries["filtered"]())
 
 
 def test_operators_that_send_themselves_to_executors_stand_above_it(direct) -> None:
