@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow._acero as acero  # pyarrow.acero imports pyarrow.dataset, and that pandas: a quarter of a second a worker
 import pyarrow.compute as pc
 from pyarrow import types
 
@@ -82,7 +83,7 @@ class RowResults:
             elif of:
                 array = batch.column(of[0]).is_valid()
             else:
-                array = pa.repeat(True, batch.num_rows)
+                array = pa.nulls(batch.num_rows, pa.bool_()).is_null()  # true; pa.array and pa.repeat import pandas
             arrays.append(array.cast(type_))
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
@@ -154,8 +155,15 @@ class Groups(Totals):
     def _put_together(self) -> None:
         schema, keys = self._results.schema, len(self._results.groups)
         table = pa.Table.from_batches(self._waiting).rename_columns([str(at) for at in range(len(schema))])
-        asked = [(str(keys + at), "sum" if name == "count" else name) for at, (name, *_) in enumerate(self._results.asked)]
-        made = pa.TableGroupBy(table, [str(at) for at in range(keys)], use_threads=False).aggregate(asked)
+        sources = acero.Declaration("table_source", acero.TableSourceNodeOptions(table))
+        wanted = [
+            (str(keys + at), f"hash_{'sum' if name == 'count' else name}", None, f"partial{at}")
+            for at, (name, *_) in enumerate(self._results.asked)
+        ]
+        names = [str(at) for at in range(keys)]
+        options = acero.AggregateNodeOptions(wanted, keys=names)
+        made = acero.Declaration("aggregate", options, inputs=[sources]).to_table(use_threads=False)
+        made = made.select([*names, *schema.names[keys:]])
         self._waiting = made.rename_columns(schema.names).cast(schema).combine_chunks().to_batches()
         self._waiting_rows = made.num_rows
 
@@ -185,15 +193,19 @@ def whole(column: pa.Array) -> pa.Array:
         return column.view(pa.int64())
     if not types.is_decimal128(column.type):
         return column
-    halves = np.frombuffer(column.buffers()[1], np.int64)[2 * column.offset :: 2][: len(column)]  # the lower ones
-    return pa.array(halves, mask=column.is_null().to_numpy(zero_copy_only=False) if column.null_count else None)
+    halves = np.frombuffer(column.buffers()[1], np.int64)[2 * column.offset :: 2][
+        : len(column)
+    ].copy()  # the lower ones
+    return pa.Array.from_buffers(pa.int64(), len(column), [column.is_valid().buffers()[1], pa.py_buffer(halves)])
 
 
 def valued(number: int | None, type_: pa.DataType) -> pa.Array:
     """A value from the number that stands for it."""
-    if types.is_date32(type_):
-        return pa.array([number], pa.int32()).view(type_)
-    return pa.array([number], pa.int64()).view(type_) if types.is_timestamp(type_) else pa.array([number], type_)
+    if number is None:
+        return pa.nulls(1, type_)
+    return pa.Array.from_buffers(
+        type_, 1, [None, pa.py_buffer(number.to_bytes(type_.bit_width // 8, "little", signed=True))]
+    )
 
 
 def largest_sum(column: pa.Array) -> int:

@@ -126,11 +126,14 @@ def test_operators_above_read_columns_where_no_row_is_written(direct) -> None:
         "projected": lambda: frame().selectExpr(*EXPRESSIONS),
         "filtered": lambda: frame().where("full % 3 = 1 AND (text IS NULL OR length(text) > 1)").select("wide", "money"),
         "summed": lambda: frame().selectExpr("sum(money)", "max(day)", "min(full)", "count(text)", "max(text)", "first(text)"),
-        "grouped": lambda: frame().groupBy("b", "text").agg(F.sum("long"), F.max("wide"), F.collect_list("full")).orderBy("b", "text"),
+        "grouped": lambda: frame().groupBy("b", "text").agg(F.sum("long"), F.max("wide"), F.collect_list("full"))
+                           .orderBy("b", "text"),
         "limited": lambda: frame().selectExpr("full + 1 AS next").limit(90).selectExpr("sum(next)"),
         "exploded": lambda: frame().selectExpr("explode(split(text, '')) AS one", "full").where("one <> ''"),
-        "joined": lambda: frame().join(F.broadcast(frame().selectExpr("full + 1 AS full", "text AS before")), "full").select("text", "before"),
-        "twice": lambda: frame().select("full", "i8").union(frame().selectExpr("full + 1000", "i8")).selectExpr("sum(full)", "sum(i8)"),
+        "joined": lambda: frame().join(F.broadcast(frame().selectExpr("full + 1 AS full", "text AS before")), "full")
+                          .select("text", "before"),
+        "twice": lambda: frame().select("full", "i8").union(frame().selectExpr("full + 1000", "i8"))
+                         .selectExpr("sum(full)", "sum(i8)"),
     }  # fmt: skip
     for name, query in queries.items():
         found = [repr(row) for row in query().collect()]
