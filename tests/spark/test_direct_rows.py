@@ -195,6 +195,27 @@ def test_it_can_be_detached_and_attached_again(direct) -> None:
     assert len(direct_rows.STRATEGY.attached(direct)) == 1
 
 
+def test_what_was_compiled_once_is_kept_for_the_next_session(direct, monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    compiled, compiled_names = session_jvm.compiled, []
+    monkeypatch.setattr(
+        session_jvm, "compiled", lambda spark, name: compiled_names.append(name) or compiled(spark, name)
+    )
+    for again in range(3):
+        su.disable_direct_rows(direct)
+        assert su.enable_direct_rows(direct)
+        assert direct.range(3).mapInArrow(counts_batches(), "rows bigint").selectExpr("sum(rows)").first() == (3,)
+        [kept] = (tmp_path / "formatter").iterdir()
+        if again == 1:
+            kept.write_bytes(kept.read_bytes()[:1000])
+    assert compiled_names == ["direct_rows.java"] * 2
+    nowhere = tmp_path / "a file"
+    nowhere.touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(nowhere))
+    su.disable_direct_rows(direct)
+    assert su.enable_direct_rows(direct)
+
+
 def test_a_spark_whose_tasks_cannot_run_the_code_is_told_so_and_keeps_its_own_operator(direct, monkeypatch) -> None:
     su.disable_direct_rows(direct)
     source = session_jvm.source
