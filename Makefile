@@ -14,7 +14,7 @@ NATIVE_FILES := $(shell find src tests bench -name '*.cpp' -o -name '*.hpp' | gr
 CYTHON_FILES := $(shell find src -name '*.pyx' -o -name '*.pxi' -o -name '*.pxd')
 OTHER_KERNELS := import formatter; print(*formatter.kernels()[1:])
 
-.PHONY: soup help env build test memory test-fast test-kernels lint format docs bench bench-store bench-compare demo soak crash
+.PHONY: shred soup help env build test memory test-fast test-kernels lint format docs bench bench-store bench-compare demo soak crash
 .PHONY: test-spark-matrix wheel clean clean-env instructions
 
 help:  ## this text
@@ -83,6 +83,9 @@ soak: build  ## random stream schedules for SECONDS (default 600), then the long
 	@$(BIN)/python tests/stream/soak.py $(or $(SECONDS),600)
 	@FORMATTER_SOAK=1 FORMATTER_SOAK_SECONDS=$(or $(SECONDS),600) $(PYTEST) tests/flow/test_backpressure.py \
 	  tests/flow/test_barriers_against_model.py tests/stream/test_memory.py tests/stream/test_sanitizers.py $(ARGS)
+
+shred: build  ## BUFFERS (default 1000000000) through the shredder in random order, against their exact claims
+	@$(BIN)/python tests/shredder/long_run.py $(or $(BUFFERS),1000000000)
 
 memory: build  ## each allocation of many runs fails in turn; then RUNS (default 10000) runs under random limits of memory
 	@$(BIN)/python tests/memory/short_of_memory.py $(or $(RUNS),10000)

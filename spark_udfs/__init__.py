@@ -8,12 +8,14 @@ except ImportError as error:
 from spark_udfs.archive import archive
 from spark_udfs.chunks.file_chunks import read_chunks
 from spark_udfs.chunks.parse_task import parse_udf
+from spark_udfs.files.inferred import infer
 from spark_udfs.files.read import read
 from spark_udfs.jvm.direct_rows import disable_direct_rows, enable_direct_rows
 from spark_udfs.options.migrate import migrate
 from spark_udfs.options.reading import Reading, format_from_options
 from spark_udfs.parsing import parse
 from spark_udfs.pushdown.enabling import disable_pushdown, enable_pushdown
+from spark_udfs.records.column_schema import schema_of
 from spark_udfs.records.json_paths import get_json
 from spark_udfs.records.record_queries import parse_column
 from spark_udfs.settings import configure
@@ -37,6 +39,7 @@ __all__ = [
     "enable_pushdown",
     "format_from_options",
     "get_json",
+    "infer",
     "measure",
     "metrics",
     "migrate",
@@ -49,4 +52,5 @@ __all__ = [
     "register",
     "register_chunks",
     "rejects",
+    "schema_of",
 ]

@@ -80,7 +80,7 @@ size_t index_all(const CsvIndexPart& part, const std::string& data, const CsvByt
     const uint8_t* const end = at + data.size();
     size_t rows = 0;
     for (;;) {
-        CsvIndex index = {stops.data() + 1, rows_a_call, 0, 0, IndexEnd::input, false, false};
+        CsvIndex index = {stops.data() + 1, rows_a_call, 0, 0, IndexEnd::input, false};
         part.index_csv(at, size_t(end - at), bytes, plan, index);
         rows += index.rows;
         at += index.consumed;

@@ -22,9 +22,10 @@ import formatter as fm
 from formatter.codecs import codec_of
 from formatter.filters import Clause, columns_of, normalized
 from formatter.formats import Csv
+from formatter.formats.registered import is_registered
 from formatter.splits import Part, SplitReader, begins_anywhere, can_be_split
 from spark_udfs.files.file_listing import FoundFile, Paths, Storage, list_files
-from spark_udfs.files.inferred import inferred
+from spark_udfs.files.inferred import call_of, inferred, tell_doubts
 from spark_udfs.files.partitions import FolderFilter, Partitioning, partitioning_of
 from spark_udfs.files.read_task import FilePart, Groups, ReadTask
 from spark_udfs.files.split_starts import GRID_BYTES, split_starts
@@ -67,12 +68,13 @@ def read(
     Args:
         spark: The session.
         path: A file, directory or glob, or a list of these.
-        format: `fm.Csv`, `fm.Json`, `fm.Native`, `fm.Framed` or a `su.Reading`; "csv" or "json" with `schema` and Spark's reader
-            `options`. Without a schema one is inferred from the first file and printed.
+        format: Any of `fm`, or a `su.Reading`; "csv" or "json" with `schema` and Spark's reader `options`; a name that
+            `fm.register_format` was given, with `schema` and the options of `fm.Registered`. Without a schema one is inferred as by
+            `su.infer` and printed.
         columns: What to decode; columns of folders may be named too.
         filters: Which rows to keep, as for `fm.read`; those on columns of folders leave files out.
         on_error: "raise", "null", "skip", or "collect": then `su.rejects(df)` has the rejected records.
-        schema: With format "csv" or "json": pyarrow's, Spark's, or DDL.
+        schema: With a format by name: pyarrow's, Spark's, or DDL.
         options: With format "csv" or "json": those of Spark's reader; `su.migrate` says what becomes of each.
         partitions: "infer" appends a column for each k=v folder, with the type its values have; a schema gives types; None
             appends none.
@@ -102,9 +104,9 @@ def read(
     attach_if_configured(spark)
     storage = Storage.of(filesystem, storage_options)
     files = None
-    if isinstance(format, str) and schema is None and not options:
+    if isinstance(format, str) and schema is None and not options and not is_registered(format):
         files = list_files(path, storage=storage, base_path=base_path, may_be_empty=True)
-        format = inferred(format, files, storage)
+        format = _told(files, *inferred(files, storage, format))
     reading = reading_of(format, schema=schema, options=options, on_error=on_error)
     require_utc(reading, zone_of(spark))
     reports = reports_of(spark, f"read {reading.format.kind} {_shown(path)}")
@@ -113,6 +115,14 @@ def read(
         split_bytes=split_bytes, reports=reports, files=files, file_column=file_column,
     )  # fmt: skip
     return with_siblings(task_rows(spark, len(task.groups), task.size_bytes), task)
+
+
+def _told(files: Sequence[FoundFile], format: Any, doubts: Sequence[str]) -> Any:
+    first, *others = (file.path for file in files if file.size)
+    more = f" and {len(others)} more look" if others else " looks"
+    print(f"su.read: no schema is given; {first}{more} like\n  {call_of(format)}")
+    tell_doubts("su.read", doubts, steps=2)
+    return format
 
 
 def read_task(

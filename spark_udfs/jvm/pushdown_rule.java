@@ -506,6 +506,9 @@ public class FormatterPushdown extends Rule {
             if (e instanceof LessThanOrEqual) return comparison((BinaryComparison) e, "<=", ">=");
             if (e instanceof GreaterThan) return comparison((BinaryComparison) e, ">", "<");
             if (e instanceof GreaterThanOrEqual) return comparison((BinaryComparison) e, ">=", "<=");
+            if (e instanceof StartsWith) return partOf((BinaryExpression) e, "starts_with");
+            if (e instanceof EndsWith) return partOf((BinaryExpression) e, "ends_with");
+            if (e instanceof Contains) return partOf((BinaryExpression) e, "contains");
             if (e instanceof In) {
                 ArrayList values = new ArrayList();
                 List list = CollectionConverters.asJava((scala.collection.Seq) ((In) e).list());
@@ -524,6 +527,11 @@ public class FormatterPushdown extends Rule {
             Expression left = (Expression) e.left(), right = (Expression) e.right();
             if (left instanceof Literal) return compared(right, mirrored, (Literal) left);
             return right instanceof Literal ? compared(left, operator, (Literal) right) : null;
+        }
+
+        List partOf(BinaryExpression e, String operator) {
+            Expression text = (Expression) e.left(), part = (Expression) e.right();
+            return part instanceof Literal ? compared(text, operator, (Literal) part) : null;
         }
 
         List compared(Expression column, String operator, Literal literal) {

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import types
 
-from formatter.filters import NULL_TESTS, normalized
+from formatter.filters import NULL_TESTS, TEXT_TESTS, normalized
 
 MOST_ALTERNATIVES = 16  # of an OR of ANDs; a filter that needs more is left to Spark
 EPOCH = datetime.datetime(1970, 1, 1)
@@ -75,6 +75,8 @@ def clause(operator: str, field: pa.Field, value: Any) -> tuple[Any, ...] | None
 
 def is_decided_alike(operator: str, field: pa.Field, values: Sequence[Any]) -> bool:
     """Whether a comparison with these values, of the column's type and none of them null, keeps here what it keeps in Spark."""
+    if operator in TEXT_TESTS and not (types.is_string(field.type) or types.is_large_string(field.type)):
+        return False
     if not types.is_floating(field.type):
         return is_comparable(field)
     # Spark's NaN equals itself and is greater than all numbers; here it is neither.
@@ -120,6 +122,9 @@ COMPARISONS = {
     "LessThan": "<",
     "LessThanOrEqual": "<=",
     "In": "in",
+    "StringStartsWith": "starts_with",
+    "StringEndsWith": "ends_with",
+    "StringContains": "contains",
     "IsNull": "is_null",
     "IsNotNull": "is_not_null",
 }

@@ -2,7 +2,8 @@
 
 In: options and a schema. Out: rows. `kind` is csv or json; `splitBytes` is about how much of a file one task reads;
 `fileSchema` (what StructType.json() gives) says what a CSV file holds where `schema` names only some of it; all other
-options are those of Spark's reader for the kind. What the engine lets a Python data source do is less than su.read with
+options are those of Spark's reader for the kind. Without a schema the files say what they are, and `samplingRatio` and `seed`
+which part of them is looked at. What the engine lets a Python data source do is less than su.read with
 pushdown: it is told of filters (where its switch is set), never of the columns a query reads, so every column of the schema
 is parsed. The filters it is told of drop rows here and are evaluated by Spark once more.
 """
@@ -23,6 +24,7 @@ from pyspark.sql.types import StructType
 import formatter as fm
 from formatter.errors import shown
 from spark_udfs.files.file_listing import FoundFile, Storage, list_files
+from spark_udfs.files.inferred import inferred, tell_doubts
 from spark_udfs.files.read import LARGEST_SPLIT_BYTES, read_task
 from spark_udfs.files.read_task import ReadTask
 from spark_udfs.options.reading import reading_of
@@ -42,7 +44,7 @@ class GroupOfParts(engine.InputPartition):
 
 class FormatterReader(engine.DataSourceReader):
     """`files`: those to read, where they were listed before; else those behind the path. `others_own`: options that are for
-    somebody else."""
+    somebody else. `format`: what was inferred, where nobody gave a schema."""
 
     def __init__(
         self,
@@ -50,8 +52,8 @@ class FormatterReader(engine.DataSourceReader):
         schema: StructType,
         files: Sequence[FoundFile] | None = None,
         others_own: Sequence[str] = (),
+        format: Any = None,
     ) -> None:
-        kind = options.one_of("kind", ("csv", "json"))
         self.path = options.paths
         self.schema = schema
         self.filters: list[tuple[Any, ...]] = []
@@ -63,11 +65,14 @@ class FormatterReader(engine.DataSourceReader):
         wanted = arrow_schema(schema)
         keys = [key for key, _ in self.files[0].partition] if self.files else []
         self.folders = pa.schema([field for field in wanted if field.name in keys])
+        if format is not None:
+            self.reading = reading_of(format)
+            return
         in_files = pa.schema([field for field in wanted if field.name not in keys])
         if "fileschema" in options.given:
             in_files = _file_schema(options.given["fileschema"])
         others = {name: value for name, value in options.given.items() if name not in (*OWN_OPTIONS, *others_own)}
-        self.reading = reading_of(kind, schema=in_files, options=others)
+        self.reading = reading_of(options.one_of("kind", ("csv", "json")), schema=in_files, options=others)
         known = {field.name: field.type for field in (*self.reading.format.schema, *self.folders)}
         for field in wanted:
             if (found := known.get(field.name, field.type)) != field.type:
@@ -105,6 +110,17 @@ class FilteringReader(FormatterReader):
         fields = {field.name: field for field in self.reading.format.schema}
         self.filters += filter(None, (clause_of(pushed, fields) for pushed in filters))
         return filters
+
+
+def inferred_schema(options: SourceOptions) -> tuple[Any, StructType]:
+    """The format of files whose schema nobody gave, and the columns they have, folders among them."""
+    options.require_known(("kind", "path", "paths", "splitBytes", "samplingRatio", "seed"), "where no schema is given")
+    kind = options.one_of("kind", ("csv", "json")) if "kind" in options.given else None
+    ratio = options.fraction("samplingRatio")
+    files = list_files(options.paths, may_be_empty=True)
+    format, doubts = inferred(files, Storage(), kind, ratio, options.whole_number("seed") or 0)
+    tell_doubts(options.source, doubts)
+    return format, read_task(None, options.paths, reading_of(format), Storage(), files=files).schema
 
 
 def _file_schema(text: str) -> pa.Schema:

@@ -3,6 +3,7 @@ by name.
 
     su.register(spark)
     spark.read.format("formatter").schema("id BIGINT, name STRING").option("kind", "csv").option("header", "true").load(path)
+    spark.read.format("formatter").load(path)
     su.register_chunks(spark)
     spark.readStream.format("formatter_chunks").option("layout", "growing").load("/logs/*.csv")
 
@@ -21,7 +22,7 @@ from pyspark.sql.types import StructType
 
 import formatter as fm
 from spark_udfs.chunks.file_chunks import STREAM_SCHEMA
-from spark_udfs.sources.batch_reader import FilteringReader, FormatterReader
+from spark_udfs.sources.batch_reader import FilteringReader, FormatterReader, inferred_schema
 from spark_udfs.sources.source_options import SourceOptions
 from spark_udfs.types.spark_types import struct_of
 
@@ -69,19 +70,27 @@ def register_chunks(spark: SparkSession) -> None:
 
 class FormatterSource(engine.DataSource):
     batch_reader = FormatterReader
+    inferred: Any = None  # the format, where Spark asked for a schema; it travels with this object
 
     @classmethod
     def name(cls) -> str:
         return "formatter"
 
     def schema(self) -> StructType:
-        raise fm.SchemaError("formatter: a schema is needed, since nothing is inferred: spark.read.schema(...)")
+        self.inferred, schema = inferred_schema(SourceOptions(self.name(), self.options))
+        return schema
 
     def reader(self, schema: StructType) -> FormatterReader:
-        return self.batch_reader(SourceOptions(self.name(), self.options), schema)
+        options = SourceOptions(self.name(), self.options)
+        return self.batch_reader(options, schema, format=self.inferred)
 
     def streamReader(self, schema: StructType) -> Any:
         require_streams(self.name())
+        if self.inferred is not None:
+            raise fm.SchemaError(
+                "formatter: a stream needs a schema, since files that are yet to come say nothing: spark.readStream.schema(...); "
+                "su.schema_of and su.infer propose one"
+            )
         from spark_udfs.sources.file_stream import FormatterStreamReader
 
         return FormatterStreamReader(SourceOptions(self.name(), self.options), schema)

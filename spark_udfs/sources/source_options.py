@@ -25,9 +25,10 @@ class SourceOptions:
         self.path: str = self.given.get("path", "")
         self.paths: list[str] = [self.path] if paths is None else json.loads(paths)
 
-    def require_known(self, names: Sequence[str]) -> None:
+    def require_known(self, names: Sequence[str], where: str = "") -> None:
         if unknown := set(self.given) - {name.lower() for name in names}:
-            raise fm.OptionError(f"{self.source}: option {min(unknown)!r} is none of {', '.join(names)}")
+            known = f"{', '.join(names)}, which is all there is {where}" if where else ", ".join(names)
+            raise fm.OptionError(f"{self.source}: option {min(unknown)!r} is none of {known}")
 
     def one_of(self, name: str, allowed: Sequence[str], default: str | None = None) -> str:
         value = self.given.get(name.lower(), default)
@@ -44,3 +45,13 @@ class SourceOptions:
             bounds = "from 1" if most is None else f"from 1 to {most}"
             raise fm.OptionError(f"{self.source}: {name} is a whole number {bounds}, found {str(value)!r}")
         return int(value)
+
+    def fraction(self, name: str) -> float | None:
+        value = self.given.get(name.lower())
+        try:
+            number = None if value is None else float(value)
+        except ValueError:
+            number = 0.0
+        if number is not None and not 0 < number <= 1:
+            raise fm.OptionError(f"{self.source}: {name} is a number above 0 and at most 1, found {str(value)!r}")
+        return number

@@ -1,5 +1,5 @@
 """Blocks of bytes as one stream, and the blocks that Hadoop's codecs write. In: an iterator of blocks; a binary stream. Out: a
-stream that reads as a file does, a block in memory at a time. Refuses to know: codecs and paths.
+stream that reads as a file does, a block in memory at a time. Refuses to know: codecs and paths; names are for messages.
 """
 
 from __future__ import annotations
@@ -7,6 +7,8 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterator
 from typing import Any
+
+from formatter.errors import FormatError
 
 SIZE_BYTES = 4
 READ_BYTES = 1 << 20
@@ -84,3 +86,10 @@ def up_to(raw: Any, size: int) -> bytes:
         parts.append(bytes(got))
         size = size - len(got) if size > 0 else size
     return b"".join(parts)
+
+
+def damaged(name: str, codec: str, why: str) -> FormatError:
+    return FormatError(
+        f"{name}: expected {codec}, found other bytes ({why}); the file was damaged, or written by another codec",
+        code="bad_compression",
+    )

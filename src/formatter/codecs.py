@@ -14,12 +14,13 @@ from typing import Any
 import pyarrow as pa
 
 from formatter.errors import OptionError
-from formatter.hadoop_streams import inflated, lz4_stream
+from formatter.lz4_stream import lz4_stream
+from formatter.member_streams import inflated, unpacked_xz
 from formatter.snappy_stream import snappy_stream
 
 _OF_SUFFIX = {
     ".gz": "gzip", ".gzip": "gzip", ".bz2": "bz2", ".zst": "zstd", ".zstd": "zstd", ".lz4": "lz4", ".snappy": "snappy",
-    ".br": "brotli", ".deflate": "deflate",
+    ".br": "brotli", ".deflate": "deflate", ".xz": "xz",
 }  # fmt: skip
 CODECS = tuple(dict.fromkeys(_OF_SUFFIX.values()))
 
@@ -72,5 +73,6 @@ def _lz4(raw: Any, codec: str, name: str) -> Any:
 _STREAMS: dict[str, Callable[[Any, str, str], Any]] = {
     "snappy": lambda raw, codec, name: snappy_stream(raw, name),
     "deflate": lambda raw, codec, name: inflated(raw, name),
+    "xz": lambda raw, codec, name: unpacked_xz(raw, name),
     "lz4": _lz4,
 }

@@ -22,9 +22,11 @@ from formatter import types
 from formatter.errors import OptionError, SchemaError, shown
 
 # The order is that of Compare in engine/columns/row_filter.hpp.
-OPERATORS = ("==", "!=", "<", "<=", ">", ">=", "in", "not in", "is_null", "is_not_null")
+OPERATORS = ("==", "!=", "<", "<=", ">", ">=", "in", "not in", "is_null", "is_not_null",
+             "starts_with", "ends_with", "contains")  # fmt: skip
 LISTS = ("in", "not in")
 NULL_TESTS = ("is_null", "is_not_null")
+TEXT_TESTS = ("starts_with", "ends_with", "contains")
 _ALIASES = {"=": "=="}
 _PYTHON = frozenset({int, float, str, bytes, bool, type(None)})
 
@@ -145,6 +147,8 @@ def _predicate(clause: Clause, column: int, code: int, field: pa.Field) -> dict[
     held = types.OPERANDS[code]
     values: list[Any] = []
     if operator not in NULL_TESTS:
+        if operator in TEXT_TESTS and not (_is_text(kind) or pa.types.is_null(kind)):
+            raise OptionError(f"filters: {name!r} is {kind}: {operator} asks of text and bytes alone")
         wanted = value if operator in LISTS else [value]
         predicate["holds_null"] = any(each is None for each in wanted)
         operands = [_operand(each, kind, name) for each in wanted if each is not None]

@@ -18,8 +18,8 @@ from formatter import _core, diagnostics
 from formatter.errors import OptionError
 from formatter.filters import Filters
 from formatter.footers import footer_of
+from formatter.foreign_code import raise_kept
 from formatter.formats import Csv, Json
-from formatter.parsers.registry import raise_what_parsers_raised
 from formatter.plans import DecodePlan, Format, make_plan
 from formatter.sources import Input, Source, inputs
 from formatter.tolerance import Tolerance
@@ -56,7 +56,8 @@ def read(
         format: How it is written: `fm.Csv`, `fm.Json`, `fm.Native` or `fm.Framed`.
         columns: Names of the columns wanted, in the order wanted; only these are parsed. None: all of the schema.
         filters: Rows to keep: `[("price", ">", 10), ...]` all of which must hold, or a list of such lists any of which
-            must. Operators: == != < <= > >= in, not in, is_null, is_not_null.
+            must. Operators: == != < <= > >= in, not in, is_null, is_not_null;
+            of text starts_with, ends_with, contains.
         threads: How many read at once, the caller's among them. None: every core.
         on_error: What a bad value or record does: "raise"; "null" makes the value null; "skip" drops the record;
             "collect" drops it and keeps it for `rejects`. What is passed over is told by one `fm.RejectsWarning`, unless
@@ -181,7 +182,7 @@ class _Reading:
     def __init__(self, plan: DecodePlan, threads: int, item: Input, tolerance: Tolerance, range_bytes: int) -> None:
         self.plan = plan
         self.tolerance = tolerance
-        self.threads = 1 if plan.parsers else threads  # the engine's own never wait for Python's lock
+        self.threads = 1 if plan.runs_python else threads
         self.item = item
         self.range_bytes = range_bytes
         self.found: list[tuple[Any, bytes]] = []
@@ -227,7 +228,7 @@ class _Reading:
         )
         while (result := self.ranges.next(self.tolerance.wanted)) is not None:
             records, arrays, findings, counts = result
-            raise_what_parsers_raised()
+            raise_kept()
             self._note(records, findings, counts)
             for capsule in arrays:
                 yield self.plan.batch(capsule)

@@ -9,8 +9,11 @@ from oracle.compressed_files import SUFFIXES, WRITERS, by_arrow, crc32c, framed_
 
 import formatter as fm
 from formatter import _core
+from formatter.block_stream import READ_BYTES
+from formatter.member_streams import inflated, unpacked_xz
 
 FORMAT = fm.Csv(pa.schema([("id", pa.int64()), ("text", pa.string())]))
+OPENERS = {"deflate": inflated, "xz": unpacked_xz}
 DATA = b"".join(b"%d,text %d of some length\n" % (i, i % 977) for i in range(20_000))
 
 
@@ -50,11 +53,19 @@ def test_content_that_is_not_compressed_is_an_error_that_names_the_file(codec, t
         fm.read(path, FORMAT)
 
 
-@pytest.mark.parametrize("codec", ["gzip", "bz2", "zstd", "lz4", "snappy", "deflate"])
+@pytest.mark.parametrize("codec", ["gzip", "bz2", "zstd", "lz4", "snappy", "deflate", "xz"])
 def test_an_empty_compressed_input_has_no_rows(codec, tmp_path):
     path = tmp_path / f"empty.csv{SUFFIXES[codec]}"
     path.write_bytes(b"" if codec == "snappy" else dict(WRITERS.values())[codec](b""))
     assert fm.read(path, FORMAT).num_rows == 0
+
+
+@pytest.mark.parametrize("codec", ["deflate", "xz"])
+def test_what_was_compressed_to_little_comes_out_a_bounded_block_at_a_time(codec):
+    stream = OPENERS[codec](io.BytesIO(dict(WRITERS.values())[codec](bytes(50_000_000))), "zeros")
+    sizes = [len(block) for block in stream._blocks]
+    assert sum(sizes) == 50_000_000
+    assert max(sizes) <= READ_BYTES
 
 
 def test_an_error_names_the_file_it_is_in(tmp_path):
@@ -133,7 +144,7 @@ def test_what_is_no_chunk_is_an_error_that_says_where(tail, message):
 
 def test_a_codec_that_is_none_is_refused_with_those_there_are():
     with pytest.raises(
-        fm.OptionError, match="codec: expected one of gzip, bz2, zstd, lz4, snappy, brotli, deflate, found 'zip'"
+        fm.OptionError, match="codec: expected one of gzip, bz2, zstd, lz4, snappy, brotli, deflate, xz, found 'zip'"
     ):
         fm.read(b"", FORMAT, codec="zip")
     assert fm.read(by_arrow("gzip")(DATA), FORMAT, codec="gzip").num_rows == 20_000

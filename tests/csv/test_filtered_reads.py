@@ -77,6 +77,14 @@ def kept(table: pa.Table, clauses) -> pa.Table:
     return table
 
 
+@pytest.mark.parametrize("operator", ["starts_with", "ends_with", "contains"])
+def test_what_is_asked_of_text_is_refused_of_other_columns(operator):
+    with pytest.raises(fm.OptionError, match=f"filters: 'n' is int64: {operator} asks of text and bytes alone"):
+        fm.read(b"1\n", fm.Csv(pa.schema([("n", pa.int64())])), filters=[("n", operator, "1")])
+    with pytest.raises(fm.OptionError, match="filters: 't' holds texts: cannot compare with 1"):
+        fm.read(b"1\n", fm.Csv(pa.schema([("t", pa.string())])), filters=[("t", operator, 1)])
+
+
 @pytest.mark.parametrize("kind", POOLS, ids=str)
 def test_every_operator_keeps_what_pyarrow_keeps(kind):
     pool = POOLS[kind]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import lzma
 import zlib
 from collections.abc import Callable
 
@@ -76,6 +77,9 @@ WRITERS: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
     "brotli": ("brotli", by_arrow("brotli")),
     "deflate": ("deflate", zlib.compress),
     "deflate in two": ("deflate", in_two(zlib.compress)),
+    "xz": ("xz", lzma.compress),
+    "xz in two": ("xz", in_two(lzma.compress)),
+    "xz padded": ("xz", in_two(lambda data: lzma.compress(data) + bytes(8))),
     "snappy as one block": ("snappy", by_arrow("snappy")),
     "snappy blocks of Hadoop": ("snappy", hadoop("snappy")),
     "framed snappy": ("snappy", framed_snappy),
@@ -83,4 +87,5 @@ WRITERS: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
 }
 SUFFIXES = {
     "zstd": ".zst", "gzip": ".gz", "lz4": ".lz4", "snappy": ".snappy", "bz2": ".bz2", "brotli": ".br", "deflate": ".deflate",
+    "xz": ".xz",
 }  # fmt: skip

@@ -18,6 +18,7 @@ import pyarrow as pa
 COMPARE = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
+TEXT_TESTS = {"starts_with": bytes.startswith, "ends_with": bytes.endswith, "contains": bytes.__contains__}
 EPOCH = dt.datetime(1970, 1, 1)
 MICROSECOND = dt.timedelta(microseconds=1)
 UNITS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
@@ -31,6 +32,8 @@ def holds(value: Any, kind: pa.DataType, clause: tuple[Any, ...]) -> bool:
         return _is_listed(value, kind, rest[0]) == (compare == "in")
     if value is None:
         return False
+    if compare in TEXT_TESTS:
+        return TEXT_TESTS[compare](*_same_terms(value, rest[0], kind))
     return bool(COMPARE[compare](*_same_terms(value, rest[0], kind)))
 
 

@@ -134,7 +134,10 @@ def cases(draw: st.DrawFn) -> tuple[pa.DataType, list[Any], list[list[tuple[Any,
     some = st.lists(st.none() | operand, max_size=4) | st.lists(operand, min_size=17, max_size=40)
     listing = st.tuples(st.just("x"), st.sampled_from(["in", "not in"]), some)
     test = st.tuples(st.just("x"), st.sampled_from(["is_null", "is_not_null"]))
-    clauses = st.lists(comparison | listing | test, min_size=1, max_size=2)
+    one = comparison | listing | test
+    if operands is TEXT_OPERANDS:
+        one |= st.tuples(st.just("x"), st.sampled_from(["starts_with", "ends_with", "contains"]), operand)
+    clauses = st.lists(one, min_size=1, max_size=2)
     filters = draw(st.lists(clauses, min_size=1, max_size=2))
     return kind, draw(st.lists(st.none() | st.sampled_from(values), max_size=80)), filters
 

@@ -98,6 +98,7 @@ def test_filters_it_is_told_of_drop_rows_in_the_reader():
 
     fields = {
         "id": pa.field("id", pa.int64()),
+        "name": pa.field("name", pa.string()),
         "price": pa.field("price", pa.float64()),
         "day": pa.field("day", pa.date32()),
     }
@@ -105,6 +106,7 @@ def test_filters_it_is_told_of_drop_rows_in_the_reader():
     assert clause_of(EqualTo(("id",), 5), fields) == ("id", "==", 5)
     assert clause_of(Not(EqualTo(("day",), day)), fields) == ("day", "!=", day)
     assert clause_of(Not(EqualNullSafe(("id",), 5)), fields) is None, "a null passes"
+    assert clause_of(StringContains(("name",), "a"), fields) == ("name", "contains", "a")
     assert clause_of(In(("id",), (1, None)), fields) == ("id", "in", [1])
     assert clause_of(IsNotNull(("price",)), fields) == ("price", "is_not_null")
     assert clause_of(GreaterThan(("price",), 5.0), fields) is None, "Spark's NaN is above every number"
@@ -140,9 +142,11 @@ def test_wrong_options_are_refused_by_name(known, csv, options, message):
         known.read.format("formatter").schema(DDL).options(**options).load(csv).collect()
 
 
-def test_a_schema_is_asked_for(known, csv):
-    with pytest.raises(Exception, match="a schema is needed"):
-        known.read.format("formatter").option("kind", "csv").load(csv)
+def test_a_stream_is_asked_for_a_schema(known, csv):
+    with pytest.raises(Exception, match="a stream needs a schema"):
+        known.readStream.format("formatter").option("kind", "csv").load(csv).writeStream.format(
+            "noop"
+        ).start().awaitTermination(60)
 
 
 def test_a_far_file_too_large_for_a_look_of_the_driver_is_read_without_a_session(monkeypatch):

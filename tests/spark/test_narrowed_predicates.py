@@ -25,6 +25,7 @@ EPOCH = dt.datetime(1970, 1, 1)
 COMPARE = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
+TEXT_TESTS = {"starts_with": str.startswith, "ends_with": str.endswith, "contains": str.__contains__}
 FLOATS = [0.0, -0.0, 1.5, -2.5, 1e30, NAN, math.inf, -math.inf]
 # The values of a column, and how the rule writes the same as literals.
 PAIRS: dict[pa.DataType, tuple[list[Any], list[Any]]] = {
@@ -72,6 +73,8 @@ def keeps(tree: list[Any], row: dict[str, Any]) -> bool:
         return False
     if compare == "in":
         return any(in_spark(value) == literal(kind, each) for each in tree[2])
+    if compare in TEXT_TESTS:
+        return TEXT_TESTS[compare](value, tree[2])
     return COMPARE[compare](in_spark(value), literal(kind, tree[2]))
 
 
@@ -79,7 +82,9 @@ def keeps(tree: list[Any], row: dict[str, Any]) -> bool:
 def conditions(draw: st.DrawFn) -> list[Any]:
     at = draw(st.sampled_from(range(len(KINDS))))
     literals = st.sampled_from(PAIRS[KINDS[at]][1])
-    compare = draw(st.sampled_from([*COMPARE, "in", "is_null", "is_not_null"]))
+    compare = draw(
+        st.sampled_from([*COMPARE, "in", "is_null", "is_not_null", *(TEXT_TESTS if KINDS[at] == pa.string() else ())])
+    )
     if compare.startswith("is_"):
         return [compare, at]
     return [compare, at, draw(st.lists(literals, max_size=20) if compare == "in" else literals)]
@@ -117,6 +122,7 @@ def test_what_is_decided_alike_is_taken():
         for compare in ("==", "<", "<="):
             assert taken([[compare, at, first]], FIELDS), (kind, compare)
         assert taken([["in", at, [first]]], FIELDS)
+        assert bool(taken([["contains", at, "a"]], FIELDS)) == (kind == pa.string())
         floating = pa.types.is_floating(kind)
         assert bool(taken([[">", at, first]], FIELDS)) is not floating
 

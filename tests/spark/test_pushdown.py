@@ -103,6 +103,8 @@ QUERIES = {
     "or": lambda df: df.where("a = 3 or b = 'béta' or h >= -1").select("h"),
     "or with something opaque": lambda df: df.where("a = 3 or length(b) = 5").select("h"),
     "in": lambda df: df.where("a in (1, 2, 3, null)").select("a"),
+    "starts with": lambda df: df.where(F.col("b").startswith("al")).select("a"),
+    "like": lambda df: df.where("b like '%é%' or b like '%a' or b like ''").select("a", "b"),
     "in set": lambda df: df.where(F.col("h").isin([-n for n in range(40)])).select("a"),
     "not in": lambda df: df.where("a not in (1, 2, 3)").select("a"),
     "not equal": lambda df: df.where("a <> 7").select("a"),

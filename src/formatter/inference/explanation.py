@@ -14,7 +14,7 @@ from formatter.errors import FormatError, OptionError, SchemaError, shorten
 from formatter.formats import Csv, Json
 from formatter.inference.csv import Inferred, infer_csv
 from formatter.inference.dialect import Decision
-from formatter.inference.json import infer_json
+from formatter.inference.json import JsonSample, infer_json
 from formatter.inference.sample import decoded, take_bytes
 from formatter.readers import read
 from formatter.sources import Source
@@ -184,7 +184,7 @@ def _why_type(kind: pa.DataType, found: tuple[pa.DataType, str] | None) -> str:
 
 def _explain_json(data: bytes, whole: bool, given: Json, rows: int) -> Explanation:
     try:
-        inferred, doubts = infer_json(data, whole, rows)
+        inferred, doubts = infer_json([JsonSample(data, whole)], rows)
     except FormatError as error:
         inferred, doubts = given, [str(error)]
     why = f"the sample speaks for {inferred.records!r}"

@@ -1,6 +1,6 @@
-"""A Json format from a sample: where documents stand, nested types. In: the start of an input. Out: a Json, and doubts.
+"""A Json format from a sample: where documents stand, nested types. In: parts of inputs. Out: a Json, and doubts.
 
-Python's json module reads the sample; what it found is merged path by path, and the format is then proven on the sample by
+Python's json module reads the samples; what it found is merged path by path, and the format is then proven on them by
 the parser that will read the rest. Values of kinds that do not merge are kept as text (`raw`), never dropped.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from codecs import BOM_UTF8
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -96,30 +96,49 @@ def _refused(constant: str) -> Any:
 _DECODER = json.JSONDecoder(object_pairs_hook=_Object, parse_float=Decimal, parse_constant=_refused)
 
 
-def infer_json(sample: bytes, whole: bool, rows: int) -> tuple[Json, list[str]]:
-    """The format, and what was unsure. `whole`: the sample is all there is."""
+@dataclass(frozen=True)
+class JsonSample:
+    """Bytes that begin with a record. `whole`: the input ends with them. `name`: of the input, where there are several."""
+
+    data: bytes
+    whole: bool
+    name: str = ""
+    offset: int = 0  # of these bytes in the input
+
+
+def infer_json(samples: Sequence[JsonSample], rows: int) -> tuple[Json, list[str]]:
+    """The format, and what was unsure. Each sample gives its share of the rows, those that are left by others included."""
     doubts: list[str] = []
-    body = sample.removeprefix(BOM_UTF8)
-    records = _layout(body)
+    bodies = [sample.data.removeprefix(BOM_UTF8) for sample in samples]
+    records = layout_of(samples[0].data)
     top = Seen()
     count, bad = 0, 0
-    used = 0
-    for value, at, end in _documents(body, records, whole):
-        if count + bad == rows:
-            break
-        used = end
-        if not isinstance(value, _Object):
-            bad += 1
-            if bad == 1:
-                found = value if isinstance(value, Exception) else f"found {_kind(value)} {_shown(value)}"
-                doubts.append(f"byte {at + len(sample) - len(body)} begins no object ({found})")
-            continue
-        count += 1
-        top.add(value)
+    parts: list[bytes] = []
+    for i, (sample, body) in enumerate(zip(samples, bodies, strict=True)):
+        share = -(-(rows - count - bad) // (len(samples) - i))
+        before, used, mark = count + bad, 0, len(sample.data) - len(body)
+        for value, at, end in _documents(body, records, sample.whole):
+            if count + bad - before == share:
+                break
+            used = end
+            if not isinstance(value, _Object):
+                bad += 1
+                if bad == 1:
+                    found = value if isinstance(value, Exception) else f"found {_kind(value)} {_shown(value)}"
+                    where = f"{sample.name}: " if sample.name else ""
+                    doubts.append(f"{where}byte {sample.offset + at + mark} begins no object ({found})")
+                continue
+            count += 1
+            top.add(value)
+        part = sample.data[: used + mark]
+        if records == "array" and not (sample.whole and count + bad - before < share):
+            part += b"]"
+        parts.append(part)
     if bad > 1:
         doubts.append(f"{bad} of {count + bad} records are no objects")
     if not count:
-        raise FormatError(f"infer: expected JSON objects, found none in {len(sample)} bytes", code="invalid")
+        looked = sum(len(sample.data) for sample in samples)
+        raise FormatError(f"infer: expected JSON objects, found none in {looked} bytes", code="invalid")
     for name in [name for name in top.members if "\0" in name]:
         doubts.append(f"key {name!r}: no column can have this name, left out")
         del top.members[name]
@@ -129,14 +148,11 @@ def infer_json(sample: bytes, whole: bool, rows: int) -> tuple[Json, list[str]]:
     if top.twice is not None:
         doubts.append(f"key {top.twice!r} stands twice in an object; the last one counts")
     fields = [_field(name, top.members[name], name, doubts) for name in names]
-    part = sample[: used + len(sample) - len(body)]
-    if records == "array" and not (whole and count + bad < rows):
-        part += b"]"
-    return _proven(Json(pa.schema(fields), records=records), part, doubts), doubts
+    return _proven(Json(pa.schema(fields), records=records), parts, doubts), doubts
 
 
-def _layout(body: bytes) -> Any:
-    text = body.lstrip()
+def layout_of(sample: bytes) -> Any:
+    text = sample.removeprefix(BOM_UTF8).lstrip()
     if text.startswith(b"["):
         return "array"
     line = text.split(b"\n", 1)[0]
@@ -322,12 +338,14 @@ def _unite(into: Seen, other: Seen) -> None:
         _unite(into.items, other.items)
 
 
-def _proven(format: Json, part: bytes, doubts: list[str]) -> Json:
-    """Reads the sample by the format; what still fails is kept as text."""
+def _proven(format: Json, parts: Sequence[bytes], doubts: list[str]) -> Json:
+    """Reads the samples by the format; what still fails is kept as text."""
     for _ in range(len(format.schema) + 1):
-        rejects: list[pa.Table] = []
-        read(part, format, on_error="collect", threads=1, rejects=rejects)
-        found = [row for row in rejects[0].to_pylist() if row["column"] is not None]
+        found: list[dict[str, Any]] = []
+        for part in parts:
+            rejects: list[pa.Table] = []
+            read(part, format, on_error="collect", threads=1, rejects=rejects)
+            found += [row for row in rejects[0].to_pylist() if row["column"] is not None]
         if not found:
             return format
         for name in dict.fromkeys(row["column"] for row in found):

@@ -14,6 +14,7 @@ from formatter.sources import Source, inputs
 SAMPLE_BYTES = 4 << 20
 SHORT_BYTES = 256  # of an input in which one byte that is no UTF-8 is no exception
 _LONE = re.compile("[\udc80-\udcff]")
+_OBJECT = re.compile(rb"[\[\s]*\{\s*(\"[^\"\n]*\"\s*:|\})")
 
 
 @dataclass
@@ -37,6 +38,11 @@ def take_bytes(source: Source, codec: str | None) -> tuple[bytes, bool]:
         return bytes(data[:SAMPLE_BYTES]), len(data) <= SAMPLE_BYTES
     window, whole = next(first.windows(SAMPLE_BYTES))
     return bytes(window), whole
+
+
+def looks_like_json(data: bytes) -> bool:
+    """Whether a JSON object, or an array of them, begins here."""
+    return _OBJECT.match(data.removeprefix(codecs.BOM_UTF8)) is not None
 
 
 def decoded(data: bytes, whole: bool) -> Sample:

@@ -23,7 +23,10 @@ enum class Compare : uint8_t {
     in,
     not_in,
     is_null,
-    is_not_null
+    is_not_null,
+    starts_with,  // these three ask of text alone
+    ends_with,
+    contains
 };
 
 struct Predicate {

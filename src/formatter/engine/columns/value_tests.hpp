@@ -38,6 +38,16 @@ void with_list(const std::vector<Wanted>& wanted, Use use) {
     });
 }
 
+template <typename Use>
+void with_text_test(Compare compare, std::string_view part, Use use) {
+    const size_t size = part.size();
+    if (compare == Compare::contains)
+        return use([=](std::string_view text) { return text.find(part) != std::string_view::npos; });
+    if (compare == Compare::starts_with)
+        return use([=](std::string_view text) { return text.substr(0, size) == part; });
+    use([=](std::string_view text) { return text.size() >= size && text.substr(text.size() - size) == part; });
+}
+
 // Calls `use` with what the predicate asks of one value, so that nothing is decided once a row that could be once a block.
 // A null is asked by null_passes(); NaN equals nothing, but is in a list that names it.
 template <typename T, typename Wanted, typename Use>
@@ -52,6 +62,11 @@ void with_test(const Predicate& p, const std::vector<Wanted>& wanted, Use use) {
         case Compare::greater_equal: return use([b = bound()](const T& value) { return value >= b; });
         case Compare::is_null: return use([](const T&) { return false; });
         case Compare::is_not_null: return use([](const T&) { return true; });
+        case Compare::starts_with:
+        case Compare::ends_with:
+        case Compare::contains:
+            if constexpr (std::is_same_v<T, std::string_view>) return with_text_test(p.compare, bound(), use);
+            return use([](const T&) { return false; });
         case Compare::in:
         case Compare::not_in: break;
     }

@@ -1,4 +1,4 @@
-"""Compressed files as Hadoop writes them, and few tools of others: `.deflate`, and `.lz4` in blocks without frames.
+"""LZ4 files, in frames or in the blocks that Hadoop writes without any.
 
 In: a binary stream, from its beginning. Out: a stream of its content, a block in memory at a time. Refuses to know: paths;
 `name` is for messages.
@@ -6,38 +6,16 @@ In: a binary stream, from its beginning. Out: a stream of its content, a block i
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pyarrow as pa
 
-from formatter.block_stream import READ_BYTES, BlockStream, hadoop_blocks, up_to
-from formatter.errors import FormatError
+from formatter.block_stream import BlockStream, damaged, hadoop_blocks, up_to
 
-DEFLATE, LZ4 = "deflate", "lz4"
+LZ4 = "lz4"
 LZ4_FRAME = b"\x04\x22\x4d\x18"
 LZ4_SKIPPABLE = b"\x2a\x4d\x18"  # behind a byte from 0x50 on: a frame that readers pass over
-
-
-def inflated(raw: Any, name: str) -> BlockStream:
-    return BlockStream(_inflated(raw, name), raw)
-
-
-def _inflated(raw: Any, name: str) -> Iterator[bytes]:
-    inflate: Any = None
-    try:
-        while block := raw.read(READ_BYTES):
-            while block:
-                inflate = inflate or zlib.decompressobj()
-                yield inflate.decompress(block)
-                block = inflate.unused_data
-                if inflate.eof:
-                    inflate = None  # what follows is another one, put behind it
-    except zlib.error as error:
-        raise _damaged(name, DEFLATE, str(error)) from error
-    if inflate is not None:
-        raise _damaged(name, DEFLATE, "it ends in the middle")
 
 
 def lz4_stream(raw: Any, name: str, frames: Callable[[Any], Any]) -> Any:
@@ -73,13 +51,13 @@ def _lz4_blocks(raw: Any, name: str, start: bytes) -> Iterator[bytes]:
     def decoded(part: bytes, most: int) -> bytes:
         size = _lz4_size(part)
         if size is None or size > most:
-            raise _damaged(name, LZ4, "a part of a block is no LZ4")
+            raise damaged(name, LZ4, "a part of a block is no LZ4")
         try:
             return bytes(pa.decompress(part, size, codec="lz4_raw", asbytes=True))
         except (OSError, pa.ArrowException) as error:
-            raise _damaged(name, LZ4, str(error)) from error
+            raise damaged(name, LZ4, str(error)) from error
 
-    return hadoop_blocks(raw, start, decoded, lambda: _damaged(name, LZ4, "it ends in the middle"))
+    return hadoop_blocks(raw, start, decoded, lambda: damaged(name, LZ4, "it ends in the middle"))
 
 
 def _lz4_size(part: bytes) -> int | None:
@@ -111,10 +89,3 @@ def _length(part: bytes, at: int, nibble: int) -> tuple[int, int]:
         nibble += more
         if more < 255:
             return nibble, at
-
-
-def _damaged(name: str, codec: str, why: str) -> FormatError:
-    return FormatError(
-        f"{name}: expected {codec}, found other bytes ({why}); the file was damaged, or written by another codec",
-        code="bad_compression",
-    )
