@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
 import formatter as fm
+from spark_udfs.chunks.chunk_formats import ChunkFormats
 from spark_udfs.chunks.chunk_rows import ChunkColumns
 from spark_udfs.chunks.parse_task import OnError, ParseTask
 from spark_udfs.jvm.direct_rows import attach_if_configured
@@ -25,7 +26,7 @@ from spark_udfs.records.record_task import RecordOnError, RecordTask
 from spark_udfs.stitch.stitch_global import stitch_globally
 from spark_udfs.tasks.metrics import reports_of
 from spark_udfs.tasks.siblings import remember, with_siblings
-from spark_udfs.types.named_columns import kept_fields
+from spark_udfs.types.named_columns import kept_fields, require_columns
 
 Stitch = Literal["auto", "origin", "global", "none"]
 
@@ -46,12 +47,14 @@ def parse(
     error: str | None = "error",
     schema: pa.Schema | StructType | str | None = None,
     options: Mapping[str, Any] | None = None,
+    format_column: str | None = None,
 ) -> DataFrame:
     """Records of the chunks in a frame; or (unit="record") one record a payload.
 
     Args:
         df: Rows of chunks: (origin, sequence, payload); of payloads, for records.
-        format: Any of `fm`; "csv", "json" or a registered name with `schema` and `options`, as for `su.read`.
+        format: Any of `fm`; "csv", "json" or a registered name with `schema` and `options`, as for `su.read`. A dict of
+            formats of one schema, where chunks have several: `format_column` says which.
         columns: As for `fm.read`.
         filters: As for `fm.read`.
         origin: The column that tells which input a chunk is of.
@@ -68,6 +71,8 @@ def parse(
         error: What the column of errors is called, for records. None: none.
         schema: With a format by name, as for `su.read`.
         options: With a format by name, as for `su.read`.
+        format_column: With a dict of formats: the column whose value is a key of it, the same for all chunks of an origin. None:
+            that of the origin.
 
     Returns:
         A frame of the parsed columns, then those kept, then the error.
@@ -84,9 +89,15 @@ def parse(
         Row(id=1, city='Oslo')
     """
     attach_if_configured(df.sparkSession)
-    format, on_error = of_values(
-        format, schema, options, on_error, zone_of(df.sparkSession), is_record=unit == "record"
-    )
+    if isinstance(format, Mapping) and unit == "chunk":
+        format = ChunkFormats(dict(format), format_column or origin)
+        require_columns(df.columns, [("format_column", format.column)])
+    elif format_column is not None:
+        raise fm.OptionError("spark: format_column= goes with a dict of formats, and with chunks")
+    else:
+        format, on_error = of_values(
+            format, schema, options, on_error, zone_of(df.sparkSession), is_record=unit == "record"
+        )
     if unit == "record":
         if stitch != "auto":
             raise fm.OptionError(
@@ -111,7 +122,8 @@ def parse(
         arrival="aligned" if stitch == "none" else "grouped",
     )  # fmt: skip
     task.reports = reports_of(df.sparkSession, f"parse {format.kind}, stitch {stitch}")
-    chunks = df.select(*dict.fromkeys([*names.names, *keep]))
+    told = [format.column] if isinstance(format, ChunkFormats) else []
+    chunks = df.select(*dict.fromkeys([*names.names, *told, *keep]))
     if stitch == "none":
         return with_siblings(chunks, task)
     is_together = stitch == "auto" and _comes_by_origin(chunks, origin)

@@ -29,7 +29,7 @@ from formatter.errors import FormatError, OptionError
 from formatter.filters import Clause, Filters, normalized
 from formatter.flow.policy import BatchPolicy
 from formatter.forked_locks import renewed_in_children
-from formatter.formats.csv import check_byte_order, check_unbounded
+from formatter.formats.csv import check_byte_order, check_streamable
 from formatter.plans import Format
 
 MAX_RECORD_BYTES = 64 << 20
@@ -193,13 +193,19 @@ def unpacked(format: Format, state: bytes) -> SavedStream:
     for name, value in _dialect_state(format).items():
         if dialect.get(name) != value:
             raise CheckpointError(f"checkpoint: its {name} was {dialect.get(name)}, here it is {value}")
-    options["batch"] = BatchPolicy(**options["batch"])
-    options["filters"] = _as_tuples(options["filters"])
-    return SavedStream(options, native, names, [(_error_of_state(v), raw) for v, raw in rejects], batches)
+    return SavedStream(
+        saved_options(options), native, names, [(_error_of_state(v), raw) for v, raw in rejects], batches
+    )
+
+
+def saved_options(options: dict[str, Any]) -> dict[str, Any]:
+    """As a stream is made with, of what its checkpoint kept."""
+    batch, filters = BatchPolicy(**options["batch"]), _as_tuples(options["filters"])
+    return {**options, "batch": batch, "filters": filters}
 
 
 def stream_options(
-    format: Format,
+    format: Format | None,
     *,
     filters: Filters,
     on_error: str,
@@ -228,7 +234,7 @@ def stream_options(
         name: getattr(policy, name) for name in ("max_rows", "max_bytes", "max_latency_ms", "flush_on_watermark")
     }
     check_byte_order(format, "Stream")
-    check_unbounded(format, "Stream")
+    check_streamable(format, "Stream")
     return options, policy
 
 

@@ -6,7 +6,7 @@ Policy and words live here; which record is whose is decided in the engine (see 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,6 +27,7 @@ from formatter.filters import Filters
 from formatter.flow.policy import BatchPolicy
 from formatter.foreign_code import raise_kept
 from formatter.forked_locks import renewed_in_children
+from formatter.formats.csv import in_stream
 from formatter.plans import Format, make_plan
 
 
@@ -84,7 +85,9 @@ class Stream:
     Every method may be called from any thread.
 
     Args:
-        format: How the buffers are written.
+        format: How the buffers are written. Where origins differ, a dict from origin to format, or a function of an origin; one
+            of two parameters is given the first bytes of the origin's first buffer, too, for which the others wait. All formats
+            must have one schema.
         columns: Names of the columns wanted; only these are parsed. None: all of the schema.
         filters: Rows to keep, as for `fm.read`.
         on_error: What a bad value or record does, as for `fm.read`; "collect" keeps them for `rejects()`.
@@ -110,9 +113,19 @@ class Stream:
         ['Oslo', 'Rome']
     """
 
+    _of_several: type[Stream]  # is made of this one: mixed_stream.py
+
+    def __new__(cls, format: Any = None, **options: Any) -> Stream:
+        is_mixed = isinstance(format, Mapping) or callable(format)
+        return object.__new__(cls._of_several if is_mixed and cls is Stream else cls)
+
+    def __init_subclass__(cls, *, mixes_formats: bool = False) -> None:
+        if mixes_formats:
+            Stream._of_several = cls
+
     def __init__(
         self,
-        format: Format,
+        format: Any,
         *,
         columns: Sequence[str] | None = None,
         filters: Filters = None,
@@ -131,7 +144,9 @@ class Stream:
             max_sequence=max_sequence,
         )  # fmt: skip
         options["columns"] = None if columns is None else list(columns)
-        self._plan = make_plan(format, columns=columns, filters_wanted=options["filters"], on_error=on_error)
+        self._plan = make_plan(
+            in_stream(format, max_record_bytes), columns=columns, filters_wanted=options["filters"], on_error=on_error
+        )
         self._nulls = NullColumns()
         self._positional = layout == "positional"
         self._native = _core.NativeStream(self._plan.native, **native_options(options, policy))
@@ -146,7 +161,7 @@ class Stream:
     @property
     def format(self) -> Format:
         """How the buffers are written."""
-        return self._plan.format
+        return self._intake.format
 
     @property
     def schema(self) -> pa.Schema:
@@ -262,7 +277,7 @@ class Stream:
         return self._intake.packed(native, waiting, self.schema)
 
     @classmethod
-    def restore(cls, format: Format, state: bytes) -> Stream:
+    def restore(cls, format: Any, state: bytes) -> Stream:
         """A stream that goes on where `state` was taken; buffers pushed since then are to be pushed again.
 
         Args:
@@ -275,6 +290,8 @@ class Stream:
         Raises:
             CheckpointError: `state` is damaged, or was taken with another format or version.
         """
+        if isinstance(format, Mapping) or callable(format):
+            return cls._of_several.restore(format, state)
         saved = unpacked(format, state)
         stream = cls(format, **saved.options)
         stream._intake.resume(saved)

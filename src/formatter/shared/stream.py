@@ -33,6 +33,7 @@ from formatter.filters import Filters
 from formatter.flow.policy import BatchPolicy
 from formatter.foreign_code import raise_kept
 from formatter.forked_locks import renewed_in_children
+from formatter.formats.csv import in_stream
 from formatter.plans import Format
 from formatter.shared.broken_off import fail_all, left_to_parent, tells_consumers
 from formatter.shared.consumer import LOOK_AROUND_S, OVERFLOW, Consumer, abandoned
@@ -124,7 +125,7 @@ class SharedStream:
         )  # fmt: skip
         del options["layout"]
         options["idle"] = idle
-        self._decodes = Decodes(format, options["filters"], on_error)
+        self._decodes = Decodes(in_stream(format, max_record_bytes), options["filters"], on_error)
         self._projection = Projection(0, {}, (), self._decodes.nothing)
         self._latency_s = None if policy.max_latency_ms is None else max(policy.max_latency_ms / 1e3, LEAST_WAIT_S)
         names = tuple(format.schema.names)
