@@ -45,6 +45,7 @@ def parse(
     unit: Literal["chunk", "record"] = "chunk",
     keep: Sequence[str] = (),
     error: str | None = "error",
+    max_errors: int | float | None = None,
     schema: pa.Schema | StructType | str | None = None,
     options: Mapping[str, Any] | None = None,
     format_column: str | None = None,
@@ -69,6 +70,7 @@ def parse(
         keep: Other columns of df that go along; under "origin" each must be constant for an origin, under "global" a record
             has those of the chunk it ends in, origin and sequence included.
         error: What the column of errors is called, for records. None: none.
+        max_errors: For chunks, how many of a task's records may be bad, or which share of them (a float): more fail it.
         schema: With a format by name, as for `su.read`.
         options: With a format by name, as for `su.read`.
         format_column: With a dict of formats: the column whose value is a key of it, the same for all chunks of an origin. None:
@@ -103,6 +105,10 @@ def parse(
             raise fm.OptionError(
                 f"spark: stitch={stitch!r} is for chunks; with unit='record' nothing is to be stitched"
             )
+        if max_errors is not None:
+            raise fm.OptionError(
+                "spark: max_errors= is for chunks; records say what is wrong with them in the error column"
+            )
         require_payload(df, payload)
         records = RecordTask(
             format, payload, keep=kept_fields(df, keep), columns=columns, filters=filters,
@@ -121,6 +127,7 @@ def parse(
         format, names, columns=columns, filters=filters, on_error=on_error, keep=kept_fields(df, keep),
         arrival="aligned" if stitch == "none" else "grouped",
     )  # fmt: skip
+    task.bear(max_errors, on_error)
     task.reports = reports_of(df.sparkSession, f"parse {format.kind}, stitch {stitch}")
     told = [format.column] if isinstance(format, ChunkFormats) else []
     chunks = df.select(*dict.fromkeys([*names.names, *told, *keep]))
