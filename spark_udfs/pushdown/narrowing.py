@@ -39,9 +39,9 @@ def narrowed(command: bytes, request: bytes) -> tuple[Callable[..., Any], Any]:
     asked = json.loads(request)
     nested = {int(at): fields for at, fields in asked["nested"].items()}
     rows = narrowed_task(task, asked["columns"], nested, asked["filters"])
-    if not (partials := asked.get("partials")):
+    if asked["partials"] is None:
         return rows, return_type
-    return PartialResults(rows, asked["columns"], asked["filters"], partials), return_type
+    return PartialResults(rows, asked["columns"], asked["filters"], asked["partials"], asked["groups"]), return_type
 
 
 def narrowed_task(task: Any, columns: Sequence[int], nested: Nested, filters: Sequence[Tree]) -> Emitting:
