@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
 import formatter as fm
+from formatter.plans import with_rescue
 from spark_udfs.chunks.chunk_formats import ChunkFormats
 from spark_udfs.chunks.chunk_rows import ChunkColumns
 from spark_udfs.chunks.parse_task import OnError, ParseTask
@@ -45,9 +46,11 @@ def parse(
     unit: Literal["chunk", "record"] = "chunk",
     keep: Sequence[str] = (),
     error: str | None = "error",
+    max_errors: int | float | None = None,
     schema: pa.Schema | StructType | str | None = None,
     options: Mapping[str, Any] | None = None,
     format_column: str | None = None,
+    rescue: str | None = None,
 ) -> DataFrame:
     """Records of the chunks in a frame; or (unit="record") one record a payload.
 
@@ -69,10 +72,12 @@ def parse(
         keep: Other columns of df that go along; under "origin" each must be constant for an origin, under "global" a record
             has those of the chunk it ends in, origin and sequence included.
         error: What the column of errors is called, for records. None: none.
+        max_errors: For chunks, how many of a task's records may be bad, or which share of them (a float): more fail it.
         schema: With a format by name, as for `su.read`.
         options: With a format by name, as for `su.read`.
         format_column: With a dict of formats: the column whose value is a key of it, the same for all chunks of an origin. None:
             that of the origin.
+        rescue: As for `fm.read`: the name of a column of what had no column or did not fit.
 
     Returns:
         A frame of the parsed columns, then those kept, then the error.
@@ -98,10 +103,15 @@ def parse(
         format, on_error = of_values(
             format, schema, options, on_error, zone_of(df.sparkSession), is_record=unit == "record"
         )
+    format = with_rescue(format, rescue)
     if unit == "record":
         if stitch != "auto":
             raise fm.OptionError(
                 f"spark: stitch={stitch!r} is for chunks; with unit='record' nothing is to be stitched"
+            )
+        if max_errors is not None:
+            raise fm.OptionError(
+                "spark: max_errors= is for chunks; records say what is wrong with them in the error column"
             )
         require_payload(df, payload)
         records = RecordTask(
@@ -121,6 +131,7 @@ def parse(
         format, names, columns=columns, filters=filters, on_error=on_error, keep=kept_fields(df, keep),
         arrival="aligned" if stitch == "none" else "grouped",
     )  # fmt: skip
+    task.bear(max_errors, on_error)
     task.reports = reports_of(df.sparkSession, f"parse {format.kind}, stitch {stitch}")
     told = [format.column] if isinstance(format, ChunkFormats) else []
     chunks = df.select(*dict.fromkeys([*names.names, *told, *keep]))

@@ -119,7 +119,9 @@ class ParseTask(CountedTask):
         return narrow
 
     def stream(self, format: Any) -> fm.Stream:
-        return fm.Stream(format, columns=self.columns, filters=self.filters, on_error=self.on_error)
+        # What is passed over is the task's to count, and no stream's of it to tell.
+        quiet = None if self.on_error == "raise" else 1.0
+        return fm.Stream(format, columns=self.columns, filters=self.filters, on_error=self.on_error, max_errors=quiet)
 
     def run(self) -> ParseRun:
         return ParseRun(self)

@@ -11,6 +11,7 @@ import fnmatch
 import os
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -23,6 +24,7 @@ from formatter.codecs import codec_of
 from formatter.filters import Clause, columns_of, normalized
 from formatter.formats import Csv
 from formatter.formats.registered import is_registered
+from formatter.plans import with_rescue
 from formatter.splits import Part, SplitReader, begins_anywhere, can_be_split
 from spark_udfs.files.file_listing import FoundFile, Paths, Storage, list_files
 from spark_udfs.files.inferred import call_of, inferred, tell_doubts
@@ -62,6 +64,8 @@ def read(
     storage_options: Mapping[str, Any] | None = None,
     split_bytes: int | None = None,
     file_column: str | None = None,
+    max_errors: int | float | None = None,
+    rescue: str | None = None,
 ) -> DataFrame:
     """Rows of files, parsed in as many tasks as are worth it, split-parallel inside files.
 
@@ -84,6 +88,8 @@ def read(
         split_bytes: About how much of a file one task reads.
         file_column: The name of one more column, of what Spark's own readers have in `_metadata`: path, name, size, part and
             time of the file a row is from.
+        max_errors: How many of a task's records may be bad, or which share of them (a float): more fail it.
+        rescue: As for `su.parse`.
 
     Returns:
         A frame of the columns wanted.
@@ -108,12 +114,14 @@ def read(
         files = list_files(path, storage=storage, base_path=base_path, may_be_empty=True)
         format = _told(files, *inferred(files, storage, format))
     reading = reading_of(format, schema=schema, options=options, on_error=on_error)
+    reading = replace(reading, format=with_rescue(reading.format, rescue))
     require_utc(reading, zone_of(spark))
     reports = reports_of(spark, f"read {reading.format.kind} {_shown(path)}")
     task = read_task(
         spark, path, reading, storage, columns=columns, filters=filters, partitions=partitions, base_path=base_path,
         split_bytes=split_bytes, reports=reports, files=files, file_column=file_column,
     )  # fmt: skip
+    task.bear(max_errors, reading.on_error)
     return with_siblings(task_rows(spark, len(task.groups), task.size_bytes), task)
 
 

@@ -93,6 +93,7 @@ class GlobalParse(CountedTask):
         self.task = task
         self.sent = sent
         self.reports = task.reports
+        self.max_errors = task.max_errors
 
     def narrowed(self, task: ParseTask) -> GlobalParse:
         return GlobalParse(task, self.sent)

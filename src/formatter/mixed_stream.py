@@ -59,13 +59,16 @@ class MixedStream(Stream, mixes_formats=True):
         max_pending_bytes: int = MAX_PENDING_BYTES,
         on_duplicate: str = "raise",
         max_sequence: int | None = None,
+        max_errors: int | float | None = None,
+        rescue: str | None = None,
     ) -> None:
         self._options, _ = stream_options(
             None, filters=filters, on_error=on_error, ordered=ordered, layout=layout, batch=batch,
             max_record_bytes=max_record_bytes, max_pending_bytes=max_pending_bytes, on_duplicate=on_duplicate,
-            max_sequence=max_sequence,
+            max_sequence=max_sequence, max_errors=max_errors,
         )  # fmt: skip
         self._options["columns"] = None if columns is None else list(columns)
+        self._options["rescue"] = rescue
         self._formats = format
         self._streams: list[Stream] = []  # one a format
         self._route: dict[Origin, Stream] = {}

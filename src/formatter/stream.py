@@ -21,6 +21,7 @@ from formatter.buffer_intake import (
     BufferIntake,
     native_options,
     stream_options,
+    told_to_stream,
     unpacked,
 )
 from formatter.filters import Filters
@@ -28,7 +29,7 @@ from formatter.flow.policy import BatchPolicy
 from formatter.foreign_code import raise_kept
 from formatter.forked_locks import renewed_in_children
 from formatter.formats.csv import in_stream
-from formatter.plans import Format, make_plan
+from formatter.plans import Format, make_plan, with_rescue
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,10 @@ class Stream:
         max_pending_bytes: Buffers that wait for others may take no more; beyond, `push` raises.
         on_duplicate: A sequence that comes again: "raise", or "ignore" it.
         max_sequence: The number after which sequences begin again at 1. None: they never do.
+        max_errors: How many records may be bad, of all origins together: the call that finds more raises. Or which share of
+            them (a float), judged when every origin has ended. None: any number; the call that ends the last origin
+            tells by one `fm.RejectsWarning` what "null" or "skip" passed over. Of several formats, each by itself.
+        rescue: As for `fm.read`.
 
     Raises:
         OptionError: An option is out of its range.
@@ -137,16 +142,20 @@ class Stream:
         max_pending_bytes: int = MAX_PENDING_BYTES,
         on_duplicate: str = "raise",
         max_sequence: int | None = None,
+        max_errors: int | float | None = None,
+        rescue: str | None = None,
     ) -> None:
+        format = with_rescue(format, rescue)
         options, policy = stream_options(
             format, filters=filters, on_error=on_error, ordered=ordered, layout=layout, batch=batch,
             max_record_bytes=max_record_bytes, max_pending_bytes=max_pending_bytes, on_duplicate=on_duplicate,
-            max_sequence=max_sequence,
+            max_sequence=max_sequence, max_errors=max_errors,
         )  # fmt: skip
         options["columns"] = None if columns is None else list(columns)
         self._plan = make_plan(
-            in_stream(format, max_record_bytes), columns=columns, filters_wanted=options["filters"], on_error=on_error
-        )
+            in_stream(format, max_record_bytes),
+            columns=columns, filters_wanted=options["filters"], **told_to_stream(on_error),
+        )  # fmt: skip
         self._nulls = NullColumns()
         self._positional = layout == "positional"
         self._native = _core.NativeStream(self._plan.native, **native_options(options, policy))
@@ -191,6 +200,7 @@ class Stream:
 
         Raises:
             FormatError: A record is not what the format says (on_error="raise").
+            TooManyErrors: More records are bad than `max_errors` allows.
             SequenceError: The sequence came before, or is out of range.
             BackpressureError: `max_pending_bytes` is reached; push it again later.
         """
@@ -240,8 +250,9 @@ class Stream:
         Raises:
             SequenceError: A buffer in front of the end is missing.
             FormatError: The last record is not what the format says (on_error="raise").
+            TooManyErrors: Every origin has ended, and a larger share of the records is bad than `max_errors` allows.
         """
-        return self._settle(*self._intake.finish(origin, last_sequence))
+        return self._ended(self._settle(*self._intake.finish(origin, last_sequence)))
 
     def finish_all(self) -> list[Batch]:
         """finish() for every origin that is still open."""
@@ -253,7 +264,7 @@ class Stream:
             except Exception:
                 self._undelivered[:0] = batches
                 raise
-        return batches + self._settle(self._native.flush(True), 0, 0)
+        return self._ended(batches + self._settle(self._native.flush(True), 0, 0))
 
     def flush(self) -> list[Batch]:
         """Open batches, whatever the policy says."""
@@ -293,7 +304,7 @@ class Stream:
         if isinstance(format, Mapping) or callable(format):
             return cls._of_several.restore(format, state)
         saved = unpacked(format, state)
-        stream = cls(format, **saved.options)
+        stream = cls(saved.format, **saved.options)
         stream._intake.resume(saved)
         stream._undelivered = [
             Batch(
@@ -325,12 +336,19 @@ class Stream:
 
     def _settle(self, result: Any, origin: Origin, sequence: int) -> list[Batch]:
         """Batches to hand out; raises what is to be raised, keeping the batches for the next call."""
-        status, not_taken, _appended, finished, findings, holes = result
         raise_kept()
-        batches = self._batches(finished)
-        raised = self._intake.error_of(status, not_taken, holes, findings, origin, sequence)
+        batches = self._batches(result[3])
+        raised = self._intake.error_of(result, origin, sequence)
         if raised is None and not self._undelivered:
             return batches
+        return self._handed_out(batches, raised)
+
+    def _ended(self, batches: list[Batch]) -> list[Batch]:
+        """Those of a call that may have ended the last origin."""
+        raised = self._intake.ended(5)
+        return batches if raised is None else self._handed_out(batches, raised)
+
+    def _handed_out(self, batches: list[Batch], raised: Exception | None) -> list[Batch]:
         with self._lock:
             if raised is not None:
                 self._undelivered += batches
