@@ -17,7 +17,9 @@ PATTERNS = [
     "%d/%b/%Y:%H:%M:%S %z", "%d.%m.%Y %H:%M:%S", "%d-%b-%Y", "%m/%d/%Y", "%H:%M on %d.%m.%Y", "%d.%m.", "%S;%Y%m%d%H%M",
     "%d %B %Y", "%d.%m.%y", "%d.%m.%Y %d", "%Y/%m/%d", "%d%m.%Y",
 ]  # fmt: skip
-KINDS = [pa.timestamp(unit, tz) for unit, tz in (("s", "UTC"), ("ms", None), ("us", "UTC"), ("ns", None))] + [pa.date32()]
+KINDS = [pa.timestamp(unit, tz) for unit, tz in (("s", "UTC"), ("ms", None), ("us", "UTC"), ("ns", None))] + [
+    pa.date32()
+]
 ALPHABET = "0123456789 :/.-+zZJaFeb;"
 
 
@@ -40,7 +42,9 @@ def texts_of(pattern, chance):
 def test_a_pattern_reads_by_the_loop_what_it_reads_exactly(pattern, kind, kernel):
     data = "\n".join(texts_of(pattern, random.Random(pattern))).encode()
     schema = pa.schema([("t", kind)])
-    exact = fm.Csv(schema, timestamp_formats=["no time is written so", pattern])  # the first one is looked for in the loop
+    exact = fm.Csv(
+        schema, timestamp_formats=["no time is written so", pattern]
+    )  # the first one is looked for in the loop
     found = []
     for format in (fm.Csv(schema, timestamp_formats=[pattern]), exact):
         rejects = []
@@ -54,10 +58,14 @@ def test_a_pattern_reads_by_the_loop_what_it_reads_exactly(pattern, kind, kernel
 
 
 def test_quoted_and_padded_times_and_null_tokens_keep_what_they_mean():
-    data = b'"29/Feb/2024:10:00:00 +0100",1\n 29/Feb/2024:10:00:00 +0100,2\n29/Feb/2025:10:00:00 +0100,3\n01/Jan/1970:00:00:00 +0000,4\n'
+    texts = [
+        '"29/Feb/2024:10:00:00 +0100"',
+        " 29/Feb/2024:10:00:00 +0100",
+        "29/Feb/2025:10:00:00 +0100",
+        "01/Jan/1970:00:00:00 +0000",
+    ]
+    data = "".join(f"{text},1\n" for text in texts).encode()
     schema = pa.schema([("t", pa.timestamp("s", "UTC")), ("n", pa.int64())])
-    format = fm.Csv(
-        schema, timestamp_formats=["%d/%b/%Y:%H:%M:%S %z"], trim=True, nulls=["01/Jan/1970:00:00:00 +0000"]
-    )
+    format = fm.Csv(schema, timestamp_formats=["%d/%b/%Y:%H:%M:%S %z"], trim=True, nulls=["01/Jan/1970:00:00:00 +0000"])
     found = fm.read(data, format, on_error="null")["t"].cast(pa.timestamp("s")).to_pylist()
     assert found == [datetime.datetime(2024, 2, 29, 9), datetime.datetime(2024, 2, 29, 9), None, None]
