@@ -23,7 +23,7 @@ def explained(format: Format, projection: Projection, consumers: Sequence[Consum
     if projection.idle:
         lines.append(f"├─ Decode nothing version={projection.version} (nobody is subscribed, idle={idle!r})")
     else:
-        lines.append(f"├─ Decode columns=[{', '.join(decode.names)}] {raw} version={projection.version}{filters}")
+        lines.append(f"├─ Decode columns=[{', '.join(decode.names)}]{raw} version={projection.version}{filters}")
     union = paths(projection.needs, schema)
     lines.append(f"{'├' if consumers else '└'}─ Union columns=[{', '.join(union)}] of {len(schema)}")
     for number, consumer in enumerate(consumers):
