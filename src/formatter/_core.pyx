@@ -9,6 +9,7 @@ include "core/native.pxi"          # the engine's C++ names
 include "core/text_checks.pxi"     # texts that become values in Python, as the engine looks at them
 include "core/plans.pxi"           # formats and columns, checked, as the engine reads them
 include "core/json_plans.pxi"      # JSON columns, nested ones too, as the engine reads them
+include "core/variants.pxi"        # variants to their values and metadata
 include "core/binary_plans.pxi"    # binary rows, as the engine reads them
 include "core/delimited_plans.pxi"  # declared formats, as the engine reads them
 include "core/held_buffers.pxi"    # bytes-like objects to addresses

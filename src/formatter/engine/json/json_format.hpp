@@ -37,6 +37,7 @@ struct JsonFormat : DecodeOptions {
     std::vector<std::string> ignored_keys;  // top-level keys of the full schema that are not wanted
     JsonLayout layout = JsonLayout::lines;
     LengthPrefix length;  // in front of each document, where `layout` says so
+    bool whole_records = false;  // every column of the schema is the whole record, whatever kind of value that is
     bool validate_full = false;
     bool unknown_is_error = false;
     DuplicateKey duplicates = DuplicateKey::last;
