@@ -136,3 +136,37 @@ def test_an_empty_input_has_no_columns_and_reads_as_no_records(data):
 def test_json_taken_for_csv_is_told(data):
     with pytest.warns(fm.InferenceWarning, match="looks like a JSON object; kind='json' reads those"):
         fm.infer(data)
+
+
+GIVEN = [
+    ({"delimiter": "|"}, b"1,2|3,4\n5,6|7,8\n", {"f0": "double", "f1": "double"}),
+    ({"delimiter": "::"}, b"a::b\n1::x,y\n2::z,w\n", {"a": "int64", "b": "string"}),
+    ({"quote": None}, b'a,b\n"x,1\ny",2\n', {"a": "string", "b": "int64"}),
+    ({"quote": "'"}, b"a;b\n'x;y';1\nz;2\n", {"a": "string", "b": "int64"}),
+    ({"escape": "\\"}, b"a,b\nx\\,y,1\nz,2\n", {"a": "string", "b": "int64"}),
+    ({"comment": ";"}, b"a,b\n;note\nx,1\ny,2\n", {"a": "string", "b": "int64"}),
+    ({"record_delimiter": "\r"}, b"a,b\r1,x\r2,y\r", {"a": "int64", "b": "string"}),
+    ({"newlines_in_quotes": False}, b'a,b\n1,x\n2,"y\n3,z\n', {"a": "int64", "b": "string"}),
+]
+
+
+@pytest.mark.parametrize(("given", "data", "types"), GIVEN, ids=lambda v: str(v)[:30])
+def test_what_is_given_of_a_dialect_stands_and_the_rest_is_found(given, data, types):
+    format, _ = inferred(data, **given)
+    assert {f.name: str(f.type) for f in format.schema} == types
+    assert {name: getattr(format, name) for name in given} == given
+
+
+@pytest.mark.parametrize("quotes", ["strict", "lenient", "sticky"])
+def test_a_quote_rule_that_is_given_stands_and_stray_quotes_are_told(quotes):
+    with pytest.warns(fm.InferenceWarning, match=f"none belong in 1 fields.*quotes='{quotes}'"):
+        format = fm.infer(b'a,b\n1,"x"y"\n2,"z"\n3,"w"\n', quotes=quotes)
+    assert format.quotes == quotes
+
+
+@pytest.mark.parametrize(
+    "given", [{"delimiter": ""}, {"quote": "''"}, {"header": True}, {"kind": "json", "quote": "'"}]
+)
+def test_what_cannot_be_given_is_refused(given):
+    with pytest.raises(fm.OptionError):
+        fm.infer(b"a,b\n1,2\n", **given)

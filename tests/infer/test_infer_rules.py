@@ -42,6 +42,14 @@ def test_a_header_is_found_below_a_preamble_and_the_lines_before_it_are_told(tit
     assert "before the header" in doubts
 
 
+def test_a_title_with_a_comma_is_no_header_of_texts_that_have_commas_in_quotes():
+    rows = 'Q4,Minister\nQ5,"Minister of Education, Culture"\nQ6,"Minister of Trade, Sports"\n'
+    types, options, doubts = explained(f"Report of measurements, second quarter\nposition,title\n{rows}")
+    assert list(types) == ["position", "title"]
+    assert options["skip_lines"] == 1
+    assert "before the header" in doubts
+
+
 @pytest.mark.parametrize("data", ["Order Number,Ship To City,Total Cost\n1,Rome,2.5\n2,Paris,3.5\n",
                                   "Customer Name,Ship To City\nAnna,Rome\nBob,Paris\nCarl,Oslo\n"])  # fmt: skip
 def test_a_header_may_have_words_with_spaces(data):
@@ -75,6 +83,13 @@ def test_years_in_a_header_name_columns():
     types, _, doubts = explained("city,2019,2020,2021\nRome,5,6,7\nOslo,8,9,10\nBonn,1,2,3\n")
     assert list(types) == ["city", "2019", "2020", "2021"]
     assert "count up" in doubts
+
+
+@pytest.mark.parametrize("first", ["0,1", "2001,2002", "1,2,3,4,5,6"])
+def test_a_first_record_of_numbers_that_may_be_names_is_told(first):
+    _, options, doubts = explained(first + "\n" + 3 * (first.replace("0", "7") + "\n"))
+    assert options["header"] is False
+    assert "count up: taken as data" in doubts
 
 
 @pytest.mark.parametrize("data", ["", "\n\n", "\r\n", " \n"])
@@ -172,13 +187,13 @@ def test_headers_of_files_put_behind_each_other_are_told():
 def test_one_bad_byte_does_not_make_a_file_latin_1():
     data = b"id,name\n" + "1,caf\u00e9\n2,na\u00efve\n".encode() + b"3,b\xe9\n" + "4,\u00fc\n".encode()
     _, options, doubts = explained(data)
-    assert options.get("errors", "latin-1") == "latin-1"
+    assert options["errors"] == "latin-1"
     assert "though the rest is" in doubts
 
 
 def test_bytes_that_are_never_utf_8_are_a_code_page():
     _, options, doubts = explained("id,name\n1,caf\u00e9\n2,na\u00efve\n3,\u20ac 5\n4,\u201cx\u201d\n".encode("cp1252"))
-    assert options["encoding"] in ("cp1252", "latin-1")
+    assert options["encoding"] == "cp1252"
     assert "is no UTF-8" in doubts
 
 
@@ -219,6 +234,11 @@ def test_dates_that_fit_both_orders_are_told():
     types, _, doubts = types_of(["01/02/2024", "03/04/2024"])
     assert types["v"] == "date32[day]"
     assert "month or the day first" in doubts
+
+
+@pytest.mark.parametrize("written", ["01/02/2024", "'01/02/2024'", '"01/02/2024"', " '01/02/2024'", ' "01/02/2024"'])
+def test_a_warning_quotes_a_value_without_the_quotes_it_stands_in(written):
+    assert "dates like '01/02/2024' may" in types_of([written, written])[2]
 
 
 def test_dates_that_fit_no_order_together_are_text():

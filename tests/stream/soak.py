@@ -1,13 +1,17 @@
 """Random schedules for as long as wanted: `python tests/stream/soak.py [seconds] [seed]`, 600 seconds by default.
 
-In: a time and a seed. Out: how many runs agreed, or the first that did not, with its seed. Refuses to know: speed.
+In: a time and a seed. Out: how many runs agreed, or the first that did not, with its seed; and what the process has grown by since
+its first fifth: memory by more than 1%, or a thread or descriptor more, is an error. Refuses to know: speed.
 """
 
 from __future__ import annotations
 
+import os
 import random
+import resource
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import pyarrow as pa
@@ -55,11 +59,35 @@ def many_threads(seed: int) -> None:
     drive(format, pieces, chance.randrange(1, 9), seed, window, **options)
 
 
+class Growth:
+    """What the process holds, at its most in the second fifth of a run and in the last."""
+
+    def __init__(self, begin: float, seconds: float) -> None:
+        self._begin, self._seconds = begin, seconds
+        self._fifths: list[list[int]] = [[0, 0, 0] for _ in range(5)]
+
+    def sample(self) -> None:
+        fifth = min(int((time.monotonic() - self._begin) / self._seconds * 5), 4)
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        held = [pages * resource.getpagesize(), *(len(os.listdir(f"/proc/self/{kind}")) for kind in ("task", "fd"))]
+        self._fifths[fifth] = [max(pair) for pair in zip(self._fifths[fifth], held, strict=True)]
+
+    def told(self) -> str:
+        (memory, threads, files), (memory_then, threads_then, files_then) = self._fifths[4], self._fifths[1]
+        told = f"memory {memory_then:,} to {memory:,} bytes, threads {threads_then} to {threads}, "
+        told += f"descriptors {files_then} to {files}"
+        if memory_then and (memory > memory_then * 1.01 or threads > threads_then or files > files_then):
+            raise SystemExit(f"the process grew: {told}")
+        return told
+
+
 def main() -> None:
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 600
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else time.time_ns()
-    end, runs = time.monotonic() + seconds, 0
-    while time.monotonic() < end:
+    begin, runs = time.monotonic(), 0
+    growth = Growth(begin, seconds)
+    warnings.simplefilter("ignore", fm.RejectsWarning)  # Python remembers each text it shows
+    while time.monotonic() < begin + seconds:
         for _ in range(200):
             if found := one_thread(seed):
                 raise SystemExit(f"seed {seed}: {found}")
@@ -69,7 +97,8 @@ def main() -> None:
         except AssertionError as error:
             raise SystemExit(f"seed {seed}, threads: {error}") from error
         seed, runs = seed + 1, runs + 1
-    print(f"{runs} schedules, every row once, every position certain")
+        growth.sample()
+    print(f"{runs} schedules, every row once, every position certain; {growth.told()}")
 
 
 if __name__ == "__main__":

@@ -5,10 +5,12 @@ where the sample allows another reading.
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 from formatter.errors import FormatError, OptionError
 from formatter.formats import Csv, Json
 from formatter.inference.csv import infer_csv
+from formatter.inference.given import checked
 from formatter.inference.json import JsonSample, infer_json
 from formatter.inference.sample import decoded, looks_like_json, take_bytes
 from formatter.sources import Source
@@ -27,7 +29,9 @@ class InferenceWarning(UserWarning):
     """
 
 
-def infer(source: Source, kind: str = "csv", *, rows: int = 10_000, codec: str | None = None) -> Csv | Json:
+def infer(
+    source: Source, kind: str = "csv", *, rows: int = 10_000, codec: str | None = None, **given: Any
+) -> Csv | Json:
     """A format for an input, from its beginning: dialect, columns and their types.
 
     What the sample leaves in doubt is told by an `fm.InferenceWarning`, which names the evidence.
@@ -37,6 +41,8 @@ def infer(source: Source, kind: str = "csv", *, rows: int = 10_000, codec: str |
         kind: "csv" or "json".
         rows: How many records are looked at.
         codec: As for `fm.read`.
+        **given: What is known of a CSV dialect, as options of `fm.Csv`: delimiter, record_delimiter, quote, quotes, escape,
+            comment, newlines_in_quotes. It stands, and the rest is found by it.
 
     Returns:
         An `fm.Csv` or `fm.Json`; print it, correct it, keep it.
@@ -51,11 +57,16 @@ def infer(source: Source, kind: str = "csv", *, rows: int = 10_000, codec: str |
         >>> format = fm.infer(b"id;price\\n1;7,25\\n2;10,5\\n")
         >>> format.delimiter, format.header, format.decimal, [str(field.type) for field in format.schema]
         (';', True, ',', ['int64', 'double'])
+        >>> [str(field.type) for field in fm.infer(b"1;7,25\\n2;10,5\\n", delimiter=",").schema]
+        ['string', 'int64']
     """
     if kind not in ("csv", "json"):
         raise OptionError(f"infer: kind: expected 'csv' or 'json', found {kind!r}")
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
         raise OptionError(f"infer: rows: expected a whole number from 1, found {rows!r}")
+    if given and kind != "csv":
+        raise OptionError(f"infer: {next(iter(given))}: is an option of kind='csv'")
+    known = checked(given)
     data, whole = take_bytes(source, codec)
     format: Csv | Json
     if kind == "json":
@@ -63,7 +74,7 @@ def infer(source: Source, kind: str = "csv", *, rows: int = 10_000, codec: str |
             raise FormatError("infer: expected some records, found an empty input", code="invalid")
         format, doubts = infer_json([JsonSample(data, whole)], rows)
     else:
-        inferred = infer_csv(decoded(data, whole), rows)
+        inferred = infer_csv(decoded(data, whole), rows, known)
         format, doubts = inferred.format, inferred.doubts
         if looks_like_json(data):
             doubts.insert(0, "the first record looks like a JSON object; kind='json' reads those")

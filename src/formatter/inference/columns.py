@@ -69,7 +69,7 @@ class Column:
         return self.at(min(place for _, place, _ in found))
 
     def at(self, place: int) -> str:
-        text = self.sample[place : place + 60]
+        text = self.sample[place : place + 60].lstrip(b" \t")
         for mark in (b'"', b"'"):
             if text.startswith(mark) and mark in text[1:]:
                 return text[1:].split(mark)[0].decode(self.encoding, "replace")[:EXAMPLE_LENGTH]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from formatter.errors import shown as _shown
+from formatter.inference.given import Given
 from formatter.inference.kinds import FAMILY
 from formatter.inference.readings import Reading, Separators
 from formatter.inference.sample import Sample
@@ -46,17 +47,20 @@ class Counted:
         return int(self.tally["used"])
 
 
-def count_table(sample: Sample, readings: list[Reading], table: Table, rows: int) -> Counted:
+def count_table(sample: Sample, readings: list[Reading], table: Table, rows: int, given: Given) -> Counted:
     best = readings[0]
     separators = best.separators
     if separators.quote is None and b'"' not in sample.data[: best.tally["used"]]:
-        separators = replace(separators, quote=b'"')  # behind the head there may be some
+        separators = replace(separators, **{"quote": b'"', **given.separators})  # behind the head there may be some
     counted = _count(sample, separators, table, rows)
     if _flaws(counted):
-        others = [_count(sample, other, table, rows) for other in _mendings(sample, counted)]
-        counted = min([counted, *others], key=_flaws)
+        mendings = {replace(other, **given.separators): None for other in _mendings(sample, counted)}
+        others = [_count(sample, other, table, rows) for other in mendings if other != separators]
+        counted = min(
+            [counted, *others], key=lambda c: (_flaws(c), not c.separators.sticky)
+        )  # sticky loses no quote of a text
     counted.comments = counted.tally["comments"] + _comments_above(sample, separators, table)
-    _decide_quotes(counted, sample)
+    _decide_quotes(counted, sample, given)
     _find_tail(counted, sample, rows)
     _decide_ragged(counted)
     if counted.comments and separators.comment is not None:
@@ -113,22 +117,24 @@ def _mendings(sample: Sample, counted: Counted) -> Iterator[Separators]:
         yield replace(separators, record_end=b"\r\n")
 
 
-def _decide_quotes(counted: Counted, sample: Sample) -> None:
+def _decide_quotes(counted: Counted, sample: Sample, given: Given) -> None:
     separators, quotes = counted.separators, counted.tally["quotes"]
     astray = quotes["reopened"] + quotes["inside_text"] + quotes["unclosed"]
+    if separators.quote is None and "quote" in given.options:
+        return
     if not astray and separators.quote is not None:
         return
     place = quotes["first_stray"] if astray else sample.data.find(b'"')
     around = _shown(sample.data[max(0, place - 20) : place + 20].decode(sample.charset, "replace"), 60)
-    if separators.quote is None or not (quotes["quoted"] or quotes["unclosed"]):
+    if "quote" not in given.options and (separators.quote is None or not (quotes["quoted"] or quotes["unclosed"])):
         counted.separators = replace(separators, quote=None)
         counted.why_quotes = f"no field stands in quotes, though text has some (byte {place}, in {around})"
         counted.doubts.append(f"{counted.why_quotes}: quote=None")
         return
     if quotes["unclosed"] and not quotes["multiline"]:
         counted.separators = replace(separators, newlines_in_quotes=False)  # then it costs no record
-    counted.quote_rule = "sticky" if separators.sticky else "lenient"
-    counted.why_quotes = f"{astray} quotes stand where none belong, the first at byte {place} in {around}"
+    counted.quote_rule = given.options.get("quotes", "sticky" if separators.sticky else "lenient")
+    counted.why_quotes = f"quotes stand where none belong in {astray} fields, the first at byte {place} in {around}"
     counted.doubts.append(f"{counted.why_quotes}: quotes={counted.quote_rule!r}")
 
 

@@ -19,6 +19,7 @@ from formatter.formats import Csv
 from formatter.inference.columns import TEXT, Column, Found, find_types
 from formatter.inference.counting import Counted, count_table
 from formatter.inference.dialect import Dialect
+from formatter.inference.given import Given
 from formatter.inference.readings import Reading, find_readings
 from formatter.inference.sample import Sample
 from formatter.inference.table import Table, find_table
@@ -43,38 +44,46 @@ class Inferred:
     counted: Counted | None = None
 
 
-def infer_csv(sample: Sample, rows: int, *, headless: bool = False) -> Inferred:
-    """The format for the sample's input, from its first `rows` records. `headless`: all of them are data."""
+def infer_csv(sample: Sample, rows: int, given: Given | None = None, *, headless: bool = False) -> Inferred:
+    """The format for the sample's input, from its first `rows` records and what is given. `headless`: all of them are data."""
+    given = given or Given()
     if not sample.data.strip(b" \t\r\n"):
-        return _empty(sample)
-    readings = find_readings(sample.data, sample.whole)
+        return _empty(sample, given)
+    readings = find_readings(sample.data, sample.whole, given.separators)
     table = find_table(sample.data, sample.whole, readings[0], sample.charset)
     if headless:
         table = Table(table.width, [f"f{i}" for i in range(table.width)], 0, 0, why="every record is a value")
-    counted = count_table(sample, readings, table, rows)
+    counted = count_table(sample, readings, table, rows, given)
     columns = [Column(tally, sample.data, sample.charset, counted.separators.delimiter) for tally in counted.columns]
     found, unsure = find_types(columns)
     if any(mark in name for name in table.names for mark in UNNAMEABLE):
         table.by_position()
     doubts = [*sample.doubts, *_delimiter_doubts(sample, readings), *table.doubts, *counted.doubts]
     try:
-        inferred = _decided(sample, readings[0], counted, columns, found, [*doubts, *unsure])
+        inferred = _decided(sample, readings[0], counted, columns, found, [*doubts, *unsure], given)
     except (FormatError, SchemaError):  # the parser does not find these names in the header
         table.by_position()
-        inferred = _decided(sample, readings[0], counted, columns, found, [*doubts, *unsure])
+        inferred = _decided(sample, readings[0], counted, columns, found, [*doubts, *unsure], given)
     return inferred
 
 
-def _empty(sample: Sample) -> Inferred:
+def _empty(sample: Sample, given: Given) -> Inferred:
     dialect = Dialect()
     dialect.decide("encoding", sample.encoding, sample.why)
     if sample.data.strip(b"\r\n"):
         dialect.decide("skip_lines", len(sample.data.splitlines()), "its lines are blank")
+    dialect.take(given)
     return Inferred(dialect.csv(pa.schema([])), dialect, [])
 
 
 def _decided(
-    sample: Sample, reading: Reading, counted: Counted, columns: list[Column], found: list[Found], doubts: list[str]
+    sample: Sample,
+    reading: Reading,
+    counted: Counted,
+    columns: list[Column],
+    found: list[Found],
+    doubts: list[str],
+    given: Given,
 ) -> Inferred:
     """All options and the schema, proven on the sample."""
     dialect, table = Dialect(), counted.table
@@ -82,6 +91,7 @@ def _decided(
     if sample.errors != "strict":
         dialect.decide("errors", sample.errors, sample.why)
     _decide_separators(dialect, reading, counted)
+    dialect.take(given)
     _decide_records(dialect, table, counted, sample, doubts)
     names = _decide_names(dialect, table, counted, doubts)
     _decide_values(dialect, columns, found)

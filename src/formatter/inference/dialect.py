@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from formatter.formats import Csv
+from formatter.inference.given import Given
 
 _TEXT_OPTIONS = ("delimiter", "record_delimiter", "quote", "escape", "comment")
 
@@ -29,6 +30,11 @@ class Dialect:
 
     def decide(self, option: str, value: Any, why: str) -> None:
         self.decisions[option] = Decision(option, value, why)
+
+    def take(self, given: Given) -> None:
+        """What the caller knows stands, whatever the sample speaks for."""
+        for option, value in given.options.items():
+            self.decide(option, value, "given")
 
     def __getitem__(self, option: str) -> Any:
         return self.decisions[option].value

@@ -8,7 +8,7 @@ and how much the fields look like whole ones. The counting is native, one pass a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -79,10 +79,11 @@ class Reading:
 class Head:
     """The first bytes of a sample, and the readings of it that were tried."""
 
-    def __init__(self, data: bytes, whole: bool, record_end: bytes) -> None:
+    def __init__(self, data: bytes, whole: bool, record_end: bytes, given: Mapping[str, Any]) -> None:
         self.data = data
         self.whole = whole
         self.record_end = record_end
+        self.given = given
         self._tried: dict[Separators, Reading] = {}
 
     @cached_property
@@ -97,6 +98,7 @@ class Head:
         return found
 
     def read(self, separators: Separators) -> Reading:
+        separators = replace(separators, **self.given)
         reading = self._tried.get(separators)
         if reading is None:
             tally = separators.tally(self.data, self.whole)
@@ -116,13 +118,17 @@ def record_end_of(data: bytes) -> bytes:
     return b"\r" if returns - both > feeds else b"\n"
 
 
-def find_readings(data: bytes, whole: bool) -> list[Reading]:
-    """The best reading with each delimiter that the head of the sample suggests, the best first."""
-    head = Head(data[:HEAD_BYTES], whole and len(data) <= HEAD_BYTES, record_end_of(data))
+def find_readings(data: bytes, whole: bool, given: Mapping[str, Any]) -> list[Reading]:
+    """The best reading with each delimiter that the head of the sample suggests, the best first. `given`: what is known of the
+    separators."""
+    record_end = given.get("record_end") or record_end_of(data)
+    head = Head(data[:HEAD_BYTES], whole and len(data) <= HEAD_BYTES, record_end, given)
     single = _single(head)
     if single.tally["records"] < LEAST_RECORDS and len(data) > HEAD_BYTES:
-        head = Head(data, whole, head.record_end)
+        head = Head(data, whole, record_end, given)
         single = _single(head)
+    if "delimiter" in given:
+        return [single]
     usual = [mark for mark in USUAL if mark in head.data]
     found = [single, *(_best_with(head, mark) for mark in usual)]
     best = max(found, key=lambda r: r.score)
@@ -136,7 +142,7 @@ def find_readings(data: bytes, whole: bool) -> list[Reading]:
 def _single(head: Head) -> Reading:
     """Each record one field: a delimiter that occurs nowhere."""
     absent = next((mark for mark in (*USUAL, *UNUSUAL) if mark not in head.data), b"\x7f")
-    return _best_with(head, absent)
+    return _best_with(head, head.given.get("delimiter", absent))
 
 
 def _best_with(head: Head, delimiter: bytes) -> Reading:
@@ -144,7 +150,7 @@ def _best_with(head: Head, delimiter: bytes) -> Reading:
     base = Separators(delimiter, head.record_end, None)
     readings = [head.read(base)]
     for quote in (b'"', b"'"):
-        if quote != delimiter and _quotes_fields(head, quote, delimiter):
+        if quote not in delimiter and _quotes_fields(head, quote, delimiter):
             readings.append(head.read(replace(base, quote=quote)))
             if readings[-1].tally["quotes"]["reopened"]:
                 readings.append(head.read(replace(base, quote=quote, sticky=True)))

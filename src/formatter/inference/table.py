@@ -247,7 +247,7 @@ class _Search:
         if any(len(text) > LONGEST_NAME for text in filled):
             score -= 1
             reasons.append("it has a long text")
-        known = sum(_WORDS.search(text) is not None for text in filled)
+        known = sum(_IDENTIFIER.match(text) is not None and _WORDS.search(text) is not None for text in filled)
         if known:
             score += min(2.0, 2.0 * known / len(filled) + 0.3)
             reasons.append(f"{known} of its words often name columns")
@@ -273,7 +273,7 @@ class _Search:
                 if len(values) >= 3 and _is_shaped(cell.text, values):
                     score -= 1.5
                     reasons.append(f"{cell.text!r} is written as the values below it")
-        if recurs > 1 and len(repeats) == 1:
+        if recurs > 1 and len(repeats) == 1 < len(below) - 1:
             recurs = 0  # the header of another table, most likely
         if recurs:
             score -= 2 * recurs
@@ -312,6 +312,8 @@ class _Search:
     def _why_data(self, row: Record) -> str:
         if len(self.even) == 1:
             self.doubts.append(f"one record only, {_shown(row)}: taken as data, not as a header")
+        elif _may_name_by_count([cell.text for cell in row.cells]):
+            self.doubts.append(f"the numbers in {_shown(row)} count up: taken as data, not as a header")
         i = next((i for i in self.typed if row.cells[i].family == self.families[i]), 0)
         return f"{row.cells[i].text!r} in the first record is a {self.families[i]} as the values below it"
 
@@ -348,11 +350,13 @@ class _Search:
         return not above or all(cell.family == "text" for cell in filled) or self._counts_up(row)
 
     def _is_prose(self, row: Record) -> bool:
-        """Whether blanks follow the delimiters as in a sentence, and in no other record."""
-        spaced = self.separators.delimiter + b" "
-        if spaced not in self.sample[row.begin : row.end] or any(cell.quoted for cell in row.cells):
-            return False
-        return all(other is row or spaced not in self.sample[other.begin : other.end] for other in self.even)
+        """Whether blanks follow the delimiters as in a sentence, and in no other record; within quotes they may."""
+        spaced = [other for other in self.even if self._is_spaced(other)]
+        return self._is_spaced(row) and not any(other is not row for other in spaced)
+
+    def _is_spaced(self, row: Record) -> bool:
+        blank = self.separators.delimiter + b" "
+        return blank in self.sample[row.begin : row.end] and not any(cell.quoted for cell in row.cells)
 
     # Tables
 
@@ -432,6 +436,14 @@ def _family_of(text: str) -> str:
 def _is_index(column: list[str]) -> bool:
     numbers = [int(text) for text in column if text.isdecimal()]
     return len(numbers) == len(column) and all(b - a == 1 for a, b in pairwise(numbers))
+
+
+def _may_name_by_count(texts: list[str]) -> bool:
+    """Whether nothing but numbers might name columns: years in order, places from 0, or many from 1."""
+    if len(texts) < 2 or not _is_index(texts):
+        return False
+    first = int(texts[0])
+    return first == 0 or first in YEARS or (first == 1 and len(texts) >= COUNTED_COLUMNS)
 
 
 def _joined(parts: list[str]) -> str:

@@ -110,8 +110,8 @@ bool SampleScan::quoted_field(size_t open, size_t* end, uint8_t* marks) {
                 *end = next;
                 return true;
             }
+            quotes_.reopened += !(*marks & SampleField::stray);
             *marks |= SampleField::stray;
-            quotes_.reopened++;
             if (quotes_.first_stray == QuoteEvidence::nowhere) quotes_.first_stray = at;
             if (reading_.rule == QuoteRule::lenient) {
                 quotes_.swallowed += lines;

@@ -40,7 +40,7 @@ struct QuoteEvidence {
     uint64_t multiline = 0;  // of these, fields over more than one line
     uint64_t spaced = 0;  // of these, fields with blanks outside the quotes
     uint64_t escaped = 0;  // escapes before a quote, a delimiter, a record end or another escape
-    uint64_t reopened = 0;  // text behind a closing quote
+    uint64_t reopened = 0;  // fields with text behind a closing quote
     uint64_t swallowed = 0;  // fields with a quote astray that go on over more than one line
     uint64_t inside_text = 0;  // fields of bare text with a quote in it
     uint64_t unclosed = 0;  // records whose quote is open at the end of the sample, or of its line
