@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
 import formatter as fm
+from formatter.variants import Columns, asked_as
 from spark_udfs.chunks.chunk_rows import ChunkColumns
 from spark_udfs.chunks.parse_task import OnError, ParseTask
 from spark_udfs.jvm.direct_rows import attach_if_configured
@@ -34,7 +35,7 @@ def parse(
     df: DataFrame,
     format: Any,
     *,
-    columns: Sequence[str] | None = None,
+    columns: Columns = None,
     filters: Any = None,
     origin: str = "origin",
     sequence: str = "sequence",
@@ -87,6 +88,7 @@ def parse(
     format, on_error = of_values(
         format, schema, options, on_error, zone_of(df.sparkSession), is_record=unit == "record"
     )
+    format, columns = asked_as(format, columns)
     if unit == "record":
         if stitch != "auto":
             raise fm.OptionError(

@@ -11,6 +11,7 @@ import fnmatch
 import os
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -23,6 +24,7 @@ from formatter.codecs import codec_of
 from formatter.filters import Clause, columns_of, normalized
 from formatter.formats import Csv
 from formatter.splits import Part, SplitReader, begins_anywhere, can_be_split
+from formatter.variants import Columns, asked_as
 from spark_udfs.files.file_listing import FoundFile, Paths, Storage, list_files
 from spark_udfs.files.inferred import call_of, inferred, tell_doubts
 from spark_udfs.files.partitions import FolderFilter, Partitioning, partitioning_of
@@ -50,7 +52,7 @@ def read(
     path: Paths,
     format: Any = None,
     *,
-    columns: Sequence[str] | None = None,
+    columns: Columns = None,
     filters: Any = None,
     on_error: str | None = None,
     schema: pa.Schema | StructType | str | None = None,
@@ -106,6 +108,8 @@ def read(
         files = list_files(path, storage=storage, base_path=base_path, may_be_empty=True)
         format = _told(files, *inferred(files, storage, format))
     reading = reading_of(format, schema=schema, options=options, on_error=on_error)
+    format, columns = asked_as(reading.format, columns)
+    reading = replace(reading, format=format)
     require_utc(reading, zone_of(spark))
     reports = reports_of(spark, f"read {reading.format.kind} {_shown(path)}")
     task = read_task(

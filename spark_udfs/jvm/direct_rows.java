@@ -183,6 +183,7 @@ public class FormatterDirectRows extends SparkStrategy {
                 values(at, ordinal, "TimeStampMicroVector", number("Long", at, 3));
             else if (type instanceof StringType) texts(at, ordinal, "VarCharVector");
             else if (type instanceof BinaryType) texts(at, ordinal, "VarBinaryVector");
+            else if (type instanceof VariantType) variant(at, ordinal);
             else if (type instanceof StructType) struct(at, ordinal, (StructType) type, parent);
             else understood = false;
             return at;
@@ -232,6 +233,31 @@ public class FormatterDirectRows extends SparkStrategy {
                 + "      }\n"
                 + "      writer.write(" + ordinal + ",\n"
                 + "        UTF8String.fromAddress(null, data" + at + " + begin, (int) (end - begin)));\n");
+        }
+
+        // Comes as two binaries, the value and its metadata, and stands in a row as one.
+        void variant(int at, int ordinal) {
+            StringBuilder parts = new StringBuilder(), copies = new StringBuilder();
+            for (String part : new String[] {"value", "metadata"}) {
+                String name = part + at, ends = part + "Ends" + at;
+                fields.append("    private long " + name + ", " + ends + ";\n");
+                parts.append("      org.apache.arrow.vector.ValueVector " + part + " =\n"
+                    + "        ((org.apache.arrow.vector.complex.StructVector) vector).getChild(\"" + part + "\");\n"
+                    + "      if (!(" + part + " instanceof org.apache.arrow.vector.VarBinaryVector)) return false;\n"
+                    + "      " + name + " = " + part + ".getDataBuffer().memoryAddress();\n"
+                    + "      " + ends + " = " + part + ".getOffsetBuffer().memoryAddress();\n");
+                copies.append("      int " + part + "Begin = Platform.getInt(null, " + ends + " + ((long) row << 2));\n"
+                    + "      int " + part + "Size = Platform.getInt(null, " + ends + " + ((long) row << 2) + 4L) - "
+                    + part + "Begin;\n"
+                    + "      byte[] " + part + " = new byte[" + part + "Size];\n"
+                    + "      Platform.copyMemory(null, " + name + " + " + part + "Begin, " + part
+                    + ", Platform.BYTE_ARRAY_OFFSET, " + part + "Size);\n");
+            }
+            load(at, "complex.StructVector",
+                "      if (!(vector instanceof org.apache.arrow.vector.complex.StructVector)) return false;\n" + parts
+                + "      return true;\n");
+            put(at, ordinal, copies + "      writer.write(" + ordinal
+                + ", new org.apache.spark.unsafe.types.VariantVal(value, metadata));\n");
         }
 
         void struct(int at, int ordinal, StructType type, String parent) {

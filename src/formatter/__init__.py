@@ -38,8 +38,8 @@ from formatter.readers import open, read
 from formatter.shared import ALL, SharedStream, SharedStreamStats, Subscription, SubscriptionStats
 from formatter.stream import Stream, StreamStats
 from formatter.tolerance import RejectsWarning
-from formatter.variants import variant
 from formatter.values import ParsedRecords, parse_records, parse_records_with_errors, parse_values
+from formatter.variants import variant
 
 __version__ = "0.1.0"
 
@@ -100,6 +100,7 @@ __all__ = [
     "pipeline",
     "read",
     "register_parser",
+    "variant",
 ]
 
 choose_kernel()

@@ -20,7 +20,7 @@ from formatter.formats.csv import ENCODINGS, QUOTE_RULES, RAGGED, TEXT_ERRORS
 from formatter.parsers import registry
 from formatter.parsers.registry import Parser, as_text, parsers_in, raise_what_parsers_raised
 from formatter.row_choice import BatchFilter
-from formatter.variants import is_variant
+from formatter.variants import Columns, asked_as, is_variant
 
 Format = Csv | Json | Native | Framed | Delimited
 
@@ -115,7 +115,7 @@ def _identity(format: Format) -> tuple[Any, ...]:
 def make_plan(
     format: Format,
     *,
-    columns: Sequence[str] | None = None,
+    columns: Columns = None,
     filters_wanted: filters.Filters = None,
     on_error: str = "raise",
     note_nulled: bool = False,
@@ -127,6 +127,7 @@ def make_plan(
             f"format: expected fm.Csv, fm.Json, fm.Delimited, fm.Native or fm.Framed, found {type(format).__name__}"
         )
     check_on_error(on_error)
+    format, columns = asked_as(format, columns)
     clauses = filters.normalized(filters_wanted)
     if clauses or isinstance(columns, str):
         return _any_plan(format, columns, clauses, on_error, note_nulled, single)

@@ -6,7 +6,6 @@ Policy and words live here; which record is whose is decided in the engine (see 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,6 +27,7 @@ from formatter.flow.policy import BatchPolicy
 from formatter.forked_locks import renewed_in_children
 from formatter.parsers.registry import raise_what_parsers_raised
 from formatter.plans import Format, make_plan
+from formatter.variants import Columns, asked_as
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class Stream:
         self,
         format: Format,
         *,
-        columns: Sequence[str] | None = None,
+        columns: Columns = None,
         filters: Filters = None,
         on_error: str = "raise",
         ordered: bool = False,
@@ -125,6 +125,7 @@ class Stream:
         on_duplicate: str = "raise",
         max_sequence: int | None = None,
     ) -> None:
+        format, columns = asked_as(format, columns)
         options, policy = stream_options(
             format, filters=filters, on_error=on_error, ordered=ordered, layout=layout, batch=batch,
             max_record_bytes=max_record_bytes, max_pending_bytes=max_pending_bytes, on_duplicate=on_duplicate,

@@ -133,7 +133,9 @@ def _described_anew(field: pa.Field, owner: str) -> dict[str, Any]:
         )
     variant = is_variant(kind)
     if variant and (owner != "Json" or encoding is not None):
-        raise SchemaError(f"{owner}: column {field.name!r}: a variant is made of a value of fm.Json, and of no encoding")
+        raise SchemaError(
+            f"{owner}: column {field.name!r}: a variant is made of a value of fm.Json, and of no encoding"
+        )
     raw = metadata.get(b"raw") == b"1" or variant
     if raw and (code not in TEXTS or pa.types.is_fixed_size_binary(kind)):
         raise SchemaError(

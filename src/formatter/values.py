@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +18,7 @@ from formatter.parsers.registry import raise_what_parsers_raised
 from formatter.plans import Format, make_plan, record_end_of
 from formatter.row_choice import BatchFilter, taken_rows
 from formatter.types import TEXTS, VIEWS, type_code
+from formatter.variants import Columns
 
 UNIT_SEPARATOR = "\x1f"  # a field holds none: with one field a value, nothing needs separating
 
@@ -59,9 +59,7 @@ class ParsedRecords:
         return pa.array(messages, pa.string())
 
 
-def parse_records(
-    array: Any, format: Format, *, columns: Sequence[str] | None = None, on_error: str = "null"
-) -> pa.RecordBatch:
+def parse_records(array: Any, format: Format, *, columns: Columns = None, on_error: str = "null") -> pa.RecordBatch:
     """A record a value: one row of the result for each.
 
     Args:
@@ -88,7 +86,7 @@ def parse_records(
 
 
 def parse_records_with_errors(
-    array: Any, format: Format, *, columns: Sequence[str] | None = None, on_error: str = "null"
+    array: Any, format: Format, *, columns: Columns = None, on_error: str = "null"
 ) -> ParsedRecords:
     """As `fm.parse_records`, and what was wrong with each value.
 
@@ -123,7 +121,7 @@ class RecordParser:
         self,
         format: Format,
         *,
-        columns: Sequence[str] | None = None,
+        columns: Columns = None,
         filters: Filters = None,
         on_error: str = "null",
     ) -> None:

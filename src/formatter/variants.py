@@ -1,5 +1,5 @@
-"""Spark's VARIANT in Arrow: a struct of two binaries, marked as Spark marks it. In: types, and arrays as the engine makes them, where
-the two stand behind each other in one binary. Out: which types are variants, and arrays of them. Refuses to know JSON.
+"""Spark's VARIANT in Arrow: a struct of two binaries, marked as Spark marks it. In: types, and arrays as the engine makes them,
+where the two stand behind each other in one binary. Out: which types are variants, and arrays of them. Refuses to know JSON.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import pyarrow as pa
 
 from formatter import _core
 from formatter.errors import OptionError, SchemaError
+
+Columns = Sequence[str] | Mapping[str, str | None] | None  # names; as a mapping, what each is to be read as
 
 MARK = {b"variant": b"true"}
 STORED = pa.binary()  # four bytes that say how long the value is, the value, its metadata
@@ -89,17 +91,23 @@ def _split(array: pa.Array, wanted: pa.DataType) -> pa.Array:
         validity = array.is_valid().buffers()[1]
     named = {"value": children[0], "metadata": children[1]}
     return pa.Array.from_buffers(
-        wanted, count, [validity if array.null_count else None], array.null_count, children=[named[f.name] for f in wanted]
+        wanted,
+        count,
+        [validity if array.null_count else None],
+        array.null_count,
+        children=[named[f.name] for f in wanted],
     )
 
 
-def asked_as(format: Any, columns: Sequence[str] | Mapping[str, Any] | None) -> tuple[Any, Sequence[str] | None]:
+def asked_as(format: Any, columns: Columns) -> tuple[Any, Sequence[str] | None]:
     """The format and the names of columns, where some are asked for as variants: {"id": None, "v": "variant"}."""
     if not isinstance(columns, Mapping):
         return format, columns
     inner = getattr(format, "inner", format)
     if getattr(inner, "kind", None) != "json":
-        raise OptionError(f"columns: kinds of columns are for fm.Json, found {type(format).__name__}; give a list of names")
+        raise OptionError(
+            f"columns: kinds of columns are for fm.Json, found {type(format).__name__}; give a list of names"
+        )
     schema = inner.schema
     for name, kind in columns.items():
         place = schema.get_field_index(name)
@@ -107,6 +115,8 @@ def asked_as(format: Any, columns: Sequence[str] | Mapping[str, Any] | None) -> 
             field = pa.field(name, variant())
             schema = schema.append(field) if place < 0 else schema.set(place, field)
         elif kind is not None:
-            raise SchemaError(f"columns: {name!r}: expected 'variant', or None for what the schema says, found {kind!r}")
+            raise SchemaError(
+                f"columns: {name!r}: expected 'variant', or None for what the schema says, found {kind!r}"
+            )
     changed = replace(inner, schema=schema)
     return (changed if inner is format else replace(format, inner=changed)), list(columns)

@@ -112,6 +112,17 @@ def test_rows_are_those_of_sparks_own_operator(direct, table) -> None:
     assert len(direct_rows_found) == ROWS
 
 
+def test_variants_are_those_of_sparks_own_operator(direct) -> None:
+    values = pa.array(['{"v": {"a": [1, null]}, "n": 1}', '{"n": 2}', '{"v": "x", "n": 3}', None] * 500)
+    format = fm.Json(pa.schema([("v", fm.variant()), ("n", pa.int64())]))
+    frame = lambda: su.parse_column(direct.createDataFrame(pa.table({"j": values})), "j", format).select("v.*")  # noqa: E731
+    assert "FormatterMapInArrow" in told_of(frame())
+    found = list(map(str, frame().collect()))
+    direct.conf.set(direct_rows.SWITCH, "false")
+    assert found == list(map(str, frame().collect()))
+    assert found[1] == "Row(v=None, n=2)"
+
+
 def test_operators_that_send_themselves_to_executors_stand_above_it(direct) -> None:
     frame = direct.range(0, 3, 1, 1).mapInArrow(yields(FLAT), SparkColumns.of(FLAT.schema).struct)
     assert [row.full for row in frame.orderBy(F.desc("full")).collect()] == list(range(ROWS - 1, -1, -1))
