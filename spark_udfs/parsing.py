@@ -52,7 +52,7 @@ def parse(
 
     Args:
         df: Rows of chunks: (origin, sequence, payload); of payloads, for records.
-        format: `fm.Csv`, `fm.Json`, `fm.Native`, `fm.Framed`; "csv" or "json" with `schema` and `options`.
+        format: Any of `fm`; "csv", "json" or a registered name with `schema` and `options`, as for `su.read`.
         columns: As for `fm.read`.
         filters: As for `fm.read`.
         origin: The column that tells which input a chunk is of.
@@ -67,8 +67,8 @@ def parse(
         keep: Other columns of df that go along; under "origin" each must be constant for an origin, under "global" a record
             has those of the chunk it ends in, origin and sequence included.
         error: What the column of errors is called, for records. None: none.
-        schema: With format "csv" or "json", as for `su.read`.
-        options: With format "csv" or "json", as for `su.read`.
+        schema: With a format by name, as for `su.read`.
+        options: With a format by name, as for `su.read`.
 
     Returns:
         A frame of the parsed columns, then those kept, then the error.

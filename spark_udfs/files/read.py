@@ -23,6 +23,7 @@ import formatter as fm
 from formatter.codecs import codec_of
 from formatter.filters import Clause, columns_of, normalized
 from formatter.formats import Csv
+from formatter.formats.registered import is_registered
 from formatter.splits import Part, SplitReader, begins_anywhere, can_be_split
 from formatter.variants import Columns, asked_as
 from spark_udfs.files.file_listing import FoundFile, Paths, Storage, list_files
@@ -69,12 +70,13 @@ def read(
     Args:
         spark: The session.
         path: A file, directory or glob, or a list of these.
-        format: `fm.Csv`, `fm.Json`, `fm.Native`, `fm.Framed` or a `su.Reading`; "csv" or "json" with `schema` and Spark's reader
-            `options`. Without a schema one is inferred as by `su.infer` and printed.
+        format: Any of `fm`, or a `su.Reading`; "csv" or "json" with `schema` and Spark's reader `options`; a name that
+            `fm.register_format` was given, with `schema` and the options of `fm.Registered`. Without a schema one is inferred as by
+            `su.infer` and printed.
         columns: What to decode; columns of folders may be named too.
         filters: Which rows to keep, as for `fm.read`; those on columns of folders leave files out.
         on_error: "raise", "null", "skip", or "collect": then `su.rejects(df)` has the rejected records.
-        schema: With format "csv" or "json": pyarrow's, Spark's, or DDL.
+        schema: With a format by name: pyarrow's, Spark's, or DDL.
         options: With format "csv" or "json": those of Spark's reader; `su.migrate` says what becomes of each.
         partitions: "infer" appends a column for each k=v folder, with the type its values have; a schema gives types; None
             appends none.
@@ -104,7 +106,7 @@ def read(
     attach_if_configured(spark)
     storage = Storage.of(filesystem, storage_options)
     files = None
-    if isinstance(format, str) and schema is None and not options:
+    if isinstance(format, str) and schema is None and not options and not is_registered(format):
         files = list_files(path, storage=storage, base_path=base_path, may_be_empty=True)
         format = _told(files, *inferred(files, storage, format))
     reading = reading_of(format, schema=schema, options=options, on_error=on_error)

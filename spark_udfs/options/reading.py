@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 import formatter as fm
+from formatter.formats.registered import is_registered
 from spark_udfs.options.option_rules import (
     CSV_RULES,
     JSON_RULES,
@@ -118,7 +119,7 @@ def reading_of(
     options: Mapping[str, Any] | None = None,
     on_error: str | None = None,
 ) -> Reading:
-    """From a format of ours, or from "csv" or "json" with a schema and options."""
+    """From a format of ours, or from "csv", "json" or a registered name with a schema and options."""
     if on_error is not None and on_error not in ON_ERROR:
         raise fm.OptionError(f"spark: on_error is one of {', '.join(map(repr, ON_ERROR))}, found {on_error!r}")
     if isinstance(format, str):
@@ -129,6 +130,8 @@ def reading_of(
                 f"spark: schema= is needed with format {format!r}; fm.infer proposes one, and su.read without schema= and options= "
                 "asks it"
             )
+        if is_registered(format):
+            return Reading(fm.Registered(arrow_schema(schema), format, **(options or {})), on_error or "raise")
         reading = format_from_options(format, schema, options or {})
         if on_error is None:
             return reading
@@ -140,7 +143,9 @@ def reading_of(
             )
         return replace(reading, on_error=on_error)
     if schema is not None or options:
-        raise fm.OptionError('spark: schema= and options= go with format "csv" or "json"; an fm format has its own')
+        raise fm.OptionError(
+            'spark: schema= and options= go with a format by name, such as "csv"; an fm format has its own'
+        )
     if not hasattr(format, "schema") or not hasattr(format, "kind"):
         found = type(format).__name__
         raise fm.OptionError(f'spark: format is fm.Csv(...), fm.Json(...), "csv" or "json", found {found}')
@@ -163,7 +168,7 @@ def of_values(
     `is_record`: each value is one record, whatever line breaks its quotes hold."""
     reading = reading_of(format, schema=schema, options=options)
     if not reading.from_options:
-        return format, on_error
+        return reading.format, on_error
     require_utc(reading, zone)
     mode = {name.lower() for name in options or {}} & {"mode"}
     if on_error is not None and mode:

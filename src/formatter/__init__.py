@@ -29,10 +29,11 @@ from formatter.flow import (
     SpillToDisk,
     pipeline,
 )
-from formatter.formats import Csv, Delimited, Framed, Json, Level, Native
+from formatter.formats import Csv, Delimited, Framed, Json, Level, Native, Registered, register_format
 from formatter.inference import InferenceWarning, infer
 from formatter.inference.explanation import ExplainedColumn, Explanation, explain
 from formatter.kernel import active_kernel, choose_kernel, kernels
+from formatter.native_interface import get_include
 from formatter.parsers import per_value, register_parser
 from formatter.readers import open, read
 from formatter.shared import ALL, SharedStream, SharedStreamStats, Subscription, SubscriptionStats
@@ -74,6 +75,7 @@ __all__ = [
     "OptionError",
     "ParsedRecords",
     "Pause",
+    "Registered",
     "RejectsWarning",
     "Rows",
     "SchemaError",
@@ -90,6 +92,7 @@ __all__ = [
     "Watermark",
     "active_kernel",
     "explain",
+    "get_include",
     "infer",
     "kernels",
     "open",
@@ -99,6 +102,7 @@ __all__ = [
     "per_value",
     "pipeline",
     "read",
+    "register_format",
     "register_parser",
     "variant",
 ]

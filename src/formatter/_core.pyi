@@ -24,6 +24,11 @@ def kernels() -> tuple[str, ...]: ...
 def use_kernel(name: str) -> None: ...
 def active_kernel() -> str: ...
 
+# ---- native_parsers.pxi
+def parse_texts(
+    capsule: object, count: int, present: Any, offsets: Any, text: Any, byte_width: int
+) -> tuple[bytes, bytes]: ...
+
 # ---- plans.pxi
 def column_types() -> list[tuple[str, str]]: ...
 
@@ -75,6 +80,18 @@ def delimited_plan(
     columns: list[dict[str, Any]],
     output_columns: int,
     filters: list[list[dict[str, Any]]],
+) -> Plan: ...
+
+# ---- indexed_plans.pxi
+def native_indexer_scans(capsule: object) -> bool: ...
+def indexed_plan(
+    calls: Any,
+    capsule: object,
+    dialect: dict[str, Any],
+    columns: list[dict[str, Any]],
+    output_columns: int,
+    filters: list[list[dict[str, Any]]],
+    scans: bool,
 ) -> Plan: ...
 
 # ---- shredder.pxi

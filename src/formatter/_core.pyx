@@ -7,11 +7,13 @@ include "core/shredder_refusals.pxi"  # what it refuses, in words
 include "core/shredder.pxi"           # which buffers complete which records, by itself
 include "core/native.pxi"          # the engine's C++ names
 include "core/text_checks.pxi"     # texts that become values in Python, as the engine looks at them
+include "core/native_parsers.pxi"  # texts that become values in C that is not ours
 include "core/plans.pxi"           # formats and columns, checked, as the engine reads them
 include "core/json_plans.pxi"      # JSON columns, nested ones too, as the engine reads them
 include "core/variants.pxi"        # variants to their values and metadata
 include "core/binary_plans.pxi"    # binary rows, as the engine reads them
 include "core/delimited_plans.pxi"  # declared formats, as the engine reads them
+include "core/indexed_plans.pxi"    # formats whose records code of others finds
 include "core/held_buffers.pxi"    # bytes-like objects to addresses
 include "core/batches.pxi"         # Arrow arrays and errors on their way out
 include "core/row_predicates.pxi"  # which rows of a batch pass a filter

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from formatter._core import Finding
 from formatter.errors import FormatError, SchemaError, shorten
-from formatter.formats import Csv, Delimited, Framed, Native
+from formatter.formats import Csv, Delimited, Framed, Native, Registered
 from formatter.plans import Format
 
 REJECTS_SCHEMA = pa.schema(
@@ -47,6 +47,8 @@ _EXPECTED = {
     "unterminated_record": "all bytes of the last record before the end of the input",
     "wrong_length": "a record of {width} bytes",
     "no_record_start": "a record that begins with {start}",
+    "unreadable_record": "a record that the indexer can read",
+    "indexer_failed": "records and fields from the indexer",
     "unterminated_array": "']' before the end of the input",
 }
 
@@ -120,7 +122,7 @@ def _width(format: Format) -> str:
 def _remedy(code: str, found: bytes, field: pa.Field | None, format: Format) -> str:
     if isinstance(format, Native) or (isinstance(format, Framed) and isinstance(format.inner, Native)):
         return "check the schema, endian and length against what wrote the data" if code != "bad_utf8" else ""
-    if not isinstance(format, Csv | Delimited):
+    if not isinstance(format, Csv | Delimited | Registered):
         return _json_remedy(code, found, field)
     text = found.strip()
     if code == "no_record_start":
@@ -135,7 +137,7 @@ def _remedy(code: str, found: bytes, field: pa.Field | None, format: Format) -> 
         return "make the column nullable or set on_error"
     if code != "invalid" or field is None:
         return ""
-    if text != found and not format.trim:
+    if text != found and isinstance(format, Csv | Delimited) and not format.trim:
         return "set trim=True"
     number = pa.types.is_floating(field.type) or pa.types.is_decimal(field.type)
     if number and text.count(b",") == 1 and b"." not in text and format.decimal == ".":
@@ -169,7 +171,7 @@ def _json_remedy(code: str, found: bytes, field: pa.Field | None) -> str:
 
 def always_raised(code: str) -> bool:
     """Errors of the whole stream rather than of a record: no on_error passes over them."""
-    return code in ("header", "not_an_array")
+    return code in ("header", "not_an_array", "indexer_failed")
 
 
 def rejects_table(errors: Iterable[tuple[FormatError, bytes]]) -> pa.Table:

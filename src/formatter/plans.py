@@ -11,22 +11,23 @@ from typing import Any
 
 import pyarrow as pa
 
-from formatter import _core, binary_plans, delimited_plans, filters, json_plans, types
+from formatter import _core, binary_plans, delimited_plans, filters, json_plans, registered_plans, types
 from formatter.errors import OptionError, SchemaError
-from formatter.formats import Csv, Delimited, Framed, Json, Native
+from formatter.foreign_code import raise_kept
+from formatter.formats import Csv, Delimited, Framed, Json, Native, Registered
 from formatter.formats.binary import LENGTHS
 from formatter.formats.checks import ON_ERROR, as_bytes, check_on_error
 from formatter.formats.csv import ENCODINGS, QUOTE_RULES, RAGGED, TEXT_ERRORS
 from formatter.parsers import registry
-from formatter.parsers.registry import Parser, as_text, parsers_in, raise_what_parsers_raised
+from formatter.parsers.registry import Parser, as_text, parsers_in
 from formatter.row_choice import BatchFilter
 from formatter.variants import Columns, asked_as, is_variant
 
-Format = Csv | Json | Native | Framed | Delimited
+Format = Csv | Json | Native | Framed | Delimited | Registered
 
 
 def record_end_of(format: Format) -> bytes:
-    return format.record_end if isinstance(format, Csv | Delimited) else b"\n"
+    return format.record_end if isinstance(format, Csv | Delimited | Registered) else b"\n"
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,12 @@ class DecodePlan:
     )  # by position: these columns are decoded as text
     rows: BatchFilter | None = None  # what is asked of values that parsers make
     asked: tuple[str, ...] = ()  # columns behind the others, for that alone
+
+    @property
+    def runs_python(self) -> bool:
+        """Whether code in Python takes part in parsing: threads of the engine's own never wait for Python's lock."""
+        in_python = isinstance(self.format, Registered) and self.format.indexer.capsule() is None
+        return bool(self.parsers) or in_python
 
     def ordered(self, start: bytes | memoryview) -> Any:
         """The native plan for an input that begins so: the mark of UTF-16 tells which byte of two comes first."""
@@ -77,7 +84,7 @@ class DecodePlan:
         if not self.converted:
             return batch
         if self.parsers:
-            raise_what_parsers_raised()
+            raise_kept()
         arrays = [self._wanted(i, column) if i in self.converted else column for i, column in enumerate(batch.columns)]
         return pa.RecordBatch.from_arrays(arrays, schema=self.converted_schema)
 
@@ -124,7 +131,7 @@ def make_plan(
     """`single`: what is read is one record by itself, of binary rows without their length."""
     if not isinstance(format, Format):
         raise OptionError(
-            f"format: expected fm.Csv, fm.Json, fm.Delimited, fm.Native or fm.Framed, found {type(format).__name__}"
+            f"format: expected fm.Csv, fm.Json, fm.Delimited, fm.Native, fm.Framed or fm.Registered, found {type(format).__name__}"
         )
     check_on_error(on_error)
     format, columns = asked_as(format, columns)
@@ -224,6 +231,12 @@ def _new_plan(
         described = filters.described(clauses, [column["spec"] for column in rows], schema)
         dialect = csv_dialect(inner.values_as, on_error) | {"note_nulled": note_nulled}
         native = delimited_plans.delimited_plan(inner, rows, len(names), described, dialect)
+        storage_types = [types.laid_out(field) for field in out_fields]
+    elif isinstance(inner, Registered):
+        rows = registered_plans.columns_of(inner, decoded)
+        described = filters.described(clauses, rows, schema)
+        dialect = csv_dialect(inner.values_as, on_error) | {"note_nulled": note_nulled}
+        native = registered_plans.registered_plan(inner, rows, len(names), described, dialect)
         storage_types = [types.laid_out(field) for field in out_fields]
     else:
         assert isinstance(format, Csv)

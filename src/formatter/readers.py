@@ -18,8 +18,8 @@ from formatter import _core, diagnostics
 from formatter.errors import OptionError
 from formatter.filters import Filters
 from formatter.footers import footer_of
+from formatter.foreign_code import raise_kept
 from formatter.formats import Csv, Json
-from formatter.parsers.registry import raise_what_parsers_raised
 from formatter.plans import DecodePlan, Format, make_plan
 from formatter.sources import Input, Source, inputs
 from formatter.tolerance import Tolerance
@@ -184,7 +184,7 @@ class _Reading:
     def __init__(self, plan: DecodePlan, threads: int, item: Input, tolerance: Tolerance, range_bytes: int) -> None:
         self.plan = plan
         self.tolerance = tolerance
-        self.threads = 1 if plan.parsers else threads  # the engine's own never wait for Python's lock
+        self.threads = 1 if plan.runs_python else threads
         self.item = item
         self.range_bytes = range_bytes
         self.found: list[tuple[Any, bytes]] = []
@@ -230,7 +230,7 @@ class _Reading:
         )
         while (result := self.ranges.next(self.tolerance.wanted)) is not None:
             records, arrays, findings, counts = result
-            raise_what_parsers_raised()
+            raise_kept()
             self._note(records, findings, counts)
             for capsule in arrays:
                 yield self.plan.batch(capsule)

@@ -18,8 +18,8 @@ from formatter.bad_records import BadRecordKeeper, all_nullable
 from formatter.errors import FormatError
 from formatter.filters import Filters, normalized
 from formatter.footers import footer_of
-from formatter.formats import Csv, Delimited, Json, Native
-from formatter.parsers.registry import raise_what_parsers_raised
+from formatter.foreign_code import raise_kept
+from formatter.formats import Csv, Delimited, Json, Native, Registered
 from formatter.plans import Format, make_plan, record_end_of
 
 ROWS_PER_BATCH = 16_384
@@ -33,7 +33,7 @@ OVERHANG_BYTES = 64 << 10  # read beyond a part's end to finish its last record
 
 def begins_anywhere(format: Format) -> bool:
     """Whether every record end ends a record, so that a part needs to know nothing of what stands before it."""
-    if isinstance(format, Delimited):
+    if isinstance(format, Delimited | Registered):
         return len(format.record_end) == 1
     if not isinstance(format, Csv):
         return isinstance(format, Json) and format.records == "lines"
@@ -47,9 +47,9 @@ def can_be_split(format: Format) -> bool:
     """Whether parts of one file can be read apart."""
     if isinstance(format, Native):
         return not format.has_rest
-    if isinstance(format, Delimited):
+    if isinstance(format, Delimited | Registered):
         ending = record_end_of(format)
-        return not any(ending[:n] == ending[-n:] for n in range(1, len(ending)))
+        return ending != b"" and not any(ending[:n] == ending[-n:] for n in range(1, len(ending)))
     if not isinstance(format, Csv):
         return isinstance(format, Json) and format.records == "lines"
     if format.skip_footer:
@@ -313,7 +313,7 @@ class SplitReader:
         read = 0
         while (result := ranges.next()) is not None:
             records, arrays, findings, _ = result
-            raise_what_parsers_raised()
+            raise_kept()
             self._count(ranges.counters, records)
             self._note(findings, self.plan.native.column_names, origin, counted=part.begin == 0)
             batches = [self.plan.batch(capsule) for capsule in arrays]

@@ -24,8 +24,8 @@ from formatter.buffer_intake import (
 )
 from formatter.filters import Filters
 from formatter.flow.policy import BatchPolicy
+from formatter.foreign_code import raise_kept
 from formatter.forked_locks import renewed_in_children
-from formatter.parsers.registry import raise_what_parsers_raised
 from formatter.plans import Format, make_plan
 from formatter.variants import Columns, asked_as
 
@@ -310,7 +310,7 @@ class Stream:
     def _settle(self, result: Any, origin: Origin, sequence: int) -> list[Batch]:
         """Batches to hand out; raises what is to be raised, keeping the batches for the next call."""
         status, not_taken, _appended, finished, findings, holes = result
-        raise_what_parsers_raised()
+        raise_kept()
         batches = self._batches(finished)
         raised = self._intake.error_of(status, not_taken, holes, findings, origin, sequence)
         if raised is None and not self._undelivered:

@@ -12,9 +12,9 @@ from formatter import _core, diagnostics
 from formatter.buffers import addresses_of
 from formatter.errors import FormatError, OptionError
 from formatter.filters import Filters, normalized
+from formatter.foreign_code import raise_kept
 from formatter.formats import Csv, Framed, Json, Native
 from formatter.formats.csv import check_byte_order
-from formatter.parsers.registry import raise_what_parsers_raised
 from formatter.plans import Format, make_plan, record_end_of
 from formatter.row_choice import BatchFilter, taken_rows
 from formatter.types import TEXTS, VIEWS, type_code
@@ -161,13 +161,14 @@ class RecordParser:
         if read is None:
             raise diagnostics.too_large_batch(plan.schema)
         capsule, rows, findings, decoded = read
-        raise_what_parsers_raised()
+        raise_kept()
         del keep
         names = plan.native.column_names
         findings.sort(key=lambda finding: finding.record)
         details = tuple(_in_value(diagnostics.describe(finding, self._format, names)) for finding in findings)
-        if details and self._raises:
-            raise details[0]
+        for error in details:
+            if self._raises or diagnostics.always_raised(error.code):
+                raise error
         batch = plan.batch(capsule)
         count = len(addresses)
         kept = absent = None

@@ -12,7 +12,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "formatter"
 FILES = sorted(
-    str(p.relative_to(PACKAGE)) for folder in ("engine", "kernels") for p in (PACKAGE / folder).rglob("*.[ch]pp")
+    str(p.relative_to(PACKAGE))
+    for folder in ("engine", "kernels", "include")
+    for p in (PACKAGE / folder).rglob("*.[ch]*")
 )
 HEADING = "## Who includes whom"
 COMPUTED = {"kernels/lanes.hpp": "kernels/isa/lanes_*.hpp"}  # an include whose name is put together by the preprocessor

@@ -7,7 +7,6 @@ their places, as those of built-in types are. The batches' texts then become val
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +14,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from formatter import _core
 from formatter.errors import OptionError, SchemaError
+from formatter.foreign_code import keep
 
 Parse = Callable[[pa.Array], pa.Array]
 METADATA_KEY = b"parser"
@@ -38,15 +39,35 @@ class PerValue:
 
 
 @dataclass(frozen=True)
+class NativeParse:
+    """An object whose capsule holds a parser in C."""
+
+    source: Any
+
+    def values(self, texts: pa.Array, kind: pa.DataType) -> pa.Array:
+        if texts.offset:
+            texts = texts.take(pa.array(np.arange(len(texts))))
+        present, offsets, text = texts.buffers()
+        present = present if texts.null_count else None
+        values, failed = _core.parse_texts(
+            self.source.__formatter_parser__(), len(texts), present, offsets, text, kind.bit_width // 8
+        )
+        valid = ~np.frombuffer(failed, np.uint8)
+        if present is not None:
+            valid &= np.frombuffer(present, np.uint8, len(valid))
+        return pa.Array.from_buffers(kind, len(texts), [pa.py_buffer(valid), pa.py_buffer(values)])
+
+
+@dataclass(frozen=True)
 class Parser:
     name: str
     arrow_type: pa.DataType
-    parse: Parse | PerValue
+    parse: Parse | PerValue | NativeParse
     shipped: bool = False
 
     def values(self, texts: pa.Array) -> pa.Array:
         """One value a text, null where there is none or where it is none."""
-        if isinstance(self.parse, PerValue):
+        if isinstance(self.parse, PerValue | NativeParse):
             return self.parse.values(texts, self.arrow_type)
         found = self.parse(texts)
         if isinstance(found, pa.ChunkedArray):
@@ -60,21 +81,20 @@ class Parser:
 
     def failed(self, count: int, offsets: bytes, text: bytes, present: bytes) -> bytes | None:
         """The bits of texts that are no values, as 64-bit words; None: all are. What the parser raises is kept for the
-        thread's next `raise_what_parsers_raised`."""
+        thread's next `raise_kept`."""
         try:
             texts = pa.StringArray.from_buffers(count, pa.py_buffer(offsets), pa.py_buffer(text), pa.py_buffer(present))
             nulls = self.values(texts).is_null()
             bad = np.asarray(pa.compute.and_(nulls, texts.is_valid()))
         except Exception as error:
             error.add_note(f"in parser {self.name!r}, which was given {count} texts")
-            _raised.error = error
+            keep(error)
             bad = np.ones(count, bool)
         if not bad.any():
             return None
         return np.packbits(np.pad(bad, (0, -count % 64)), bitorder="little").tobytes()
 
 
-_raised = threading.local()
 _generation = 0
 _parsers: dict[str, Parser] = {}
 _families: dict[str, Callable[[str], Parser]] = {}
@@ -89,7 +109,8 @@ def register_parser(name: str, arrow_type: pa.DataType, parse: Any) -> None:
         parse: Takes texts as a `pyarrow.StringArray`, null where there is none, and gives an array of `arrow_type`, as
             long, null where a text is no value: that is an `invalid` with its place. Called by any thread, for some
             thousand texts at a time, for some twice; it depends on nothing but the texts. `fm.per_value` makes one of a
-            function of one text.
+            function of one text. Or an object with a method `__formatter_parser__`, for one in C (`fm.get_include`), where
+            values of the type are whole bytes of a fixed number.
 
     Raises:
         OptionError: A name that is none, or what cannot be called.
@@ -109,11 +130,24 @@ def register_parser(name: str, arrow_type: pa.DataType, parse: Any) -> None:
         raise OptionError(f"register_parser: name: expected a name without ':', found {name!r}")
     if not isinstance(arrow_type, pa.DataType):
         raise SchemaError(f"register_parser: arrow_type: expected a pyarrow.DataType, found {arrow_type!r}")
-    if not callable(parse) and not isinstance(parse, PerValue):
+    if not callable(parse) and not isinstance(parse, PerValue) and not hasattr(parse, "__formatter_parser__"):
         raise OptionError(f"register_parser: parse: expected a function of an array of texts, found {parse!r}")
+    if hasattr(parse, "__formatter_parser__"):
+        if not _has_whole_bytes(arrow_type):
+            raise SchemaError(
+                f"register_parser: arrow_type: native parsers make values of fixed width, not {arrow_type}"
+            )
+        parse = NativeParse(parse)
     global _generation
     _parsers[name] = Parser(name, arrow_type, parse)
     _generation += 1
+
+
+def _has_whole_bytes(kind: pa.DataType) -> bool:
+    try:
+        return bool(kind.bit_width % 8 == 0) and not pa.types.is_nested(kind) and not pa.types.is_dictionary(kind)
+    except ValueError:
+        return False
 
 
 def per_value(function: Callable[[str], Any]) -> PerValue:
@@ -210,14 +244,6 @@ def as_text(schema: pa.Schema, parsers: dict[str, Parser]) -> pa.Schema:
     """As the engine reads it: columns with parsers are text."""
     fields = [field.with_type(pa.string()) if field.name in parsers else field for field in schema]
     return pa.schema(fields, metadata=schema.metadata)
-
-
-def raise_what_parsers_raised() -> None:
-    """What a parser raised while this thread was in the engine; its texts were taken for bad ones meanwhile."""
-    error = getattr(_raised, "error", None)
-    if error is not None:
-        _raised.error = None
-        raise error
 
 
 def carried(schema: pa.Schema) -> tuple[Parser, ...]:

@@ -31,8 +31,8 @@ from formatter.buffer_intake import (
 from formatter.errors import FlowError, OptionError, SchemaError, SequenceError
 from formatter.filters import Filters
 from formatter.flow.policy import BatchPolicy
+from formatter.foreign_code import raise_kept
 from formatter.forked_locks import renewed_in_children
-from formatter.parsers.registry import raise_what_parsers_raised
 from formatter.plans import Format
 from formatter.shared.broken_off import fail_all, left_to_parent, tells_consumers
 from formatter.shared.consumer import LOOK_AROUND_S, OVERFLOW, Consumer, abandoned
@@ -404,7 +404,7 @@ class SharedStream:
 
     def _settle(self, result: Any, origin: Origin, sequence: int) -> list[Batch]:
         status, not_taken, _appended, finished, findings, holes = result
-        raise_what_parsers_raised()
+        raise_kept()
         if not finished and not findings and status == "ok":
             return []
         batches, full = self._delivery.deliver(finished)

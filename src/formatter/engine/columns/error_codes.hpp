@@ -11,7 +11,8 @@ namespace formatter {
         each(too_many_fields) each(stray_quote) each(unterminated_quote) each(record_too_long) each(lost) each(header) \
             each(several_records) each(malformed) each(not_an_object) each(trailing_data) each(wrong_type)             \
                 each(duplicate_key) each(unknown_key) each(too_deep) each(not_an_array) each(unterminated_array)       \
-                    each(unterminated_record) each(wrong_length) each(no_record_start)
+                    each(unterminated_record) each(wrong_length) each(no_record_start) each(unreadable_record)         \
+                        each(indexer_failed)
 
 enum class ErrorCode : uint8_t {
 #define FORMATTER_CODE(name) name,

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 
 #include "engine/records/byte_order_mark.hpp"
 
@@ -13,12 +12,6 @@ namespace {
 
 constexpr size_t window_bytes = 64 << 10;  // read again for each record's parts: it stays in the first caches
 
-std::vector<uint32_t> stop_numbers(const CsvFormat& fields) {
-    std::vector<uint32_t> numbers(2 * fields.columns.size() + 1);
-    std::iota(numbers.begin(), numbers.end(), 0);
-    return numbers;
-}
-
 bool begins_with(const std::string& text, const uint8_t* data, size_t size) {
     return size >= text.size() && std::memcmp(data, text.data(), text.size()) == 0;
 }
@@ -26,15 +19,10 @@ bool begins_with(const std::string& text, const uint8_t* data, size_t size) {
 }  // namespace
 
 DelimitedDecoder::DelimitedDecoder(std::shared_ptr<const DelimitedFormat> format)
-    : CsvDecoder(format->fields, stop_numbers(*format->fields)),
+    : SpanDecoder(format->fields),
       declared_(std::move(format)),
       splitter_(*declared_),
-      ending_(declared_->fields->record_end),
-      last_stop_(uint32_t(2 * declared_->fields->columns.size())) {
-    plain_ = true;  // as far as values are concerned: marks and escapes are off when they are read
-    saw_carriage_return_ = true;
-    for (uint32_t i = 0; i < access_.size(); i++) access_[i] = {int32_t(2 * i), int32_t(2 * i + 1), 0, false};
-}
+      ending_(declared_->fields->record_end) {}
 
 void DelimitedDecoder::find_positions(const uint8_t* data, size_t size) {
     if (positions_.size() < size + 64) {
@@ -101,6 +89,7 @@ size_t DelimitedDecoder::index_unterminated(const uint8_t* data, size_t size) {
     data += marked;
     size -= marked;
     has_room(size);
+    if (block_.room() == 0) materialize();  // not later: it lets go of what the block keeps
     indexed_bytes_ += size;
     const size_t whole = size + ending_.size();
     uint8_t* record = block_.keep_bytes(whole);
@@ -137,23 +126,14 @@ bool DelimitedDecoder::add_record(Window* window, uint32_t begin, uint32_t recor
     };
     const std::string& start = declared_->record_start;
     if (!begins_with(start, window->data + begin, end - begin)) return refuse(ErrorCode::no_record_start);
-    if (block_.room() == 0) {
-        materialize();
-        window->stops = nullptr;
-    }
-    if (!window->stops) {
-        window->stops = block_.open_segment(window->data, window->readable_begin, window->readable_end, 0,
-                                            {{place_.number, records_}, window->offset});
-        window->stops[-1] = begin - uint32_t(ending_.size());  // what goes before the first record
-    }
-    uint32_t* const stops = window->stops;
+    uint32_t* const stops =
+        open_row(&window->stops, window->data, window->readable_begin, window->readable_end, window->offset, begin);
     std::fill(stops, stops + last_stop_, record_end + 1);
     stops[last_stop_] = record_end;
     if (!splitter_.split(window->data, begin + uint32_t(start.size()), end, positions, stops))
         return refuse(ErrorCode::unterminated_quote, splitter_.unclosed() - begin);
     if (splitter_.escaped().empty()) {
-        block_.add_rows(1);
-        window->stops += last_stop_ + 1;
+        close_row(&window->stops);
     } else {
         const std::vector<uint32_t> as_found(stops, stops + last_stop_ + 1);
         add_resolved(*window, begin, record_end, as_found.data());
@@ -194,18 +174,14 @@ void DelimitedDecoder::end_block(uint64_t bytes) {
     CsvDecoder::end_block(bytes);
 }
 
-bool DelimitedDecoder::is_absent(const Segment& segment, const uint32_t* stops, const uint8_t* field) const {
-    return uint32_t(field - segment.base) == stops[last_stop_] + 1;
-}
-
 PlacePosition DelimitedDecoder::value_position(const RowBlock::Location& at, const uint8_t* field, size_t column,
                                                uint32_t row) const {
-    const uint32_t bytes = uint32_t(field - at.segment->base), end = at.stops[last_stop_];
-    if (bytes <= end) return at.position(field);
+    const uint32_t bytes = uint32_t(field - at.segment->base);
+    if (bytes <= at.stops[last_stop_]) return at.position(field);
     for (const Moved& moved : moved_)
         if (moved.row == block_.original_row(row) && moved.column == column)
             return at.position(at.segment->base + moved.bytes);
-    return at.position(at.segment->base + end);  // where the record ends: the value is not there
+    return SpanDecoder::value_position(at, field, column, row);
 }
 
 }  // namespace formatter

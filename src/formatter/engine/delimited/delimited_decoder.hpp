@@ -2,20 +2,19 @@
 // Values are read as CSV's are, by the same code; only how a record is cut differs. Refuses to know where records begin
 // across buffers.
 //
-// The stops of a row are two a column, where its value begins and ends, and then where the record ends. A value that is not
-// there begins and ends one byte behind that. One that had to be rewritten stands behind a copy of its record.
+// A value that had to be rewritten stands behind a copy of its record.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "engine/csv/csv_decoder.hpp"
 #include "engine/delimited/record_splitter.hpp"
+#include "engine/delimited/span_decoder.hpp"
 
 namespace formatter {
 
-class DelimitedDecoder : public CsvDecoder {
+class DelimitedDecoder : public SpanDecoder {
   public:
     explicit DelimitedDecoder(std::shared_ptr<const DelimitedFormat> format);
 
@@ -40,14 +39,12 @@ class DelimitedDecoder : public CsvDecoder {
     void add_resolved(const Window&, uint32_t begin, uint32_t record_end, const uint32_t* stops);
     bool holds_record(const Window&, uint32_t begin, uint32_t end) const;
     void end_block(uint64_t bytes) override;
-    bool is_absent(const Segment&, const uint32_t* stops, const uint8_t* field) const override;
     PlacePosition value_position(const RowBlock::Location&, const uint8_t* field, size_t column,
                                  uint32_t row) const override;
 
     std::shared_ptr<const DelimitedFormat> declared_;
     RecordSplitter splitter_;
     const std::string& ending_;
-    uint32_t last_stop_;
     std::vector<uint32_t> positions_, ends_;
     BytePositions found_{};
     std::vector<Moved> moved_;

@@ -52,6 +52,7 @@ struct RecordFormat {
     Framing framing;
     bool line_ends_inside = false;  // within a record that is known whole, line ends are space
     bool keeps_text = false;  // of values as they are written, line ends and all
+    bool ends_as_told = false;  // code that is not ours says where records end: the decoder may see it otherwise
     bool readable = true;  // else the header lacks a wanted column: records can only be passed over
     std::shared_ptr<const HeaderReader> header;  // null: records begin at once
     std::function<std::unique_ptr<RecordDecoder>()> make_decoder;

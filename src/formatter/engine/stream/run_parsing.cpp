@@ -20,6 +20,11 @@ void RunParsing::parse() {
         parse_pieces();
         job_.records = decoder().records_placed();
     }
+    if (options_.format.ends_as_told && used_ < job_.bytes) {
+        RunPosition unread{job_.records_from, job_.offset + int64_t(used_), job_.records};
+        unread.buffer = job_.run_last;
+        call_.refuse_unread(job_, unread);
+    }
     cover_rest();
 }
 

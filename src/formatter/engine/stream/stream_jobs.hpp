@@ -185,6 +185,13 @@ struct StreamCall {
         job.builder->decoder->counters.records++;
         job.builder->decoder->counters.rejected++;
     }
+    // Whoever said that records end here sees none in the bytes behind `at`.
+    void refuse_unread(Job& job, const RunPosition& at) {
+        Finding finding{ErrorCode::indexer_failed};
+        finding.found = "no record in bytes that end one";
+        reject(job, std::move(finding), at);
+        job.records++;
+    }
 };
 
 }  // namespace formatter

@@ -57,6 +57,7 @@ void SpanningJob::parse(const StreamOptions& options, StreamCall& call) {
         used += more ? more : decoder.index_unterminated(data + used, bytes - used);
     }
     records = decoder.records_placed();
+    if (options.format.ends_as_told && used < bytes) call.refuse_unread(*this, begin);
     if (stitched.size) call.owners.push_back(std::move(stitched));  // until the builder has materialized
 }
 
