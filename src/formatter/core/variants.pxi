@@ -1,4 +1,5 @@
-# In: variants as the engine decodes them, each one text behind offsets. Out: their values and metadata, in memory of the caller's.
+# In: variants as the engine decodes them, each one text behind offsets. Out: their values and metadata, in memory of the
+# caller's.
 
 cdef extern from "engine/json/variant_parts.hpp" namespace "formatter" nogil:
     cdef cppclass VariantTexts:
@@ -19,7 +20,8 @@ cdef VariantTexts variant_texts(const int32_t[::1] offsets, const uint8_t[::1] t
     return described
 
 
-def variant_sizes(const int32_t[::1] offsets, const uint8_t[::1] texts, uint8_t[::1] value_ends, uint8_t[::1] metadata_ends):
+def variant_sizes(const int32_t[::1] offsets, const uint8_t[::1] texts, uint8_t[::1] value_ends,
+                  uint8_t[::1] metadata_ends):
     """(Bytes of all values, of all metadata); where each ends is written behind a zero, as int32."""
     cdef VariantTexts described = variant_texts(offsets, texts)
     cdef VariantBytes found
