@@ -1,5 +1,5 @@
-# In: variants as the engine decodes them, each one text behind offsets. Out: their values and metadata, in memory of the
-# caller's.
+# In: variants as the engine decodes them, each one text behind offsets. Out: their values and metadata, in memory of
+# the caller.
 
 cdef extern from "engine/json/variant_parts.hpp" namespace "formatter" nogil:
     cdef cppclass VariantTexts:
