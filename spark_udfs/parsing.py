@@ -16,6 +16,7 @@ from pyspark.sql.types import StructType
 
 import formatter as fm
 from formatter.variants import Columns, asked_as
+from spark_udfs.chunks.chunk_formats import ChunkFormats
 from spark_udfs.chunks.chunk_rows import ChunkColumns
 from spark_udfs.chunks.parse_task import OnError, ParseTask
 from spark_udfs.jvm.direct_rows import attach_if_configured
@@ -26,7 +27,7 @@ from spark_udfs.records.record_task import RecordOnError, RecordTask
 from spark_udfs.stitch.stitch_global import stitch_globally
 from spark_udfs.tasks.metrics import reports_of
 from spark_udfs.tasks.siblings import remember, with_siblings
-from spark_udfs.types.named_columns import kept_fields
+from spark_udfs.types.named_columns import kept_fields, require_columns
 
 Stitch = Literal["auto", "origin", "global", "none"]
 
@@ -45,14 +46,17 @@ def parse(
     unit: Literal["chunk", "record"] = "chunk",
     keep: Sequence[str] = (),
     error: str | None = "error",
+    max_errors: int | float | None = None,
     schema: pa.Schema | StructType | str | None = None,
     options: Mapping[str, Any] | None = None,
+    format_column: str | None = None,
 ) -> DataFrame:
     """Records of the chunks in a frame; or (unit="record") one record a payload.
 
     Args:
         df: Rows of chunks: (origin, sequence, payload); of payloads, for records.
-        format: Any of `fm`; "csv", "json" or a registered name with `schema` and `options`, as for `su.read`.
+        format: Any of `fm`; "csv", "json" or a registered name with `schema` and `options`, as for `su.read`. A dict of
+            formats of one schema, where chunks have several: `format_column` says which.
         columns: As for `fm.read`.
         filters: As for `fm.read`.
         origin: The column that tells which input a chunk is of.
@@ -67,8 +71,11 @@ def parse(
         keep: Other columns of df that go along; under "origin" each must be constant for an origin, under "global" a record
             has those of the chunk it ends in, origin and sequence included.
         error: What the column of errors is called, for records. None: none.
+        max_errors: For chunks, how many of a task's records may be bad, or which share of them (a float): more fail it.
         schema: With a format by name, as for `su.read`.
         options: With a format by name, as for `su.read`.
+        format_column: With a dict of formats: the column whose value is a key of it, the same for all chunks of an origin. None:
+            that of the origin.
 
     Returns:
         A frame of the parsed columns, then those kept, then the error.
@@ -85,14 +92,24 @@ def parse(
         Row(id=1, city='Oslo')
     """
     attach_if_configured(df.sparkSession)
-    format, on_error = of_values(
-        format, schema, options, on_error, zone_of(df.sparkSession), is_record=unit == "record"
-    )
+    if isinstance(format, Mapping) and unit == "chunk":
+        format = ChunkFormats(dict(format), format_column or origin)
+        require_columns(df.columns, [("format_column", format.column)])
+    elif format_column is not None:
+        raise fm.OptionError("spark: format_column= goes with a dict of formats, and with chunks")
+    else:
+        format, on_error = of_values(
+            format, schema, options, on_error, zone_of(df.sparkSession), is_record=unit == "record"
+        )
     format, columns = asked_as(format, columns)
     if unit == "record":
         if stitch != "auto":
             raise fm.OptionError(
                 f"spark: stitch={stitch!r} is for chunks; with unit='record' nothing is to be stitched"
+            )
+        if max_errors is not None:
+            raise fm.OptionError(
+                "spark: max_errors= is for chunks; records say what is wrong with them in the error column"
             )
         require_payload(df, payload)
         records = RecordTask(
@@ -112,8 +129,10 @@ def parse(
         format, names, columns=columns, filters=filters, on_error=on_error, keep=kept_fields(df, keep),
         arrival="aligned" if stitch == "none" else "grouped",
     )  # fmt: skip
+    task.bear(max_errors, on_error)
     task.reports = reports_of(df.sparkSession, f"parse {format.kind}, stitch {stitch}")
-    chunks = df.select(*dict.fromkeys([*names.names, *keep]))
+    told = [format.column] if isinstance(format, ChunkFormats) else []
+    chunks = df.select(*dict.fromkeys([*names.names, *told, *keep]))
     if stitch == "none":
         return with_siblings(chunks, task)
     is_together = stitch == "auto" and _comes_by_origin(chunks, origin)

@@ -16,6 +16,7 @@ import pyarrow as pa
 from pyspark.sql.types import StructType
 
 import formatter as fm
+from spark_udfs.chunks.chunk_formats import ChunkFormats, OriginFormats, body_of
 from spark_udfs.chunks.chunk_rows import ChunkColumns, KeptColumns
 from spark_udfs.tasks.counted_task import CountedTask
 from spark_udfs.tasks.hand_over import ROWS_PER_BATCH, handed_over
@@ -94,7 +95,9 @@ class ParseTask(CountedTask):
         self.filters = filters
         self.on_error = on_error
         self.arrival = arrival
-        self.stream(format)  # an unknown column, a filter of the wrong type, a bad option: all raise here
+        self.stream(
+            format.formats if isinstance(format, ChunkFormats) else format
+        )  # an unknown column, a filter of the wrong type, a bad option: all raise here
         kept = StructType() if keep is None else keep
         parsed = format.schema.names if columns is None else columns
         if repeated := set(kept.names) & set(parsed):
@@ -116,7 +119,9 @@ class ParseTask(CountedTask):
         return narrow
 
     def stream(self, format: Any) -> fm.Stream:
-        return fm.Stream(format, columns=self.columns, filters=self.filters, on_error=self.on_error)
+        # What is passed over is the task's to count, and no stream's of it to tell.
+        quiet = None if self.on_error == "raise" else 1.0
+        return fm.Stream(format, columns=self.columns, filters=self.filters, on_error=self.on_error, max_errors=quiet)
 
     def run(self) -> ParseRun:
         return ParseRun(self)
@@ -149,6 +154,7 @@ class ParseRun:
     def __init__(self, task: ParseTask) -> None:
         self._task = task
         self._kept = KeptColumns(task.keep)
+        self._formats = OriginFormats()
         self._streams: list[fm.Stream] = []
 
     def rows(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -162,7 +168,7 @@ class ParseRun:
             yield from rejects_in_spark(stream.rejects())
 
     def _stream(self, format: Any) -> fm.Stream:
-        self._streams.append(self._task.stream(format))
+        self._streams.append(self._task.stream(self._formats.of(format)))
         return self._streams[-1]
 
     def _stitched(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -175,13 +181,14 @@ class ParseRun:
                     self._kept.forget(before)
                 before = origin
                 self._kept.learn(origin, batch, range(first_row, first_row + len(payloads)))
+                self._formats.learn(self._task.format, origin, batch, first_row, len(payloads))
                 yield from self._output_of(stream.push_many(payloads, sequences=sequences, origins=origin))
         yield from self._output_of(stream.finish_all())
 
     def _aligned(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Each chunk is whole records: an origin of its own, so that nothing ever waits for a neighbour."""
         format = self._task.format
-        later_format = format.body if isinstance(format, fm.Csv) else format
+        later_format = body_of(format)
         chunks = (
             (batch, row, origin, sequence, payload)
             for batch in batches
@@ -195,6 +202,7 @@ class ParseRun:
             stream = first if sequence == 1 else later
             chunk = f"{origin}, chunk {sequence}, row {count + 1}"
             self._kept.learn(chunk, batch, (row,))
+            self._formats.learn(format, chunk, batch, row, 1)
             yield from self._output_of(stream.push(payload.as_buffer(), sequence=1, origin=chunk))
             yield from self._output_of(stream.finish(origin=chunk))
             self._kept.forget(chunk)

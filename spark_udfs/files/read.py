@@ -64,6 +64,7 @@ def read(
     storage_options: Mapping[str, Any] | None = None,
     split_bytes: int | None = None,
     file_column: str | None = None,
+    max_errors: int | float | None = None,
 ) -> DataFrame:
     """Rows of files, parsed in as many tasks as are worth it, split-parallel inside files.
 
@@ -86,6 +87,7 @@ def read(
         split_bytes: About how much of a file one task reads.
         file_column: The name of one more column, of what Spark's own readers have in `_metadata`: path, name, size, part and
             time of the file a row is from.
+        max_errors: How many of a task's records may be bad, or which share of them (a float): more fail it.
 
     Returns:
         A frame of the columns wanted.
@@ -118,6 +120,7 @@ def read(
         spark, path, reading, storage, columns=columns, filters=filters, partitions=partitions, base_path=base_path,
         split_bytes=split_bytes, reports=reports, files=files, file_column=file_column,
     )  # fmt: skip
+    task.bear(max_errors, reading.on_error)
     return with_siblings(task_rows(spark, len(task.groups), task.size_bytes), task)
 
 

@@ -20,6 +20,7 @@ import formatter as fm
 from formatter import _core, diagnostics
 from formatter.buffers import addresses_of
 from formatter.plans import DecodePlan, make_plan
+from spark_udfs.chunks.chunk_formats import ChunkFormats
 from spark_udfs.chunks.parse_task import ParseTask
 from spark_udfs.jvm.session_jvm import has_jvm
 from spark_udfs.stitch.chunk_survey import fixed_width, has_header, second_looks, survey_of
@@ -64,13 +65,15 @@ def _sent(chunks: DataFrame, found: PlacedChunks) -> Any:
 
 def _require_delimited(format: Any) -> None:
     """Only where a few bytes, or none, tell a record's end can a chunk be surveyed without its neighbours."""
-    found = type(format).__name__
+    found = "several formats" if isinstance(format, ChunkFormats) else type(format).__name__
     if isinstance(format, fm.Csv) and format.encoding != "utf-8":
         found = f"encoding={format.encoding!r}"
     elif isinstance(format, fm.Csv) and (
         format.skip_lines or format.skip_records or format.header not in (True, False)
     ):
         found = "more than a header's line in front of the records"
+    elif isinstance(format, fm.Csv) and (format.is_bounded or format.skip_footer):
+        found = "max_quoted_lines, max_quoted_bytes or skip_footer"
     elif isinstance(format, fm.Json) and format.records != "lines":
         found = f"records={format.records!r}"
     elif isinstance(format, fm.Csv | fm.Json) or fixed_width(format):
@@ -90,6 +93,7 @@ class GlobalParse(CountedTask):
         self.task = task
         self.sent = sent
         self.reports = task.reports
+        self.max_errors = task.max_errors
 
     def narrowed(self, task: ParseTask) -> GlobalParse:
         return GlobalParse(task, self.sent)

@@ -145,6 +145,9 @@ class StitchBatches:
             "filters": task.filters,
             "on_error": task.on_error,
             "on_duplicate": "ignore",
+            "max_errors": None
+            if task.on_error == "raise"
+            else 1.0,  # what is passed over is counted, and told by nobody else
         }
         name = key[0] if isinstance(key[0], str) else int(key[0])
         origin, kept = OriginState(name, task.format, options, self.policies), KeptColumns(task.keep)

@@ -54,8 +54,10 @@ class ReportsParam(AccumulatorParam[Reported]):
             expected = next(iter(reports.values()))["tasks"]
             if self.session is not None and expected is not None and len(of_stage) >= expected:
                 line = stage_line(query, stage, list(of_stage.values()))
-                log.info(line)
-                self.session.sparkContext._jvm.org.slf4j.LoggerFactory.getLogger(log.name).info(line)  # type: ignore[union-attr]
+                is_bad = any(report["rejects"] or report["nulled"] for report in of_stage.values())
+                driver_log = self.session.sparkContext._jvm.org.slf4j.LoggerFactory.getLogger(log.name)  # type: ignore[union-attr]
+                (log.warning if is_bad else log.info)(line)
+                (driver_log.warn if is_bad else driver_log.info)(line)
         return value1
 
 

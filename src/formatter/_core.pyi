@@ -17,6 +17,7 @@ _PushResult = tuple[  # core/streams.pxi: push_result
     list[tuple[int, tuple[tuple[int, int], ...], object, int, Any]],
     list[tuple[int, Finding]],
     list[tuple[int, int]],
+    dict[str, int],
 ]
 
 # ---- kernel_choice.pxi
@@ -260,6 +261,7 @@ class NativeStream:
         max_rows: int,
         max_batch_bytes: int,
         max_latency_ns: int,
+        told: int = -1,
         names: tuple[str, ...] | None = None,
         marker: object = None,
     ) -> None: ...

@@ -7,6 +7,7 @@ rejects; the state of a stream as bytes and back. Refuses to know: what becomes 
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from dataclasses import fields
 from typing import Any, NamedTuple
 
@@ -25,12 +26,13 @@ from formatter.buffer_arguments import (
 )
 from formatter.buffers import addresses_of
 from formatter.checkpoints import CheckpointError
-from formatter.errors import FormatError, OptionError
+from formatter.errors import FormatError, OptionError, TooManyErrors
 from formatter.filters import Clause, Filters, normalized
 from formatter.flow.policy import BatchPolicy
 from formatter.forked_locks import renewed_in_children
-from formatter.formats.csv import check_byte_order, check_unbounded
+from formatter.formats.csv import check_byte_order, check_streamable
 from formatter.plans import Format
+from formatter.tolerance import PLACES_SHOWN, Tolerance
 
 MAX_RECORD_BYTES = 64 << 20
 MAX_PENDING_BYTES = 1 << 30
@@ -48,6 +50,7 @@ class SavedStream(NamedTuple):
     names: list[tuple[Origin, int]]
     rejects: list[tuple[FormatError, bytes]]
     batches: list[tuple[dict[str, Any], pa.RecordBatch]]
+    passed_over: tuple[dict[str, int], list[dict[str, Any]]]  # counts by code, the first errors
 
 
 class BufferIntake:
@@ -64,6 +67,7 @@ class BufferIntake:
         self._names: dict[Origin, int] = {}  # origins that are no small whole numbers, and their native ids
         self._origins: dict[int, Origin] = {}
         self._rejects: list[tuple[FormatError, bytes]] = []
+        self._tolerance = tolerance_of(options)
         renewed_in_children(self)
 
     def _renew_locks(self) -> None:
@@ -132,22 +136,41 @@ class BufferIntake:
 
     # ------------------------------------------------------------------------------------------------------- errors
 
-    def error_of(
-        self, status: str, not_taken: Any, holes: Any, findings: list[Any], origin: Origin, sequence: int
-    ) -> Exception | None:
-        """What is to be raised of an answer; findings that are not are kept as rejects, or counted only."""
-        raised = self._note(findings) if findings else None
+    def error_of(self, result: Any, origin: Origin, sequence: int) -> Exception | None:
+        """What is to be raised of the engine's result; findings that are not are kept as rejects, or counted only."""
+        status, not_taken, _appended, _finished, findings, holes, counts = result
+        raised = self._note(findings, counts) if counts else None
         return raised if status == "ok" else refusal(status, origin, sequence, holes, self._options, not_taken)
 
-    def _note(self, findings: list[tuple[int, _core.Finding]]) -> FormatError | None:
+    def _note(self, findings: list[tuple[int, _core.Finding]], counts: dict[str, int]) -> FormatError | None:
         on_error = self._options["on_error"]
         found = [(self._described(self.origin_of(o), finding), finding.raw) for o, finding in findings]
         for error, _ in found:
             if on_error == "raise" or diagnostics.always_raised(error.code):
                 return error
-        if on_error == "collect":
-            with self._lock:
+        with self._lock:
+            if on_error == "collect":
                 self._rejects += found
+            if self._tolerance.most is not None:
+                self._tolerance.records = self.native.counts()["records"]
+            try:
+                self._tolerance.add(0, counts, [error for error, _ in found])
+            except TooManyErrors as error:
+                return error
+        return None
+
+    def ended(self, steps: int) -> FormatError | None:
+        """If every origin has ended, what was passed over is told, once, so many calls up; or is too much."""
+        if self.native.progress()[1]:
+            return None
+        with self._lock:
+            if self._tolerance.most is not None:
+                self._tolerance.records = self.native.counts()["records"]
+            try:
+                self._tolerance.end(steps=steps)
+            except TooManyErrors as error:
+                return error
+            self._tolerance.begin_anew()
         return None
 
     def _described(self, origin: Origin, finding: _core.Finding) -> FormatError:
@@ -167,6 +190,7 @@ class BufferIntake:
                 **self._options,
                 "names": [[name, number] for name, number in self._names.items()],
                 "rejects": [[_error_state(error), raw] for error, raw in self._rejects],
+                "passed_over": [self._tolerance.counts, [_error_state(error) for error in self._tolerance.first]],
                 "schema": self.format.schema.serialize().to_pybytes(),
                 "dialect": _dialect_state(self.format),
             }
@@ -181,6 +205,9 @@ class BufferIntake:
             self._names[name] = number
             self._origins[number] = name
         self._rejects = saved.rejects
+        counts, first = saved.passed_over
+        self._tolerance.counts = Counter(counts)
+        self._tolerance.first = [_error_of_state(values) for values in first]
 
 
 def unpacked(format: Format, state: bytes) -> SavedStream:
@@ -188,18 +215,25 @@ def unpacked(format: Format, state: bytes) -> SavedStream:
     options, native, batches = checkpoints.unpack(state)
     names = options.pop("names")
     rejects, schema, dialect = options.pop("rejects"), options.pop("schema"), options.pop("dialect")
+    passed_over = options.pop("passed_over", ({}, []))
     if not pa.ipc.read_schema(pa.py_buffer(schema)).equals(format.schema, check_metadata=True):
         raise CheckpointError("checkpoint: it was taken with another schema; restore with the format it was made with")
     for name, value in _dialect_state(format).items():
         if dialect.get(name) != value:
             raise CheckpointError(f"checkpoint: its {name} was {dialect.get(name)}, here it is {value}")
-    options["batch"] = BatchPolicy(**options["batch"])
-    options["filters"] = _as_tuples(options["filters"])
-    return SavedStream(options, native, names, [(_error_of_state(v), raw) for v, raw in rejects], batches)
+    return SavedStream(
+        saved_options(options), native, names, [(_error_of_state(v), raw) for v, raw in rejects], batches, passed_over
+    )
+
+
+def saved_options(options: dict[str, Any]) -> dict[str, Any]:
+    """As a stream is made with, of what its checkpoint kept."""
+    batch, filters = BatchPolicy(**options["batch"]), _as_tuples(options["filters"])
+    return {**options, "batch": batch, "filters": filters}
 
 
 def stream_options(
-    format: Format,
+    format: Format | None,
     *,
     filters: Filters,
     on_error: str,
@@ -210,6 +244,7 @@ def stream_options(
     max_pending_bytes: int,
     on_duplicate: str,
     max_sequence: int | None,
+    max_errors: int | float | None,
 ) -> tuple[dict[str, Any], BatchPolicy]:
     """What streams of both kinds are asked for, checked, as checkpoints keep it; and when rows leave."""
     policy = batch if batch is not None else BatchPolicy()
@@ -222,14 +257,26 @@ def stream_options(
         "max_pending_bytes": max_pending_bytes,
         "on_duplicate": on_duplicate,
         "max_sequence": max_sequence,
+        "max_errors": max_errors,
     }
+    tolerance_of(options)
     _check_options(options, policy)
     options["batch"] = {
         name: getattr(policy, name) for name in ("max_rows", "max_bytes", "max_latency_ms", "flush_on_watermark")
     }
     check_byte_order(format, "Stream")
-    check_unbounded(format, "Stream")
+    check_streamable(format, "Stream")
     return options, policy
+
+
+def tolerance_of(options: dict[str, Any]) -> Tolerance:
+    """What a stream of these options bears; it keeps rejects for whoever asks, so that these are told."""
+    return Tolerance(options["on_error"], options["max_errors"], told=options["on_error"] in ("raise", "collect"))
+
+
+def told_to_stream(on_error: str) -> dict[str, Any]:
+    """What plans are made with, for the engine to tell of records that are passed over, too: they are counted."""
+    return {"on_error": "collect" if on_error == "skip" else on_error, "note_nulled": on_error == "null"}
 
 
 def native_options(options: dict[str, Any], policy: BatchPolicy) -> dict[str, Any]:
@@ -243,6 +290,7 @@ def native_options(options: dict[str, Any], policy: BatchPolicy) -> dict[str, An
         "max_rows": policy.max_rows,
         "max_batch_bytes": policy.max_bytes,
         "max_latency_ns": -1 if policy.max_latency_ms is None else int(policy.max_latency_ms * 1_000_000),
+        "told": PLACES_SHOWN if options["on_error"] in ("skip", "null") else -1,
     }
 
 

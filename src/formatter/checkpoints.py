@@ -22,6 +22,7 @@ from formatter.batch import Batch
 from formatter.errors import FormatterError
 
 MAGIC = b"FMCKPT01"
+MIXED_MAGIC = b"FMMIXD01"  # of streams with several formats: what they have of their own, then a checkpoint a format
 
 
 class CheckpointError(FormatterError, ValueError):
@@ -99,27 +100,46 @@ def pack(options: dict[str, Any], native: bytes | None, batches: Sequence[Batch]
             writer.write_batch(batch.data)
     about = [{"origin": b.origin, "spans": b.spans, "version": b.projection_version} for b in batches]
     head = json.dumps({"options": options, "batches": about}, default=_to_json).encode()
-    parts = [head, native, sink.getvalue().to_pybytes()]
-    body = MAGIC + b"".join(struct.pack("<Q", len(part)) + part for part in parts)
+    return sealed(MAGIC, [head, native, sink.getvalue().to_pybytes()])
+
+
+def sealed(magic: bytes, parts: Sequence[bytes]) -> bytes:
+    body = magic + b"".join(struct.pack("<Q", len(part)) + part for part in parts)
     return body + hashlib.sha256(body).digest()
 
 
-def unpack(state: bytes) -> tuple[dict[str, Any], bytes, list[tuple[dict[str, Any], pa.RecordBatch]]]:
+def opened(magic: bytes, state: Any) -> list[bytes]:
+    """The parts again."""
     if not isinstance(state, bytes | bytearray | memoryview):
         raise CheckpointError(f"checkpoint: expected bytes, found {type(state).__name__}")
     state = bytes(state)
-    if not state.startswith(MAGIC):
-        raise CheckpointError("checkpoint: expected a stream's checkpoint of version 1, found other bytes")
-    if len(state) < len(MAGIC) + 32 or hashlib.sha256(state[:-32]).digest() != state[-32:]:
+    if not state.startswith(magic):
+        of = "a stream's checkpoint" if magic == MAGIC else "the checkpoint of a stream of several formats"
+        raise CheckpointError(f"checkpoint: expected {of} of version 1, found other bytes")
+    if len(state) < len(magic) + 32 or hashlib.sha256(state[:-32]).digest() != state[-32:]:
         raise CheckpointError(
             "checkpoint: damaged or cut short (its checksum does not match); use the checkpoint before it"
         )
     parts: list[bytes] = []
-    at = len(MAGIC)
-    for _ in range(3):
+    at = len(magic)
+    while at < len(state) - 32:
         (size,) = struct.unpack_from("<Q", state, at)
         parts.append(state[at + 8 : at + 8 + size])
         at += 8 + size
+    return parts
+
+
+def pack_mixed(head: dict[str, Any], states: Sequence[bytes]) -> bytes:
+    return sealed(MIXED_MAGIC, [json.dumps(head, default=_to_json).encode(), *states])
+
+
+def unpack_mixed(state: bytes) -> tuple[dict[str, Any], list[bytes]]:
+    head, *states = opened(MIXED_MAGIC, state)
+    return json.loads(head, object_hook=_from_json), states
+
+
+def unpack(state: bytes) -> tuple[dict[str, Any], bytes, list[tuple[dict[str, Any], pa.RecordBatch]]]:
+    parts = opened(MAGIC, state)
     head = json.loads(parts[0], object_hook=_from_json)
     with pa.ipc.open_stream(parts[2]) as reader:
         batches = list(zip(head["batches"], reader, strict=True))

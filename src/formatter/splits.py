@@ -148,7 +148,7 @@ class SplitScan:
 
 def tells_by_summaries(format: Format) -> bool:
     """Whether parts that are looked at apart tell where records start, unless a quote is never closed."""
-    return not isinstance(format, Csv) or not (format.quote and (format.max_quoted_lines or format.max_quoted_bytes))
+    return not isinstance(format, Csv) or not format.is_bounded
 
 
 def record_starts(summaries: Sequence[SplitSummary], file_bytes: int) -> list[int] | None:

@@ -6,6 +6,7 @@ Policy and words live here; which record is whose is decided in the engine (see 
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,12 +21,14 @@ from formatter.buffer_intake import (
     BufferIntake,
     native_options,
     stream_options,
+    told_to_stream,
     unpacked,
 )
 from formatter.filters import Filters
 from formatter.flow.policy import BatchPolicy
 from formatter.foreign_code import raise_kept
 from formatter.forked_locks import renewed_in_children
+from formatter.formats.csv import in_stream
 from formatter.plans import Format, make_plan
 from formatter.variants import Columns, asked_as
 
@@ -84,7 +87,9 @@ class Stream:
     Every method may be called from any thread.
 
     Args:
-        format: How the buffers are written.
+        format: How the buffers are written. Where origins differ, a dict from origin to format, or a function of an origin; one
+            of two parameters is given the first bytes of the origin's first buffer, too, for which the others wait. All formats
+            must have one schema.
         columns: Names of the columns wanted; only these are parsed. None: all of the schema.
         filters: Rows to keep, as for `fm.read`.
         on_error: What a bad value or record does, as for `fm.read`; "collect" keeps them for `rejects()`.
@@ -95,6 +100,9 @@ class Stream:
         max_pending_bytes: Buffers that wait for others may take no more; beyond, `push` raises.
         on_duplicate: A sequence that comes again: "raise", or "ignore" it.
         max_sequence: The number after which sequences begin again at 1. None: they never do.
+        max_errors: How many records may be bad, of all origins together: the call that finds more raises. Or which share of
+            them (a float), judged when every origin has ended. None: any number; the call that ends the last origin
+            tells by one `fm.RejectsWarning` what "null" or "skip" passed over. Of several formats, each by itself.
 
     Raises:
         OptionError: An option is out of its range.
@@ -110,9 +118,19 @@ class Stream:
         ['Oslo', 'Rome']
     """
 
+    _of_several: type[Stream]  # is made of this one: mixed_stream.py
+
+    def __new__(cls, format: Any = None, **options: Any) -> Stream:
+        is_mixed = isinstance(format, Mapping) or callable(format)
+        return object.__new__(cls._of_several if is_mixed and cls is Stream else cls)
+
+    def __init_subclass__(cls, *, mixes_formats: bool = False) -> None:
+        if mixes_formats:
+            Stream._of_several = cls
+
     def __init__(
         self,
-        format: Format,
+        format: Any,
         *,
         columns: Columns = None,
         filters: Filters = None,
@@ -124,15 +142,19 @@ class Stream:
         max_pending_bytes: int = MAX_PENDING_BYTES,
         on_duplicate: str = "raise",
         max_sequence: int | None = None,
+        max_errors: int | float | None = None,
     ) -> None:
         format, columns = asked_as(format, columns)
         options, policy = stream_options(
             format, filters=filters, on_error=on_error, ordered=ordered, layout=layout, batch=batch,
             max_record_bytes=max_record_bytes, max_pending_bytes=max_pending_bytes, on_duplicate=on_duplicate,
-            max_sequence=max_sequence,
+            max_sequence=max_sequence, max_errors=max_errors,
         )  # fmt: skip
         options["columns"] = None if columns is None else list(columns)
-        self._plan = make_plan(format, columns=columns, filters_wanted=options["filters"], on_error=on_error)
+        self._plan = make_plan(
+            in_stream(format, max_record_bytes),
+            columns=columns, filters_wanted=options["filters"], **told_to_stream(on_error),
+        )  # fmt: skip
         self._nulls = NullColumns()
         self._positional = layout == "positional"
         self._native = _core.NativeStream(self._plan.native, **native_options(options, policy))
@@ -147,7 +169,7 @@ class Stream:
     @property
     def format(self) -> Format:
         """How the buffers are written."""
-        return self._plan.format
+        return self._intake.format
 
     @property
     def schema(self) -> pa.Schema:
@@ -177,6 +199,7 @@ class Stream:
 
         Raises:
             FormatError: A record is not what the format says (on_error="raise").
+            TooManyErrors: More records are bad than `max_errors` allows.
             SequenceError: The sequence came before, or is out of range.
             BackpressureError: `max_pending_bytes` is reached; push it again later.
         """
@@ -226,8 +249,9 @@ class Stream:
         Raises:
             SequenceError: A buffer in front of the end is missing.
             FormatError: The last record is not what the format says (on_error="raise").
+            TooManyErrors: Every origin has ended, and a larger share of the records is bad than `max_errors` allows.
         """
-        return self._settle(*self._intake.finish(origin, last_sequence))
+        return self._ended(self._settle(*self._intake.finish(origin, last_sequence)))
 
     def finish_all(self) -> list[Batch]:
         """finish() for every origin that is still open."""
@@ -239,7 +263,7 @@ class Stream:
             except Exception:
                 self._undelivered[:0] = batches
                 raise
-        return batches + self._settle(self._native.flush(True), 0, 0)
+        return self._ended(batches + self._settle(self._native.flush(True), 0, 0))
 
     def flush(self) -> list[Batch]:
         """Open batches, whatever the policy says."""
@@ -263,7 +287,7 @@ class Stream:
         return self._intake.packed(native, waiting, self.schema)
 
     @classmethod
-    def restore(cls, format: Format, state: bytes) -> Stream:
+    def restore(cls, format: Any, state: bytes) -> Stream:
         """A stream that goes on where `state` was taken; buffers pushed since then are to be pushed again.
 
         Args:
@@ -276,6 +300,8 @@ class Stream:
         Raises:
             CheckpointError: `state` is damaged, or was taken with another format or version.
         """
+        if isinstance(format, Mapping) or callable(format):
+            return cls._of_several.restore(format, state)
         saved = unpacked(format, state)
         stream = cls(format, **saved.options)
         stream._intake.resume(saved)
@@ -309,12 +335,19 @@ class Stream:
 
     def _settle(self, result: Any, origin: Origin, sequence: int) -> list[Batch]:
         """Batches to hand out; raises what is to be raised, keeping the batches for the next call."""
-        status, not_taken, _appended, finished, findings, holes = result
         raise_kept()
-        batches = self._batches(finished)
-        raised = self._intake.error_of(status, not_taken, holes, findings, origin, sequence)
+        batches = self._batches(result[3])
+        raised = self._intake.error_of(result, origin, sequence)
         if raised is None and not self._undelivered:
             return batches
+        return self._handed_out(batches, raised)
+
+    def _ended(self, batches: list[Batch]) -> list[Batch]:
+        """Those of a call that may have ended the last origin."""
+        raised = self._intake.ended(5)
+        return batches if raised is None else self._handed_out(batches, raised)
+
+    def _handed_out(self, batches: list[Batch], raised: Exception | None) -> list[Batch]:
         with self._lock:
             if raised is not None:
                 self._undelivered += batches

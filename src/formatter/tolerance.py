@@ -57,14 +57,22 @@ class Tolerance:
         if isinstance(self.most, int) and self.counts.total() > self.most:
             raise self._too_many(f"at most {self.most} records")
 
-    def end(self) -> None:
-        """All inputs are read."""
+    def end(self, *, steps: int = 4) -> None:
+        """All inputs are read. `steps`: how far up the caller is whom a warning is for."""
         bad = self.counts.total()
         if isinstance(self.most, float) and bad > self.most * self.records:
             raise self._too_many(f"at most {self.most:.4g} of the records")
         if bad and not self.told and self.most is None:
             more = "; pass rejects=[] to receive them" if self.on_error == "collect" else ""
-            warnings.warn(f"{bad} records {_MEANT[self.on_error]}, {self._shown()}{more}", RejectsWarning, stacklevel=4)
+            warnings.warn(
+                f"{bad} records {_MEANT[self.on_error]}, {self._shown()}{more}", RejectsWarning, stacklevel=steps
+            )
+
+    def begin_anew(self) -> None:
+        """What has been told is not told again."""
+        if self.most is None:
+            self.counts.clear()
+            self.first.clear()
 
     def _too_many(self, allowed: str) -> TooManyErrors:
         bad = self.counts.total()

@@ -105,9 +105,10 @@ def test_a_header_that_is_not_there_is_an_error_and_nothing_at_all_is_none():
 
 
 def test_what_a_stream_cannot_do_is_refused():
-    for options in ({"skip_footer": 1}, {"max_quoted_lines": 2}):
-        with pytest.raises(fm.OptionError, match="whole inputs"):
-            fm.Stream(fm.Csv(AB, **options))
+    with pytest.raises(fm.OptionError, match="whole inputs"):
+        fm.Stream(fm.Csv(AB, skip_footer=1))
+    with pytest.raises(fm.OptionError, match="count UTF-8; for latin-1"):
+        fm.Stream(fm.Csv(AB, max_quoted_lines=2, encoding="latin-1"))
 
 
 @pytest.mark.parametrize(

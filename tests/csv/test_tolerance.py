@@ -111,3 +111,109 @@ def test_what_is_no_array_is_an_error_of_the_input_whatever_is_passed_over():
     with pytest.raises(fm.FormatError) as raised:
         fm.read(b'{"id": 1}\n', fm.Json(pa.schema([("id", pa.int64())]), records="array"), on_error="skip")
     assert raised.value.code == "not_an_array"
+
+
+STREAMS = {
+    "stream": lambda **options: (fm.Stream(fm.Csv(SCHEMA), **options), None),
+    "shared": lambda **options: subscribed(fm.SharedStream(fm.Csv(SCHEMA), **options)),
+}
+
+
+def subscribed(shared):
+    return shared, shared.subscribe(fm.ALL)
+
+
+@pytest.fixture(params=sorted(STREAMS))
+def made(request):
+    """A stream of either kind, made with options; the subscription of a shared one is kept alive."""
+    kept = []
+
+    def make(**options):
+        stream, subscription = STREAMS[request.param](**options)
+        kept.append(subscription)
+        return stream
+
+    return make
+
+
+@pytest.mark.parametrize("on_error", ["skip", "null"])
+def test_a_stream_tells_once_when_its_last_origin_ends(made, on_error):
+    stream = made(on_error=on_error)
+    for origin in ("a", "b"):
+        for i in range(0, len(DATA), 5):
+            stream.push(DATA[i : i + 5], sequence=i // 5 + 1, origin=origin)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        stream.finish(origin="a")
+    with pytest.warns(fm.RejectsWarning, match=rf"^{2 * BAD[on_error]} records .*origin 'a'.*{6} invalid") as seen:
+        stream.finish(origin="b")
+    assert (len(seen), seen[0].filename) == (1, __file__)
+
+
+def test_a_stream_that_keeps_rejects_or_bears_so_many_is_quiet(made):
+    for options in (
+        {"on_error": "collect"},
+        {"on_error": "skip", "max_errors": 4},
+        {"on_error": "null", "max_errors": 1.0},
+    ):
+        stream = made(**options)
+        stream.push(DATA, sequence=1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            stream.finish()
+
+
+@pytest.mark.parametrize("on_error", ["skip", "null", "collect"])
+def test_a_stream_raises_in_the_call_that_finds_more_than_it_bears_and_goes_on(made, on_error):
+    stream = made(on_error=on_error, max_errors=1)
+    stream.push(b"1,2\nx,3\n", sequence=1)
+    with pytest.raises(fm.TooManyErrors, match="at most 1 records to be bad, found 2 of 4") as raised:
+        stream.push(b"y,3\n4,5\n", sequence=2)
+    assert (raised.value.counts, raised.value.records) == ({"invalid": 2}, 4)
+    assert (raised.value.origin, raised.value.sequence, raised.value.record, raised.value.column) == (0, 1, 1, "id")
+    stream.push(b"6,7\n", sequence=3)
+    stream.finish()
+    assert stream.stats.rows == (5 if on_error == "null" else 3)
+
+
+@pytest.mark.parametrize(("most", "fine"), [(0.5, True), (0.49, False)])
+def test_a_share_of_a_streams_records_is_judged_when_every_origin_has_ended(made, most, fine):
+    stream = made(on_error="skip", max_errors=most)
+    stream.push(b"x,1\ny,2\n", sequence=1, origin=1)
+    stream.push(b"1,1\n2,2\n", sequence=1, origin=2)
+    stream.finish(origin=1)
+    if fine:
+        stream.finish(origin=2)
+    else:
+        with pytest.raises(fm.TooManyErrors, match="found 2 of 4"):
+            stream.finish(origin=2)
+
+
+def test_what_was_passed_over_before_a_checkpoint_counts_behind_it():
+    stream = fm.Stream(fm.Csv(SCHEMA), on_error="skip", max_errors=1)
+    stream.push(b"x,1\n", sequence=1)
+    stream = fm.Stream.restore(stream.format, stream.checkpoint())
+    with pytest.raises(fm.TooManyErrors, match="found 2 of 2, the first: origin 0, sequence 1: csv: record 0"):
+        stream.push(b"y,1\n", sequence=2)
+
+
+def test_of_many_bad_records_a_stream_words_only_the_first():
+    stream = fm.Stream(fm.Csv(SCHEMA), on_error="skip")
+    stream.push(b"x,1\n" * 50_000, sequence=1)
+    with pytest.warns(fm.RejectsWarning, match=r"^50000 records .*record 0, .*record 1, .*record 2, .*50000 invalid"):
+        stream.finish()
+
+
+@pytest.mark.parametrize("options", [{"max_errors": 1}, {"on_error": "skip", "max_errors": -1}])
+def test_a_stream_refuses_a_tolerance_of_no_sense(made, options):
+    with pytest.raises(fm.OptionError, match="max_errors"):
+        made(**options)
+
+
+def test_of_several_formats_each_bears_so_many_bad_records_by_itself():
+    other = fm.Csv(SCHEMA, delimiter=";")
+    stream = fm.Stream({"a": fm.Csv(SCHEMA), "b": other}, on_error="skip", max_errors=1)
+    stream.push(b"x,1\n", sequence=1, origin="a")
+    stream.push(b"x;1\n", sequence=1, origin="b")
+    with pytest.raises(fm.TooManyErrors, match="origin 'b'"):
+        stream.push(b"y;1\n", sequence=2, origin="b")

@@ -64,7 +64,7 @@ def dialects(draw: st.DrawFn, bounds: bool = True) -> Dialect:
 
 
 @pytest.mark.parametrize("on_error", POLICIES)
-@given(data=soup, dialect=dialects(bounds=False), kernel=st.sampled_from(fm.kernels()), more=st.data())
+@given(data=soup, dialect=dialects(), kernel=st.sampled_from(fm.kernels()), more=st.data())
 def test_any_bytes_read_as_the_oracle_reads_them(on_error, data, dialect, kernel, more):
     with under_kernel(kernel):
         outcome = parse(data, dialect, on_error=on_error)

@@ -274,3 +274,7 @@ def test_a_record_without_an_end_behind_a_full_block_of_records_is_read_as_it_st
     for rows in (2048, 4096, 8192, 64 << 10 >> 2):
         data = b"k=abcdefgh\n" * rows + b"k=0123456789abcdefghijklmnopqrstuvwxyz"
         assert fm.read(data, format)["k"][-1].as_py() == "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+def test_what_a_checkpoint_says_of_a_registered_format_is_the_same_in_every_process(formats):
+    assert "0x" not in repr(formats["netstrings"][0])

@@ -52,6 +52,44 @@ def test_the_log_has_a_line_when_all_tasks_of_a_stage_are_done(spark, folder, ca
     assert f"kernel {fm.active_kernel()}" in line
 
 
+def test_the_log_warns_of_a_stage_with_bad_records_alone(spark, folder, caplog):
+    with caplog.at_level(logging.INFO, logger="spark_udfs"):
+        su.read(spark, folder, FORMAT, on_error="null").collect()
+        (folder / "a.csv").unlink()
+        (folder / "b.csv").write_text("1,a\n")
+        su.read(spark, folder, FORMAT, on_error="skip").collect()
+    told = [record.levelname for record in caplog.records if str(folder) in record.message]
+    assert told == ["WARNING", "INFO"]
+
+
+@pytest.mark.parametrize(("most", "fine"), [(4, True), (3, False), (0.4, True), (0.3, False)])
+def test_a_task_of_a_read_with_more_bad_records_than_allowed_fails_with_their_counts(spark, folder, most, fine):
+    df = su.read(spark, folder, FORMAT, on_error="skip", max_errors=most)
+    if fine:
+        assert df.count() == 6
+        return
+    with pytest.raises(
+        Exception, match=r"max_errors: expected at most .* of a task to be bad, found 4 of 10: 4 rejected"
+    ):
+        df.collect()
+
+
+@pytest.mark.parametrize("stitch", ["origin", "global"])
+@pytest.mark.parametrize(("on_error", "bad"), [("skip", "2 rejected, 0 values"), ("null", "0 rejected, 2 values")])
+def test_a_task_of_a_parse_with_more_bad_records_than_allowed_fails_with_their_counts(spark, stitch, on_error, bad):
+    rows = [("a", 1, bytearray(DATA[:7].encode())), ("a", 2, bytearray(DATA[7:].encode()))]
+    chunks = spark.createDataFrame(rows, "origin STRING, sequence BIGINT, payload BINARY").coalesce(1)
+    assert su.parse(chunks, FORMAT, on_error=on_error, stitch=stitch, max_errors=2).count() >= 3
+    with pytest.raises(Exception, match=f"max_errors: expected at most 0 records .* of 5: {bad}"):
+        su.parse(chunks, FORMAT, on_error=on_error, stitch=stitch, max_errors=0).collect()
+
+
+def test_a_tolerance_of_no_sense_is_refused_while_the_query_is_planned(spark, folder):
+    for options in ({"max_errors": 1}, {"max_errors": 2.0, "on_error": "skip"}):
+        with pytest.raises(fm.OptionError, match="max_errors"):
+            su.read(spark, folder, FORMAT, **options)
+
+
 def test_filtered_rows_are_counted_as_such(spark, folder):
     su.read(spark, folder, FORMAT, on_error="skip", filters=[("id", ">", 3)]).collect()
     [row] = reported(spark, str(folder))

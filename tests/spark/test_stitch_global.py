@@ -156,6 +156,7 @@ def test_no_chunk_moves_and_none_is_joined(spark):
         (fm.Framed(fm.Native(SCHEMA.remove(1))), "Framed"),
         (fm.Json(SCHEMA, records="array"), "records='array'"),
         (fm.Csv(SCHEMA, encoding="latin-1"), "encoding="),
+        (fm.Csv(SCHEMA, max_quoted_lines=2), "max_quoted_lines"),
     ],
 )
 def test_formats_that_no_delimiter_ends_are_refused_while_the_query_is_planned(spark, format, found):
@@ -191,6 +192,16 @@ def test_stray_quotes_give_the_rows_of_the_whole_file(spark):
     frame = chunk_frame(spark, {"a": content}, [4])
     options = {"on_error": "skip"}
     assert parsed(frame, fm.Csv(SCHEMA), **options) == whole({"a": content}, fm.Csv(SCHEMA), **options)
+
+
+def test_an_open_quote_with_a_bound_costs_its_line_where_origins_come_together(spark):
+    content = b'1,a\n2,"b\n' + b'3,c\n4,"d\ne"\n' * 20
+    format = fm.Csv(SCHEMA, quotes="lenient", max_quoted_lines=2)
+    frame = chunk_frame(spark, {"a": content, "b": content[:-5]}, [4, 9])
+    options = {"on_error": "skip"}
+    got = sorted(tuple(row) for row in su.parse(frame, format, stitch="origin", **options).collect())
+    assert got == whole({"a": content, "b": content[:-5]}, format, **options)
+    assert len(got) == 81
 
 
 def test_bytes_that_are_no_text_never_disturb_the_search_for_record_ends(spark):

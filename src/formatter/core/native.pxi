@@ -123,7 +123,7 @@ cdef extern from "engine/csv/csv_format.hpp" namespace "formatter" nogil:
 cdef extern from "engine/columns/error_codes.hpp" namespace "formatter" nogil:
     cdef enum class ErrorCode(uint8_t):
         none
-        not_an_array
+        header, not_an_array, indexer_failed
     const char* code_name(ErrorCode)
 
 cdef extern from "engine/records/findings.hpp" namespace "formatter" nogil:

@@ -13,6 +13,11 @@ cdef dict counts_by_code(const vector[FindingAt[OriginPosition]]& findings):
     memset(counts, 0, sizeof(counts))
     for i in range(findings.size()):
         counts[<uint8_t>findings[i].code] += 1
+    return by_code(counts)
+
+
+cdef dict by_code(const uint64_t* counts):
+    cdef size_t i
     return {code_name(<ErrorCode><uint8_t>i).decode(): counts[i] for i in range(64) if counts[i]}
 
 

@@ -16,10 +16,11 @@ cdef class NativeStream:
     cdef StreamEngine* engine
     cdef tuple names  # what columns are called in counts
     cdef dict markers  # version of a plan: what its batches carry
+    cdef int told  # so many findings of a call are enough, the others are counted; negative: all
 
     def __cinit__(self, Plan plan, *, bint ordered, bint ignore_duplicates, uint64_t max_sequence,
                   uint64_t max_record_bytes, uint64_t max_pending_bytes, uint64_t max_rows, uint64_t max_batch_bytes,
-                  int64_t max_latency_ns, tuple names=None, object marker=None):
+                  int64_t max_latency_ns, int told=-1, tuple names=None, object marker=None):
         cdef StreamOptions options
         copy_format(&options.format, plan.format)
         options.ordered = ordered
@@ -33,6 +34,7 @@ cdef class NativeStream:
         self.plan = plan
         self.names = plan.column_names if names is None else names
         self.markers = {1: marker}
+        self.told = told
         self.engine = new StreamEngine(options)
 
     def __dealloc__(self):
@@ -45,9 +47,10 @@ cdef class NativeStream:
         raise ClosedError(CLOSED_BY_FORK if self.engine.closed() == StreamClosed.forked else CLOSED_FOR_MEMORY)
 
     cdef tuple handed_out(self, PushResult* result):
-        """(status, not_taken, appended, [(origin, spans, capsule, number, marker)], [(origin, finding)], holes)"""
+        """(status, not_taken, appended, [(origin, spans, capsule, number, marker)], [(origin, finding)], holes,
+        how many records were bad, by code)"""
         try:
-            return push_result(result, self.markers)
+            return push_result(result, self.markers, self.told)
         except MemoryError:
             self.engine.close(StreamClosed.out_of_memory)  # some of it is lost
             raise
@@ -243,8 +246,15 @@ cdef class NativeStream:
         return fine
 
 
-cdef tuple push_result(PushResult* result, dict markers):
+cdef bint of_stream(ErrorCode code):
+    """Rather than of a record: these are always raised."""
+    return code == ErrorCode.header or code == ErrorCode.not_an_array or code == ErrorCode.indexer_failed
+
+
+cdef tuple push_result(PushResult* result, dict markers, int told):
     cdef size_t i, j
+    cdef uint64_t counts[64]  # there are fewer codes
+    cdef ErrorCode code
     cdef list batches = [], findings = [], holes = []
     cdef list spans
     for i in range(result.batches.size()):
@@ -253,8 +263,13 @@ cdef tuple push_result(PushResult* result, dict markers):
             spans.append((result.batches[i].spans[j].first, result.batches[i].spans[j].last))
         batches.append((result.batches[i].origin, tuple(spans), take_array(&result.batches[i].array),
                         result.batches[i].number, markers[result.batches[i].plan.get().version]))
+    memset(counts, 0, sizeof(counts))
     for i in range(result.findings.size()):
-        findings.append((result.findings[i].origin, finding_of_origin(result.findings[i].what)))
+        code = result.findings[i].what.code
+        counts[<uint8_t>code] += 1
+        if told < 0 or <Py_ssize_t>len(findings) < told or of_stream(code):
+            findings.append((result.findings[i].origin, finding_of_origin(result.findings[i].what)))
     for i in range(result.holes.size()):
         holes.append((result.holes[i].first, result.holes[i].last))
-    return PUSH_STATUS[<int>result.status], tuple(result.not_taken), result.appended, batches, findings, holes
+    return (PUSH_STATUS[<int>result.status], tuple(result.not_taken), result.appended, batches, findings, holes,
+            by_code(counts))

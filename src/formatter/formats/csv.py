@@ -245,6 +245,11 @@ class Csv:
         return self.header is not False or bool(self.skip_lines or self.skip_records)
 
     @property
+    def is_bounded(self) -> bool:
+        """Whether a quote that is open for too long is given up before the input ends."""
+        return bool(self.quote and self.newlines_in_quotes and (self.max_quoted_lines or self.max_quoted_bytes))
+
+    @property
     def body(self) -> Csv:
         """The same without what stands in front of the first record, whose columns then stand where the schema says."""
         if not self.has_preamble:
@@ -279,17 +284,24 @@ def check_byte_order(format: object, owner: str) -> None:
         )
 
 
-def check_unbounded(format: object, owner: str) -> None:
-    """Buffers that come in any order are not kept back until the quote that is open in them has passed a bound."""
+def check_streamable(format: object, owner: str) -> None:
+    """What only whole inputs tell: which records are the last, and how many bytes of text an encoding's are."""
     if isinstance(format, Csv) and format.skip_footer:
         raise OptionError(
             f"{owner}: skip_footer is for whole inputs: which records are the last is not known before the end"
         )
-    if isinstance(format, Csv) and (format.max_quoted_lines or format.max_quoted_bytes):
+    if isinstance(format, Csv) and format.is_bounded and format.encoding != "utf-8":
         raise OptionError(
-            f"{owner}: max_quoted_lines and max_quoted_bytes are for whole inputs; bound records by max_record_bytes, or set "
-            "newlines_in_quotes=False"
+            f"{owner}: max_quoted_lines and max_quoted_bytes count UTF-8; for {format.encoding} bound records by "
+            "max_record_bytes, or set newlines_in_quotes=False"
         )
+
+
+def in_stream(format: Any, max_record_bytes: int) -> Any:
+    """The format as a stream reads it: a bounded quote never waits for more than a record may have."""
+    if not isinstance(format, Csv) or not format.is_bounded:
+        return format
+    return replace(format, max_quoted_bytes=min(format.max_quoted_bytes or max_record_bytes, max_record_bytes))
 
 
 def _rebuild_csv(values: dict[str, Any], parsers: tuple[Parser, ...] = ()) -> Csv:

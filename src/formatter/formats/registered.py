@@ -4,7 +4,7 @@ parsing, no native code."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import pyarrow as pa
@@ -22,9 +22,9 @@ class RegisteredIndexer:
     """What `fm.register_format` was given."""
 
     name: str
-    indexer: Any
+    indexer: Any = field(repr=False)  # what a checkpoint says of a format must be the same in the next process
     record_end: bytes  # empty: `scan`, or the native indexer, finds record ends
-    scan: Callable[[Any, int], Any] | None
+    scan: Callable[[Any, int], Any] | None = field(repr=False)
 
     def capsule(self) -> object:
         """Of a native indexer; None: it is in Python."""

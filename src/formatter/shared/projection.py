@@ -7,12 +7,14 @@ projection changes, queues.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from formatter import _core, types
 from formatter.batch import NullColumns
+from formatter.buffer_intake import told_to_stream
 from formatter.filters import Filters, described, normalized
 from formatter.plans import DecodePlan, Format, make_plan
 from formatter.row_choice import chosen_rows, mask_of
@@ -29,13 +31,13 @@ PLANS_KEPT = 64  # a plan of a hundred columns takes a tenth of a millisecond to
 class Decode:
     """A plan and the layout of its batches."""
 
-    def __init__(self, format: Format, needs: Needs, filters: Filters, on_error: str, nulls: NullColumns) -> None:
+    def __init__(
+        self, format: Format, needs: Needs, filters: Filters, told: dict[str, Any], nulls: NullColumns
+    ) -> None:
         schema = format.schema
         self.filters = normalized(filters)  # the stream's own, for everybody
         self._predicates: dict[str, _core.RowPredicate] = {}
-        self.plan: DecodePlan = make_plan(
-            format, columns=list(paths(needs, schema)), filters_wanted=filters, on_error=on_error
-        )
+        self.plan: DecodePlan = make_plan(format, columns=list(paths(needs, schema)), filters_wanted=filters, **told)
         self.layout = Layout(needs, schema, nulls)
         names = self.plan.native.column_names
         self.schema_indices: npt.NDArray[np.uint32] = np.array(
@@ -98,18 +100,18 @@ class Decodes:
     def __init__(self, format: Format, filters: Filters, on_error: str) -> None:
         self._format = format
         self._filters = normalized(filters) or None
-        self._on_error = on_error
+        self._told = told_to_stream(on_error)
         self._nulls = NullColumns()
         self._made: dict[tuple[str, ...], Decode] = {}
         # With nobody listening records are only counted: what is wrong with them is nobody's error.
-        self.nothing = Decode(format, {}, None, "skip", self._nulls)
+        self.nothing = Decode(format, {}, None, {"on_error": "skip"}, self._nulls)
 
     def union(self, consumers: Sequence[Consumer]) -> Needs:
         return in_order([consumer.needs for consumer in consumers], self._format.schema)
 
     def of(self, needs: Needs) -> Decode:
         key = paths(needs, self._format.schema)
-        made = self._made.pop(key, None) or Decode(self._format, needs, self._filters, self._on_error, self._nulls)
+        made = self._made.pop(key, None) or Decode(self._format, needs, self._filters, self._told, self._nulls)
         self._made[key] = made
         while len(self._made) > PLANS_KEPT:
             del self._made[next(iter(self._made))]

@@ -33,6 +33,7 @@ from formatter.filters import Filters
 from formatter.flow.policy import BatchPolicy
 from formatter.foreign_code import raise_kept
 from formatter.forked_locks import renewed_in_children
+from formatter.formats.csv import in_stream
 from formatter.plans import Format
 from formatter.shared.broken_off import fail_all, left_to_parent, tells_consumers
 from formatter.shared.consumer import LOOK_AROUND_S, OVERFLOW, Consumer, abandoned
@@ -66,6 +67,7 @@ class SharedStream:
         max_pending_bytes: As for `fm.Stream`.
         on_duplicate: As for `fm.Stream`.
         max_sequence: As for `fm.Stream`.
+        max_errors: As for `fm.Stream`.
         idle: While nobody is subscribed, buffers are counted and passed over ("discard"), or refused ("error").
         columns: Each subscription names its own.
         layout: Always "positional".
@@ -94,6 +96,7 @@ class SharedStream:
         max_pending_bytes: int = MAX_PENDING_BYTES,
         on_duplicate: str = "raise",
         max_sequence: int | None = None,
+        max_errors: int | float | None = None,
         idle: str = "discard",
         columns: None = None,
         layout: str = "positional",
@@ -103,9 +106,7 @@ class SharedStream:
         if columns is not None:
             raise OptionError("SharedStream: columns: each subscription names its own; write subscribe(columns=[...])")
         if layout != "positional":
-            raise OptionError(
-                f"SharedStream: layout: batches have the full schema, expected 'positional', found {layout!r}"
-            )
+            raise OptionError(f"SharedStream: layout: expected 'positional', the full schema, found {layout!r}")
         self._idle = idle
         self._control = threading.Lock()  # who is subscribed, and what is decoded for them
         self._live: dict[str, Consumer] = {}
@@ -120,11 +121,11 @@ class SharedStream:
         options, policy = stream_options(
             format, filters=filters, on_error=on_error, ordered=ordered, layout=layout, batch=batch,
             max_record_bytes=max_record_bytes, max_pending_bytes=max_pending_bytes, on_duplicate=on_duplicate,
-            max_sequence=max_sequence,
+            max_sequence=max_sequence, max_errors=max_errors,
         )  # fmt: skip
         del options["layout"]
         options["idle"] = idle
-        self._decodes = Decodes(format, options["filters"], on_error)
+        self._decodes = Decodes(in_stream(format, max_record_bytes), options["filters"], on_error)
         self._projection = Projection(0, {}, (), self._decodes.nothing)
         self._latency_s = None if policy.max_latency_ms is None else max(policy.max_latency_ms / 1e3, LEAST_WAIT_S)
         names = tuple(format.schema.names)
@@ -373,10 +374,9 @@ class SharedStream:
     def fail(self, error: BaseException) -> None:
         """The source broke off: subscriptions read what there is, and then raise FlowError from `error`."""
         with self._control:
-            self._finished = True
+            self._finished = self._barred = True
             gone = list(self._live.values())
             flushed = self._forget(gone)
-            self._barred = True
             cut = self._cut
         self._hand_out(flushed)
         self._await_rows_before(*cut)
@@ -399,17 +399,18 @@ class SharedStream:
         with self._control:
             self._finished = self._barred = True  # from here on nobody can subscribe any more
         self._delivery.end_at(left, lambda: tuple(self._live.values()))
+        if (raised := self._intake.ended(6)) is not None:
+            raise raised
 
     # ----------------------------------------------------------------------------------------------------- delivery
 
     def _settle(self, result: Any, origin: Origin, sequence: int) -> list[Batch]:
-        status, not_taken, _appended, finished, findings, holes = result
+        status, _, _, finished, _, _, counts = result
         raise_kept()
-        if not finished and not findings and status == "ok":
+        if not finished and not counts and status == "ok":
             return []
         batches, full = self._delivery.deliver(finished)
-        raised = self._intake.error_of(status, not_taken, holes, findings, origin, sequence)
-        if raised is not None:
+        if (raised := self._intake.error_of(result, origin, sequence)) is not None:
             raise raised
         for consumer in full:
             if not consumer.wait_for_room():

@@ -250,7 +250,9 @@ bool CsvDecoder::split_next(const uint8_t* data, size_t size, RecordShape* shape
 // A record with a quote that is never closed, or too late, is the line that has the quote, and bad.
 void CsvDecoder::pass_damaged(const uint8_t* data, const RecordShape& shape) {
     const size_t content = without_carriage_return(*format_, data, shape.separators.back());
-    structural_error(ErrorCode::unterminated_quote, data, content, here(), 0, shape.quote);
+    PlacePosition at = here();
+    at.record_end = at.bytes + int64_t(shape.size);
+    structural_error(ErrorCode::unterminated_quote, data, content, at, 0, shape.quote);
     records_++;
     offset_ += shape.size;
     indexed_bytes_ += shape.size;

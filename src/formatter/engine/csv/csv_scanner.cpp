@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/csv/csv_structure.hpp"
+
 namespace formatter {
 namespace {
 
@@ -49,14 +51,25 @@ bool begins_separator(const CsvFormat& format, uint8_t c) {
            (c == '\r' && format.accepts_crlf());
 }
 
-RecordEnds scan_csv(const CsvFormat& format, const uint8_t* data, size_t size, ScanState* state, bool first_only,
-                    RecordScan* record) {
+namespace {
+
+template <bool follows_lines>
+RecordEnds follow(const CsvFormat& format, const uint8_t* data, size_t size, ScanState* state, bool first_only,
+                  RecordScan* record) {
     RecordEnds ends;
     const std::string &ending = format.record_end, &delimiter = format.delimiter;
     const bool by_place = format.picky(), wants_delimiters = by_place || (record && record->separators);
     for (size_t at = 0; at < size; at++) {
         const uint8_t c = data[at];
-        if (record && state->inside && record->passes_bound(format, at)) return record->damaged = true, ends;
+        if (record && state->inside && record->passes_bound(format, at)) {
+            record->damaged = true;
+            record->damaged_at = at;
+            return ends;
+        }
+        if (follows_lines && record->quote != RecordScan::none && record->line_end == RecordScan::none) {
+            record->line_matched = longer_match(ending, record->line_matched, c);
+            if (record->line_matched == ending.size()) record->line_end = at + 1;
+        }
         if (state->escaped) {
             state->escaped = false;
             continue;
@@ -106,6 +119,79 @@ RecordEnds scan_csv(const CsvFormat& format, const uint8_t* data, size_t size, S
         }
     }
     return ends;
+}
+
+// What a state carries of an open quoted part from one stretch of bytes to the next: how far back its quote stands, and this.
+struct CarriedQuote {
+    bool just_closed = false;  // by the last byte: doubled, it was not
+    bool given_up = false;
+    uint8_t line_matched = 0;
+    uint64_t lines = 0;
+
+    static CarriedQuote of(const ScanState& state) {
+        return {bool(state.carried & 1), bool(state.carried & 2), uint8_t(state.carried >> 8), state.carried >> 16};
+    }
+    uint64_t packed() const {
+        return uint64_t(just_closed) | uint64_t(given_up) << 1 | uint64_t(line_matched) << 8 | lines << 16;
+    }
+};
+
+}  // namespace
+
+RecordEnds scan_csv(const CsvFormat& format, const uint8_t* data, size_t size, ScanState* state, bool first_only,
+                    RecordScan* record) {
+    return follow<false>(format, data, size, state, first_only, record);
+}
+
+LookStep CsvScanner::look(const uint8_t* data, size_t size, ScanState* state) const {
+    LookStep step;
+    CarriedQuote carried = CarriedQuote::of(*state);
+    const std::string& ending = csv_->record_end;
+    const auto end_record = [&](size_t at) {
+        state->begin_record();
+        state->count = state->carried = 0;
+        step.ended = step.anew = true;
+        step.used = at;
+    };
+    if (carried.given_up) {
+        for (size_t at = 0; at < size; at++) {
+            carried.line_matched = longer_match(ending, carried.line_matched, data[at]);
+            if (carried.line_matched == ending.size()) return end_record(at + 1), step;
+        }
+        state->carried = carried.packed();
+        step.used = size;
+        return step;
+    }
+    RecordScan record;
+    if (state->count) {
+        record.quote = size_t(0) - size_t(state->count);
+        record.closed = carried.just_closed ? ~size_t(0) : RecordScan::none;
+        record.lines = carried.lines;
+        record.line_matched = carried.line_matched;
+    }
+    const size_t quote_before = record.quote;
+    const RecordEnds ends = follow<true>(*csv_, data, size, state, true, &record);
+    if (ends.any()) return end_record(ends.first), step;
+    step.anew = record.quote != quote_before;
+    step.used = record.damaged ? record.damaged_at : size;
+    if (record.line_end != RecordScan::none) step.line_end = record.line_end;
+    const bool just_closed = record.closed + 1 == step.used;
+    step.open = record.quote != RecordScan::none && (state->inside || state->closing || just_closed);
+    step.given_up = record.damaged;
+    step.anew |= !step.open;
+    state->count = step.open ? step.used - record.quote : 0;
+    state->carried =
+        step.open ? CarriedQuote{just_closed, record.damaged, record.line_matched, record.lines}.packed() : 0;
+    return step;
+}
+
+uint64_t CsvScanner::size_of_first(const uint8_t* data, size_t size, ScanState* state) const {
+    if (!looks_ahead()) return scan(data, size, state, true).first;
+    const size_t mark = state->mark < mark_bytes ? mark_size(data, size) : 0;
+    RecordShape shape;
+    const bool found =
+        split_record(*csv_, data + mark, size - mark, &shape) || is_left_open(*csv_, data + mark, size - mark, &shape);
+    return found ? mark + shape.size : RecordEnds::none;
 }
 
 // Those that the bytes which mean something lead to.

@@ -12,18 +12,22 @@ namespace formatter {
 
 // What is noted of one record while it is followed from its begin.
 struct RecordScan {
-    static constexpr size_t none = ~size_t(0);
+    static constexpr size_t none = ~size_t(0) >> 1;
     std::vector<uint32_t>* separators = nullptr;  // if wanted: where delimiters stand
     size_t quote = none;  // that opened the last quoted part
     size_t closed = none;  // the last quote that closed it, for now: doubled, it did not
     uint64_t lines = 0;  // record ends in that part
     bool damaged = false;  // it passes a bound
+    size_t damaged_at = none;  // the byte that shows it
+    uint8_t line_matched = 0;  // bytes of a record end already met behind the quote, whatever they mean there
+    size_t line_end = none;  // the position behind the first one; both are followed by `look` alone
 
     void meet_quote(size_t at, bool opens) {
         if (!opens) closed = at;
         if (!opens || (closed != none && closed + 1 == at)) return;
         quote = at;
-        lines = 0;
+        lines = line_matched = 0;
+        line_end = none;
     }
     // With the byte there inside quotes, too.
     bool passes_bound(const CsvFormat& format, size_t at) const {
@@ -46,6 +50,9 @@ class CsvScanner : public RecordScanner {
         return scan_csv(*csv_, data, size, state, first_only);
     }
     std::vector<ScanState> possible_states() const override;
+    bool looks_ahead() const override { return csv_->bounded() && csv_->newlines_in_quotes; }
+    LookStep look(const uint8_t* data, size_t size, ScanState*) const override;
+    uint64_t size_of_first(const uint8_t* data, size_t size, ScanState*) const override;
 
   private:
     std::shared_ptr<const CsvFormat> csv_;

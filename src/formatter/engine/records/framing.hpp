@@ -69,8 +69,13 @@ struct Framing {
     // The size of the record that begins these bytes, with its end, or `none`. `state` is that at the bytes' start and
     // goes on over several calls.
     uint64_t record_size(const uint8_t* data, size_t size, ScanState* state) const;
+    // The same of bytes that end with a record.
+    uint64_t size_of_first(const uint8_t* data, size_t size, ScanState* state) const {
+        return looks_ahead() ? scanner->size_of_first(data, size, state) : record_size(data, size, state);
+    }
     size_t fixed_size() const { return scanner ? scanner->fixed_size() : 0; }
     bool checks_end() const { return scanner && scanner->checks_end(); }
+    bool looks_ahead() const { return scanner && scanner->looks_ahead(); }
 
   private:
     void note_courses(const uint8_t* data, size_t size, QuoteCourse* courses) const;

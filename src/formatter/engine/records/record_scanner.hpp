@@ -62,12 +62,32 @@ struct RecordEnds {  // positions behind the first and the last record end that 
     }
 };
 
+// How far record ends were followed where one that is open may turn out to be none: positions count from the bytes given.
+struct LookStep {
+    static constexpr uint64_t none = RecordEnds::none;
+    uint64_t used = 0;
+    bool ended = false;  // a record ends with the bytes used
+    bool given_up = false;  // what is open will never be closed: its record ends with the line it stands on
+    bool open = false;  // it may be, or not
+    bool anew = false;  // it opened within these bytes, or nothing is open
+    uint64_t line_end = none;  // the first one behind it that was met within these bytes
+};
+
 class RecordScanner {
   public:
     virtual ~RecordScanner() = default;
 
     // With `first_only` it stops behind the first record end.
     virtual RecordEnds scan(const uint8_t* data, size_t size, ScanState*, bool first_only) const = 0;
+    // Whether record ends may be certain only with what follows them, so that bytes are looked at by `look`.
+    virtual bool looks_ahead() const { return false; }
+    // Follows records up to the first end, and stops where an open quote passes a bound. `count` and `carried` of the state say
+    // what is open.
+    virtual LookStep look(const uint8_t*, size_t, ScanState*) const { return {}; }
+    // The size of the first record of bytes that end with a record.
+    virtual uint64_t size_of_first(const uint8_t* data, size_t size, ScanState* state) const {
+        return scan(data, size, state, true).first;
+    }
     // Whether something is wrong if the input ends behind this record end: the decoder is then told of the end, even
     // though no bytes are left.
     virtual bool checks_end() const { return false; }

@@ -82,9 +82,23 @@ struct Held {
     size_t before = 0;  // of `bytes`, in front of the buffer's own
     QuoteNotes notes;
     bool lost = false;
+    size_t preamble = 0;  // of its own bytes, where what stands before the first record ends in it
+    RecordEnds ends;  // so far as they were looked for ahead
+    ScanState state;  // at its end, as it was met last
 
     size_t size() const { return bytes.size - before; }
     const uint8_t* data() const { return bytes.data() + before; }
+};
+
+// How far record ends were looked for among held buffers, and where that may have to go back to.
+struct LookAhead {
+    uint64_t buffer =
+        0;  // the position of the next one; all before are known, but those from `line_buffer` on may change
+    ScanState state;  // at its begin
+    uint64_t line_buffer = 0;  // with the first line end behind an open quote, if there is one
+    size_t line_end = 0;  // in that buffer
+
+    uint64_t settled_before() const { return line_buffer ? line_buffer : buffer; }
 };
 
 // Of a run of buffers. What it is in its origin is certain once everything before the run has been counted.
@@ -118,6 +132,7 @@ struct Outstanding {
     std::map<uint64_t, Tally> tallies;  // by position of the run's first buffer
     std::vector<RunFinding> last_findings;  // of the unterminated record, from the end of all
     PreambleScan preamble;
+    LookAhead ahead;
     uint64_t led_to = 0;  // a call parses the next buffers up to here, and nobody else takes any
     uint64_t tallied = 0;  // every position up to here is parsed and counted
     uint64_t open_bytes = 0;  // of the record that is open behind the prefix

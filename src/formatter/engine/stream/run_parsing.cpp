@@ -17,7 +17,7 @@ void RunParsing::parse() {
         parse_with_limit();
     } else if (job_.bytes) {
         call_.place(job_, {job_.records_from, job_.offset}, job_.stream_start, job_.bytes);
-        parse_pieces();
+        options_.format.framing.looks_ahead() ? index_settled(joined(), job_.bytes) : parse_pieces();
         job_.records = decoder().records_placed();
     }
     if (options_.format.ends_as_told && used_ < job_.bytes) {
@@ -26,6 +26,25 @@ void RunParsing::parse() {
         call_.refuse_unread(job_, unread);
     }
     cover_rest();
+}
+
+// The bytes of all pieces, one behind the other.
+const uint8_t* RunParsing::joined() {
+    if (job_.pieces.size() == 1) return job_.pieces[0].data;
+    OwnedBytes whole;
+    whole.reserve(job_.bytes, 0);
+    for (const Piece& piece : job_.pieces) whole.append(piece.data, piece.size);
+    call_.owners.push_back(std::move(whole));
+    return call_.owners.back().data();
+}
+
+// Bytes that end with a record, whatever is open in them: then it is never closed.
+void RunParsing::index_settled(const uint8_t* data, size_t size) {
+    for (size_t done = index(data, size); done < size; done += index(data + done, size - done)) {
+        const size_t given_up = decoder().index_unterminated(data + done, size - done);
+        done += given_up;
+        used_ += given_up;
+    }
 }
 
 void RunParsing::parse_pieces() {
@@ -111,13 +130,7 @@ void RunParsing::cover_rest() {
 // A record of these bytes may be longer than the stream allows.
 void RunParsing::parse_with_limit() {
     const Framing& framing = options_.format.framing;
-    const uint8_t* data = job_.pieces[0].data;
-    if (job_.pieces.size() > 1) {
-        OwnedBytes whole;
-        for (const Piece& piece : job_.pieces) whole.append(piece.data, piece.size);
-        data = whole.data();
-        call_.owners.push_back(std::move(whole));
-    }
+    const uint8_t* const data = joined();
     const auto position = [&](size_t at) {
         return RunPosition{job_.records_from, job_.offset + int64_t(at), job_.records};
     };
@@ -126,7 +139,7 @@ void RunParsing::parse_with_limit() {
         if (end == begin) return;
         call_.place(job_, position(begin), job_.stream_start && begin == 0, 0);
         used_ = begin;
-        index(data + begin, end - begin);
+        framing.looks_ahead() ? index_settled(data + begin, end - begin) : void(index(data + begin, end - begin));
         job_.records += decoder().records_placed();
     };
     while (at < job_.bytes) {
@@ -137,7 +150,7 @@ void RunParsing::parse_with_limit() {
             size = options_.format.header->find_end(data, job_.bytes, job_.bytes, &preamble);
         } else {
             ScanState state = at == 0 && job_.stream_start ? ScanState::of_stream_start() : ScanState();
-            size = framing.record_size(data + at, job_.bytes - at, &state);
+            size = framing.size_of_first(data + at, job_.bytes - at, &state);
         }
         if (size == RecordEnds::none) break;  // cannot be: a run's own records end where it says
         if (!is_preamble && size - framing.record_end_size > options_.max_record_bytes) {

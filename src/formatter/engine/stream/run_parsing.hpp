@@ -23,6 +23,8 @@ class RunParsing {
   private:
     void parse_pieces();
     void parse_with_limit();
+    const uint8_t* joined();
+    void index_settled(const uint8_t* data, size_t size);
     void export_full();
     void cover_through(uint64_t used);
     void cover_rest();

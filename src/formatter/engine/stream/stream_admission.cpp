@@ -41,7 +41,10 @@ PushStatus StreamEngine::admit(const ArrivedBuffer& arrived, uint64_t position, 
     Origin& origin = origin_of(buffer.origin);
     const uint64_t prefix = origin.ring.prefix();
     const bool waiting = origin.outstanding && origin.outstanding->held.count(position);
-    const uint64_t taken = std::max(prefix, origin.outstanding ? origin.outstanding->led_to : 0);
+    const bool looks_ahead = options_.format.framing.looks_ahead();
+    uint64_t taken = std::max(prefix, origin.outstanding ? origin.outstanding->led_to : 0);
+    if (looks_ahead && origin.outstanding && origin.outstanding->ahead.buffer)
+        taken = std::max(taken, origin.outstanding->ahead.buffer - 1);
     if (position <= taken || waiting || origin.ring.seen(position)) return PushStatus::duplicate;
     if (origin.finished) return PushStatus::finished;
     if (position - prefix > ShredRing::max_slots) return PushStatus::out_of_range;
@@ -58,10 +61,11 @@ PushStatus StreamEngine::admit(const ArrivedBuffer& arrived, uint64_t position, 
     const Piece piece{buffer.data, buffer.size, buffer.before};
     if (!waits(origin))
         extend_run(origin, position, piece, ends, lost, call);
-    else if (next && may_decode(origin, call))
+    else if (next && !looks_ahead && may_decode(origin, call))
         follow(origin, position, piece, arrived.notes, lost, call);
     else
         hold(origin, position, arrived, lost, call);
+    if (next && looks_ahead) look_ahead(origin, false);
     return PushStatus::ok;
 }
 
@@ -146,10 +150,13 @@ void StreamEngine::follow(Origin& origin, uint64_t position, Piece buffer, const
 // take the next one meanwhile.
 void StreamEngine::release_held(Origin& origin, StreamCall& call) {
     constexpr uint64_t share_bytes = 256 << 10;
+    const bool looks_ahead = options_.format.framing.looks_ahead();
     uint64_t taken = 0;
     while (taken < share_bytes && origin.outstanding && !origin.outstanding->held.empty()) {
         const auto at = origin.outstanding->held.begin();
-        if (waits(origin) && (at->first != origin.ring.prefix() + 1 || !may_decode(origin, call))) return;
+        if (waits(origin) && at->first != origin.ring.prefix() + 1) return;
+        if (looks_ahead && at->first >= origin.outstanding->ahead.settled_before()) return;
+        if (waits(origin) && !may_decode(origin, call)) return;
         call.touch(origin);
         taken += at->second.size() + 1;
         release(origin, at, call);
@@ -163,11 +170,15 @@ void StreamEngine::release(Origin& origin, std::map<uint64_t, Held>::iterator at
     const Piece piece{buffer.data(), buffer.size(), buffer.before};
     counts_.pending_bytes -= piece.size;
     counts_.pending_buffers--;
-    if (waits(origin))
+    const Framing& framing = options_.format.framing;
+    if (framing.looks_ahead()) {
+        origin.state = buffer.state;
+        extend_run(origin, position, piece, buffer.ends, buffer.lost, call);
+    } else if (waits(origin)) {
         follow(origin, position, piece, buffer.notes, buffer.lost, call);
-    else
-        extend_run(origin, position, piece, options_.format.framing.ends_anywhere(piece.data, piece.size), buffer.lost,
-                   call);
+    } else {
+        extend_run(origin, position, piece, framing.ends_anywhere(piece.data, piece.size), buffer.lost, call);
+    }
     if (buffer.bytes.size) call.owners.push_back(std::move(buffer.bytes));
 }
 

@@ -91,7 +91,7 @@ void write_outstanding(ImageWriter& out, const Outstanding& work) {
     out.number(work.held.size());
     for (const auto& entry : work.held) {
         out.number(entry.first);
-        out.number(entry.second.lost);
+        out.number(uint64_t(entry.second.lost) | uint64_t(entry.second.preamble) << 1);
         out.bytes(entry.second.data(), entry.second.size());
     }
     out.number(work.tallies.size());
@@ -133,7 +133,9 @@ uint64_t read_outstanding(ImageReader& in, Outstanding& work, const Framing& fra
     }
     for (uint64_t n = in.number(); n && in.fine(); n--) {
         Held& held = work.held[in.number()];
-        held.lost = in.number();
+        const uint64_t told = in.number();
+        held.lost = told & 1;
+        held.preamble = size_t(told >> 1);
         held.bytes = read_owned(in);
         framing.note(held.bytes.data(), held.bytes.size, &held.notes);
         pending += held.bytes.size;

@@ -5,7 +5,7 @@
 // their pieces out (a claim). Without the lock: everything claimed and the buffers' own records are parsed. Under the lock
 // again: counts, findings and the builder go back. No thread ever waits for another one's parse.
 //
-// The files, in the order in which a buffer meets them: stream_push, stream_arrival, stream_admission, stream_shredding,
+// The files, in the order in which a buffer meets them: stream_push, stream_arrival, stream_admission, stream_look_ahead, stream_shredding,
 // stream_parsing (run_parsing, piece_joiner), stream_settling, stream_builders.
 #pragma once
 
@@ -112,6 +112,13 @@ class StreamEngine final : ForkWatch {
     void use_header(Origin&, const std::string& header);
     void end_preamble(Origin&);
     std::vector<SequenceSpan> missing(Origin&, uint64_t last_position);
+
+    // record ends that what follows may show to be none, under the lock (stream_look_ahead.cpp)
+    void look_ahead(Origin&, bool at_end);
+    size_t look_at_preamble(Origin&, Held&);
+    bool look_at(Outstanding&, Held&, size_t from) const;
+    bool go_back(Outstanding&) const;
+    void settle_rest(Origin&, StreamCall&, Guard&, PushResult*);
 
     // the next buffers in order of a call that nobody else disturbs (stream_leading.cpp)
     size_t leading_buffers(const PushedBuffer* buffers, const uint32_t* order, size_t count) const;

@@ -51,7 +51,8 @@ void SpanningJob::parse(const StreamOptions& options, StreamCall& call) {
     make_room();
     call.place(*this, begin, stream_start, 0);
     uint64_t used = unterminated ? decoder.index_unterminated(data, bytes) : index(data, bytes);
-    while (unterminated && used < bytes) {  // something in it was never closed: there are records behind it
+    // Something in it was never closed: there are records behind it.
+    while (used < bytes && (unterminated || framing.looks_ahead())) {
         make_room();
         const uint64_t more = index(data + used, bytes - used);
         used += more ? more : decoder.index_unterminated(data + used, bytes - used);

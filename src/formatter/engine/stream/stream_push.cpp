@@ -217,7 +217,9 @@ PushResult StreamEngine::finish(uint64_t id, bool use_last, uint64_t last_sequen
     change.begin();
     check_open();
     Origin& origin = origin_of(id);
-    wait_until(guard, [&] { return origin.in_flight == 0 && !closed_gate_; });
+    const Framing& framing = options_.format.framing;
+    const auto at_rest = [&] { return origin.in_flight == 0 && !(framing.looks_ahead() && origin.busy); };
+    wait_until(guard, [&] { return at_rest() && !closed_gate_; });
     if (origin.finished) {
         result.status = PushStatus::finished;
         return result;
@@ -234,19 +236,19 @@ PushResult StreamEngine::finish(uint64_t id, bool use_last, uint64_t last_sequen
         result.status = PushStatus::hole;
         return result;
     }
+    origin.finished = true;
+    counts_.finished++;
+    if (framing.looks_ahead()) settle_rest(origin, call, guard, &result);
     origin.work();  // unfolded before the ring moves on
     if (origin.preamble_open) end_preamble(origin);
     Claims claims{};
     origin.ring.finish(last, claims);
-    const Framing& framing = options_.format.framing;
     const bool end_matters = framing.checks_end() && framing.scanner->has_begun(origin.state);
     for (uint32_t i = 0; i < claims.count; i++) {
         auto job = claim_unterminated(origin, claims.spans[i], call);
         if (job->bytes || end_matters) call.jobs.push_back(std::move(job));
     }
     call.touch(origin);
-    origin.finished = true;
-    counts_.finished++;
     run(call, guard, &result);
     if (origin.outstanding) {  // every buffer has been tallied: the end of all, which this is counted from, is certain
         place_findings(origin, Tally{}, &origin.outstanding->last_findings, &result);

@@ -1,0 +1,73 @@
+"""Chunks of several formats: a column of theirs says which.
+
+In: formats by that column's value; batches of chunks. Out: the format of an origin, as a stream asks for it. Refuses to know: how
+chunks are parsed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+
+import formatter as fm
+
+
+@dataclass(frozen=True)
+class ChunkFormats:
+    formats: Mapping[Any, Any]
+    column: str
+
+    @property
+    def schema(self) -> pa.Schema:
+        """That all have, which a stream of them makes sure of."""
+        if not self.formats:
+            raise fm.OptionError("spark: format: expected formats by value of a column, found none")
+        schema: pa.Schema = next(iter(self.formats.values())).schema
+        return schema
+
+    @property
+    def kind(self) -> str:
+        return f"formats by {self.column}"
+
+    @property
+    def body(self) -> ChunkFormats:
+        """For chunks that no header stands in front of."""
+        bodies = {value: body_of(format) for value, format in self.formats.items()}
+        return self if bodies == self.formats else replace(self, formats=bodies)
+
+
+def body_of(format: Any) -> Any:
+    return format.body if isinstance(format, fm.Csv | ChunkFormats) else format
+
+
+class OriginFormats:
+    """Which format the origins of a task have, as far as they have come."""
+
+    def __init__(self) -> None:
+        self._values: dict[int | str, Any] = {}
+
+    def learn(self, format: Any, origin: int | str, batch: pa.RecordBatch, first_row: int, rows: int) -> None:
+        """Of neighbouring chunks of one origin."""
+        if not isinstance(format, ChunkFormats):
+            return
+        if format.column not in batch.schema.names:
+            raise fm.SchemaError(f"spark: format_column: no column {format.column!r}; there is {batch.schema.names}")
+        for value in batch.column(format.column).slice(first_row, rows).unique().to_pylist():
+            if value not in format.formats:
+                known = ", ".join(map(repr, format.formats))
+                raise fm.OptionError(f"spark: column {format.column!r}: {value!r} is none of the formats {known}")
+            if self._values.setdefault(origin, value) != value:
+                raise fm.SchemaError(
+                    f"spark: column {format.column!r} changes within origin {origin!r} (from {self._values[origin]!r} to "
+                    f"{value!r}): all chunks of an origin have one format"
+                )
+
+    def of(self, format: Any) -> Any:
+        """What a stream is made with."""
+        return self._chosen(format.formats) if isinstance(format, ChunkFormats) else format
+
+    def _chosen(self, formats: Mapping[Any, Any]) -> Callable[[int | str], Any]:
+        return lambda origin: formats[self._values[origin]]
