@@ -169,8 +169,16 @@ def json_plan(
     for field in decoded:
         path = [token.encode() for token in format.tokens_of(field.name)]
         columns.append({"node": node(field, full[field.name], field.name), "path": path})
-    wanted = {tokens[0].encode() for tokens in map(format.tokens_of, (field.name for field in decoded)) if tokens}
+    if format.rescue is not None:  # nothing of that name is looked for in a record
+        del full[format.rescue]
+    names = [field.name for field in decoded]
+    wanted = {tokens[0].encode() for tokens in map(format.tokens_of, names) if tokens}
     known = {tokens[0].encode() for tokens in map(format.tokens_of, full) if tokens}
+    if (
+        format.rescue in names and format.unknown != "error"
+    ):  # what stands beside a column that is not wanted may have none
+        known = {tokens[0].encode() for tokens in map(format.tokens_of, full) if len(tokens) == 1}
+    unwanted = [name for name in full if name not in names]
     options = {
         "layout": RECORDS.index(format.records) if length is None else PREFIXED,
         "length": length or UNFRAMED,
@@ -181,6 +189,9 @@ def json_plan(
         "duplicates": DUPLICATE_KEYS.index(format.on_duplicate_key),
         "on_error": ON_ERROR.index(on_error),
         "note_nulled": note_nulled,
+        "rescues": format.rescue is not None,
+        "rescue_column": names.index(format.rescue) if format.rescue in names else -1,
+        "unwanted_paths": [[token.encode() for token in format.tokens_of(name)] for name in unwanted],
         "replace_surrogates": format.surrogates == "replace",
     }
     return _core.json_plan(options, columns, output_columns, filters)

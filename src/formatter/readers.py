@@ -20,7 +20,7 @@ from formatter.filters import Filters
 from formatter.footers import footer_of
 from formatter.foreign_code import raise_kept
 from formatter.formats import Csv, Json
-from formatter.plans import DecodePlan, Format, make_plan
+from formatter.plans import DecodePlan, Format, make_plan, with_rescue
 from formatter.sources import Input, Source, inputs
 from formatter.tolerance import Tolerance
 from formatter.variants import Columns
@@ -49,6 +49,7 @@ def read(
     codec: str | None = None,
     rejects: list[pa.Table] | None = None,
     max_errors: int | float | None = None,
+    rescue: str | None = None,
 ) -> pa.Table:
     """The whole input as a table.
 
@@ -68,6 +69,8 @@ def read(
         rejects: A list that receives one table of rejected records an input (on_error="collect").
         max_errors: How many records may be bad, of all inputs together, or which share of them (a float): more are an
             error. A number ends the reading where it is passed, a share is judged at the end.
+        rescue: Name of a column more: what of a record has no column or does not fit its type, as JSON, or null. As if the
+            format named it.
 
     Returns:
         A `pyarrow.Table` of the columns wanted, rows in the order of the input.
@@ -87,7 +90,7 @@ def read(
         [{'city': 'Rome'}]
     """
     tolerance = Tolerance(on_error, max_errors, told=rejects is not None and on_error == "collect")
-    plan = _plan(format, columns, filters, on_error)
+    plan = _plan(with_rescue(format, rescue), columns, filters, on_error)
     batches = list(_batches(source, plan, _thread_count(threads), codec, rejects, tolerance, WHOLE_RANGE_BYTES))
     table = pa.Table.from_batches(batches, schema=plan.schema)
     # Batches that other threads made have dictionaries of their own; files and joins want one.
@@ -113,6 +116,7 @@ def open(
     codec: str | None = None,
     rejects: list[pa.Table] | None = None,
     max_errors: int | float | None = None,
+    rescue: str | None = None,
 ) -> pa.RecordBatchReader:
     """The input as a stream of batches, in bounded memory.
 
@@ -126,6 +130,7 @@ def open(
         codec: As for `fm.read`.
         rejects: As for `fm.read`; a table is there once its input has been read to its end.
         max_errors: As for `fm.read`.
+        rescue: As for `fm.read`.
 
     Returns:
         A `pyarrow.RecordBatchReader`; errors of the data are raised while it is read.
@@ -142,7 +147,7 @@ def open(
         2
     """
     tolerance = Tolerance(on_error, max_errors, told=rejects is not None and on_error == "collect")
-    plan = _plan(format, columns, filters, on_error)
+    plan = _plan(with_rescue(format, rescue), columns, filters, on_error)
     batches = _batches(source, plan, _thread_count(threads), codec, rejects, tolerance, RANGE_BYTES)
     return pa.RecordBatchReader.from_batches(plan.schema, batches)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +17,7 @@ from formatter.filters import Filters, normalized
 from formatter.foreign_code import raise_kept
 from formatter.formats import Csv, Framed, Json, Native
 from formatter.formats.csv import check_byte_order
-from formatter.plans import Format, make_plan, record_end_of
+from formatter.plans import Format, make_plan, record_end_of, rescue_of, with_rescue
 from formatter.row_choice import BatchFilter, taken_rows
 from formatter.types import TEXTS, VIEWS, type_code
 from formatter.variants import Columns
@@ -59,7 +61,14 @@ class ParsedRecords:
         return pa.array(messages, pa.string())
 
 
-def parse_records(array: Any, format: Format, *, columns: Columns = None, on_error: str = "null") -> pa.RecordBatch:
+def parse_records(
+    array: Any,
+    format: Format,
+    *,
+    columns: Columns = None,
+    on_error: str = "null",
+    rescue: str | None = None,
+) -> pa.RecordBatch:
     """A record a value: one row of the result for each.
 
     Args:
@@ -67,6 +76,7 @@ def parse_records(array: Any, format: Format, *, columns: Columns = None, on_err
         format: How each value is written.
         columns: Names of the columns wanted. None: all of the schema.
         on_error: "null": a null or bad value gives a row of nulls; "raise": the first bad one is an error.
+        rescue: As for `fm.read`; a bad value as a whole is there under the column's own name.
 
     Returns:
         A `pyarrow.RecordBatch` with as many rows as `array` has values.
@@ -82,11 +92,16 @@ def parse_records(array: Any, format: Format, *, columns: Columns = None, on_err
         >>> fm.parse_records(values, fm.Json(pa.schema([("id", pa.int64())]))).column("id").to_pylist()
         [1, None, 2]
     """
-    return parse_records_with_errors(array, format, columns=columns, on_error=on_error).data
+    return parse_records_with_errors(array, format, columns=columns, on_error=on_error, rescue=rescue).data
 
 
 def parse_records_with_errors(
-    array: Any, format: Format, *, columns: Columns = None, on_error: str = "null"
+    array: Any,
+    format: Format,
+    *,
+    columns: Columns = None,
+    on_error: str = "null",
+    rescue: str | None = None,
 ) -> ParsedRecords:
     """As `fm.parse_records`, and what was wrong with each value.
 
@@ -95,6 +110,7 @@ def parse_records_with_errors(
         format: As for `fm.parse_records`.
         columns: As for `fm.parse_records`.
         on_error: As for `fm.parse_records`.
+        rescue: As for `fm.parse_records`.
 
     Returns:
         `fm.ParsedRecords`: the rows, and the errors by value.
@@ -110,7 +126,7 @@ def parse_records_with_errors(
         >>> [(error.record, error.code) for error in parsed.details]
         [(1, 'invalid')]
     """
-    return RecordParser(format, columns=columns, on_error=on_error).parse(array)
+    return RecordParser(with_rescue(format, rescue), columns=columns, on_error=on_error).parse(array)
 
 
 class RecordParser:
@@ -147,6 +163,7 @@ class RecordParser:
             note_nulled=not self._raises,
             single=True,
         )
+        self._rescue = rescue_of(format) or ""
         self._record_end = b"" if isinstance(format, Native) else record_end_of(format)
 
     @property
@@ -181,7 +198,26 @@ class RecordParser:
             absent = pa.array(missing) if missing.any() else None
         if rows is not None and not (len(rows) == batch.num_rows and np.array_equal(rows, np.arange(len(rows)))):
             batch = _spread(batch, rows)
+        if details and self._rescue in batch.schema.names:
+            batch = self._with_bad_values(batch, details, kept, array)
         return ParsedRecords(batch, details, kept, absent, decoded, count)
+
+    def _with_bad_values(
+        self, batch: pa.RecordBatch, details: Sequence[FormatError], kept: pa.Array | None, array: Any
+    ) -> pa.RecordBatch:
+        """A value that is no record has no names, so it is rescued whole, under that of the column."""
+        place = batch.schema.get_field_index(self._rescue)
+        rescued = batch.column(place).to_pylist()
+        rows = range(len(rescued)) if kept is None else kept.to_pylist()
+        row_of = {value: row for row, value in enumerate(rows)}
+        for error in details:
+            row = row_of.get(error.record)
+            if row is not None and rescued[row] is None:
+                value = array[error.record]
+                value = value.as_py() if isinstance(value, pa.Scalar) else value
+                text = value if isinstance(value, str) else bytes(value).decode("utf-8", "backslashreplace")
+                rescued[row] = json.dumps({self._rescue: text}, ensure_ascii=False, separators=(",", ":"))
+        return batch.set_column(place, batch.schema.field(place), pa.array(rescued, batch.schema.field(place).type))
 
 
 def _spread(batch: pa.RecordBatch, rows: np.ndarray[Any, Any]) -> pa.RecordBatch:

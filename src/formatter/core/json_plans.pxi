@@ -24,6 +24,7 @@ cdef extern from "engine/json/json_format.hpp" namespace "formatter" nogil:
         vector[JsonColumn] columns
         vector[ColumnSpec] flat
         vector[string] ignored_keys
+        vector[vector[string]] unwanted_paths
         JsonLayout layout
         LengthPrefix length
         cbool whole_records, validate_full, unknown_is_error
@@ -46,6 +47,9 @@ def json_plan(dict options, list columns, Py_ssize_t output_columns, list filter
         if json.columns[i].node.kind == JsonKind.scalar:
             json.flat.push_back(json.columns[i].node.scalar)
     set_texts(&json.ignored_keys, options["ignored_keys"])
+    json.unwanted_paths.resize(len(options["unwanted_paths"]))
+    for i in range(json.unwanted_paths.size()):
+        set_texts(&json.unwanted_paths[i], options["unwanted_paths"][i])
     json.layout = <JsonLayout><uint8_t>options["layout"]
     json.length = length_prefix(options["length"])
     json.whole_records = options["whole_records"]

@@ -31,16 +31,19 @@ JsonDecoder::JsonDecoder(const std::shared_ptr<const JsonFormat>& format)
       kernel_(format_->kernel),
       reader_(format_.get()),
       walk_(format_.get()),
+      rescue_(format_.get()),
       filter_(format_->filter),
-      nested_reader_(JsonPolicy{format_->duplicates, format_->unknown_is_error, format_->on_error == OnError::null}),
+      nested_reader_(JsonPolicy{format_->duplicates, format_->unknown_is_error, format_->rescue_column >= 0,
+                                format_->nulls_misfits()}),
       loops_(kernel_),
-      filler_(&walk_, kernel_, &nested_reader_),
+      filler_(&walk_, kernel_, &nested_reader_, format_->rescue_column >= 0),
       spans_(format_->columns.size()) {
     uint32_t flat = 0;
+    const JsonColumn* const rescue_column = format_->columns.data() + format_->rescue_column;
     for (const JsonColumn& column : format_->columns) {
         Layout layout;
         layout.nested = column.node.kind != JsonKind::scalar;
-        layout.quoted = !layout.nested && expects_string(column.node);
+        layout.quoted = !layout.nested && expects_string(column.node) && &column != rescue_column;
         layout.position = layout.nested ? uint32_t(nested_.size()) : flat++;
         if (layout.nested) nested_.emplace_back(&column.node);
         layout_.push_back(layout);

@@ -41,10 +41,12 @@ class JsonRecordReader {
     Skipped read_object(uint32_t node, const uint8_t* at, const uint8_t* end, ValueSpan* spans);
     Skipped read_array(uint32_t node, const uint8_t* at, const uint8_t* end, ValueSpan* spans);
     Skipped read_value(uint32_t node, const uint8_t* at, const uint8_t* end, ValueSpan* spans);
+    void note_unknown(const uint8_t* at, ValueSpan* spans) const;
     void forget(uint32_t node, ValueSpan* spans);
 
     const JsonFormat* format_;
     std::vector<Node> nodes_;
+    const bool minds_unknown_;  // members that the schema lacks
     std::unordered_map<std::string_view, bool> ignored_;
     uint64_t objects_ = 0;
     std::string scratch_;
