@@ -21,6 +21,7 @@ from formatter.plans import Format, make_plan, record_end_of, rescue_of, with_re
 from formatter.raw_values import as_records, value_format
 from formatter.row_choice import BatchFilter, taken_rows
 from formatter.types import TEXTS, VIEWS, type_code
+from formatter.variants import Columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ def parse_records(
     array: Any,
     format: Format,
     *,
-    columns: Sequence[str] | None = None,
+    columns: Columns = None,
     on_error: str = "null",
     rescue: str | None = None,
 ) -> pa.RecordBatch:
@@ -97,7 +98,7 @@ def parse_records_with_errors(
     array: Any,
     format: Format,
     *,
-    columns: Sequence[str] | None = None,
+    columns: Columns = None,
     on_error: str = "null",
     rescue: str | None = None,
 ) -> ParsedRecords:
@@ -135,7 +136,7 @@ class RecordParser:
         self,
         format: Format,
         *,
-        columns: Sequence[str] | None = None,
+        columns: Columns = None,
         filters: Filters = None,
         on_error: str = "null",
     ) -> None:
