@@ -16,6 +16,7 @@ from pyspark.sql.types import StructType
 
 import formatter as fm
 from formatter.plans import with_rescue
+from formatter.variants import Columns, asked_as
 from spark_udfs.chunks.chunk_formats import ChunkFormats
 from spark_udfs.chunks.chunk_rows import ChunkColumns
 from spark_udfs.chunks.parse_task import OnError, ParseTask
@@ -36,7 +37,7 @@ def parse(
     df: DataFrame,
     format: Any,
     *,
-    columns: Sequence[str] | None = None,
+    columns: Columns = None,
     filters: Any = None,
     origin: str = "origin",
     sequence: str = "sequence",
@@ -103,7 +104,7 @@ def parse(
         format, on_error = of_values(
             format, schema, options, on_error, zone_of(df.sparkSession), is_record=unit == "record"
         )
-    format = with_rescue(format, rescue)
+    format, columns = asked_as(with_rescue(format, rescue), columns)
     if unit == "record":
         if stitch != "auto":
             raise fm.OptionError(
