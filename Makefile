@@ -15,7 +15,7 @@ CYTHON_FILES := $(shell find src -name '*.pyx' -o -name '*.pxi' -o -name '*.pxd'
 OTHER_KERNELS := import formatter; print(*formatter.kernels()[1:])
 
 .PHONY: shred soup help env build test memory test-fast test-kernels lint format docs bench bench-store bench-compare demo soak crash
-.PHONY: test-spark-matrix wheel clean clean-env instructions
+.PHONY: test-spark-matrix spark-queries wheel clean clean-env instructions mutate
 
 help:  ## this text
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -84,6 +84,9 @@ soak: build  ## random stream schedules for SECONDS (default 600), then the long
 	@FORMATTER_SOAK=1 FORMATTER_SOAK_SECONDS=$(or $(SECONDS),600) $(PYTEST) tests/flow/test_backpressure.py \
 	  tests/flow/test_barriers_against_model.py tests/stream/test_memory.py tests/stream/test_sanitizers.py $(ARGS)
 
+mutate: build  ## the changes of tests/mutations one by one, in a copy: the tests notice each; ARGS="shred_ring.cpp" narrows
+	@$(BIN)/python tests/mutations/mutate.py $(ARGS)
+
 shred: build  ## BUFFERS (default 1000000000) through the shredder in random order, against their exact claims
 	@$(BIN)/python tests/shredder/long_run.py $(or $(BUFFERS),1000000000)
 
@@ -97,6 +100,9 @@ SPARKS := 4.0.5 4.1.4 4.2.1 4.3.0
 
 test-spark-matrix: build  ## what has to work everywhere under the newest patch of every Spark 4 (or SPARKS="4.0.5 ...")
 	@tools/spark_matrix.sh $(SPARKS)
+
+spark-queries: build  ## N (default 1000) random queries over our tables and over those of Spark's own readers, which must agree
+	@$(BIN)/python tests/spark/query_soup.py $(or $(N),1000) $(or $(SEED),1)
 
 crash: build  ## kills a streaming query's driver, executors, workers KILLS times (default 20) at random, on two masters; checks its sink
 	@$(BIN)/python tests/spark/crash_harness.py $(or $(KILLS),20) 1 "local[2,4]"

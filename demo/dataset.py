@@ -16,6 +16,7 @@ import pyarrow as pa
 from chunk_store import write_chunks
 from pyarrow import compute, parquet
 
+MONEY = pa.decimal128(8, 2)
 SCHEMA = pa.schema(
     [
         ("trip_id", pa.int64()),
@@ -27,14 +28,19 @@ SCHEMA = pa.schema(
         ("pickup_zone", pa.int64()),
         ("dropoff_zone", pa.int64()),
         ("payment", pa.string()),
-        ("fare", pa.float64()),
-        ("tip", pa.float64()),
-        ("tolls", pa.float64()),
-        ("total", pa.float64()),
+        ("fare", MONEY),
+        ("tip", MONEY),
+        ("tolls", MONEY),
+        ("total", MONEY),
         ("note", pa.string()),
     ]
 )
 
+DDL = (
+    "trip_id BIGINT, vendor STRING, pickup_at TIMESTAMP_NTZ, dropoff_at TIMESTAMP_NTZ, passengers BIGINT, distance_km DOUBLE, "
+    "pickup_zone BIGINT, dropoff_zone BIGINT, payment STRING, fare DECIMAL(8,2), tip DECIMAL(8,2), tolls DECIMAL(8,2), "
+    "total DECIMAL(8,2), note STRING"
+)
 ROWS_PER_STEP = 200_000
 CSV_BYTES_PER_ROW, JSON_BYTES_PER_ROW = 107, 312  # measured; decide how many rows a size means
 ORIGINS = 8
@@ -50,7 +56,7 @@ def trips(rng: np.random.Generator, first_id: int, row_count: int, notes: np.nda
     """`row_count` trips numbered from first_id."""
     pickup = FIRST_PICKUP + rng.integers(0, SECONDS_A_YEAR, row_count).astype("timedelta64[s]")
     dropoff = pickup + rng.integers(60, 5_400, row_count).astype("timedelta64[s]")
-    fare, tip, tolls = (rng.integers(low, high, row_count) / 100 for low, high in ((300, 9_000), (0, 2_000), (0, 700)))
+    fare, tip, tolls = (rng.integers(low, high, row_count) for low, high in ((300, 9_000), (0, 2_000), (0, 700)))
     columns = [
         np.arange(first_id, first_id + row_count),
         VENDORS[rng.integers(0, len(VENDORS), row_count)],
@@ -61,13 +67,15 @@ def trips(rng: np.random.Generator, first_id: int, row_count: int, notes: np.nda
         rng.integers(1, 266, row_count),
         rng.integers(1, 266, row_count),
         PAYMENTS[rng.integers(0, len(PAYMENTS), row_count)],
-        fare,
-        tip,
-        tolls,
-        np.round(fare + tip + tolls, 2),
+        *map(money, (fare, tip, tolls, fare + tip + tolls)),
         notes[rng.integers(0, len(notes), row_count)],
     ]
     return pa.RecordBatch.from_arrays([pa.array(column) for column in columns], names=SCHEMA.names)
+
+
+def money(cents: np.ndarray) -> pa.Array:
+    halves = np.column_stack([cents, np.zeros_like(cents)])  # 128 bits, the lower ones first
+    return pa.Array.from_buffers(MONEY, len(cents), [None, pa.py_buffer(halves)])
 
 
 def as_csv(batch: pa.RecordBatch) -> memoryview:
@@ -99,37 +107,47 @@ def as_json(batch: pa.RecordBatch) -> pa.Array:
 
 @dataclass(frozen=True)
 class Made:
-    file: Path
-    chunks: Path
-    records: Path
+    folder: Path
+
+    @property
+    def file(self) -> Path:
+        return self.folder / "trips.csv"
+
+    @property
+    def chunks(self) -> Path:
+        return self.folder / "chunks"
+
+    @property
+    def records(self) -> Path:
+        return self.folder / "records"
 
     def megabytes_of(self, path: Path) -> float:
         return sum(one.stat().st_size for one in ([path] if path.is_file() else path.iterdir())) / 1e6
 
 
 def make(folder: Path, megabytes: int, seed: int, progress: Callable[[str], None]) -> Made:
-    made = folder / f"{megabytes}MB-seed{seed}"
-    found = Made(made / "trips.csv", made / "chunks", made / "records")
-    if not (made / "done").exists():
+    found = Made(folder / f"{megabytes}MB-seed{seed}")
+    done, whole = found.folder / "done", found.folder / "csv"
+    if not done.exists() or done.read_text() != str(SCHEMA):
         progress(f"making 3 times {megabytes} MB of data (seed {seed})")
         shutil.rmtree(folder, ignore_errors=True)
-        for path in (made / "csv", found.chunks, found.records):
+        for path in (whole, found.chunks, found.records):
             path.mkdir(parents=True)
         rng, rows = np.random.default_rng(seed), megabytes * 1_000_000 // CSV_BYTES_PER_ROW
         with open(found.file, "wb") as file:
             for batch in batches(rng, rows, LONG_NOTES):
                 file.write(as_csv(batch))
         for number in range(ORIGINS):
-            with open(made / "csv" / f"part-{number}.csv", "wb") as file:
+            with open(whole / f"part-{number}.csv", "wb") as file:
                 for batch in batches(rng, rows // ORIGINS, NOTES):
                     file.write(as_csv(batch))
-        write_chunks(made / "csv", found.chunks, seed=seed)
-        shutil.rmtree(made / "csv")
+        write_chunks(whole, found.chunks, seed=seed)
+        shutil.rmtree(whole)
         values = (as_json(batch) for batch in batches(rng, megabytes * 1_000_000 // JSON_BYTES_PER_ROW, LONG_NOTES))
         for number, records in enumerate(values):
             target = found.records / f"part-{number:03}.parquet"
             parquet.write_table(pa.table({"value": records}), target, compression="none", use_dictionary=False)
-        (made / "done").touch()
+        done.write_text(str(SCHEMA))
     return found
 
 

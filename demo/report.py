@@ -10,7 +10,11 @@ from typing import Any
 
 WIDTH = 40
 BLOCKS = " ▏▎▍▌▋▊▉█"
-RUNS = ("cold", "warm")
+RUNS = {
+    "script": "the whole script, from its start to its answer",
+    "first": "the first answer of a fresh session",
+    "warm": "warm, the best of some turns",
+}
 PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>formatter beside Spark</title>
 <style>
@@ -20,26 +24,26 @@ td {{ padding: .15em .8em .15em 0; white-space: pre }} h2 {{ font-size: 1.1em; m
 .wrong {{ color: #c00 }}
 </style>
 <h1>formatter beside Spark</h1>
-<p>{facts}. The same session, the same bytes, in turns; each contestant's first run is cold, its second warm.
+<p>{facts}. Each contestant in a process and a session of its own, over the same bytes; once they are warm, in turns.
 Answers were compared before anything was timed against anything.</p>
 {acts}
 </html>
 """
 
 
-def ratio(act: Any, at: int) -> float:
+def ratio(act: Any, run: str) -> float:
     """How many times as long as ours Spark takes."""
-    return float(act.contestants[-1].seconds[at] / act.contestants[0].seconds[at])
+    return float(act.contestants[-1].seconds[run] / act.contestants[0].seconds[run])
 
 
 def bars(act: Any) -> Iterator[str]:
-    for at, run in enumerate(RUNS):
-        longest = max(one.seconds[at] for one in act.contestants)
+    for run, what in RUNS.items():
+        longest = max(one.seconds[run] for one in act.contestants)
+        yield f"{what}: Spark takes {ratio(act, run):.1f} times as long"
         for one in act.contestants:
-            eighths = max(1, round(8 * WIDTH * one.seconds[at] / longest))
+            eighths = max(1, round(8 * WIDTH * one.seconds[run] / longest))
             bar = "█" * (eighths // 8) + BLOCKS[eighths % 8].strip()
-            yield f"{run}  {one.name:42} {bar:{WIDTH}} {one.seconds[at]:6.2f} s {act.megabytes / one.seconds[at]:6.0f} MB/s"
-        yield f"{run}  Spark takes {ratio(act, at):.1f} times as long"
+            yield f"  {one.name:42} {bar:{WIDTH}} {one.seconds[run]:6.2f} s {act.megabytes / one.seconds[run]:6.0f} MB/s"
 
 
 def html(acts: list[Any], facts: str) -> str:
@@ -49,13 +53,13 @@ def html(acts: list[Any], facts: str) -> str:
 def _section(act: Any) -> str:
     verdict = "The answers are the same." if act.agrees else '<b class="wrong">The answers differ.</b>'
     rows = []
-    for at, run in enumerate(RUNS):
-        longest = max(one.seconds[at] for one in act.contestants)
+    for run, what in RUNS.items():
+        longest = max(one.seconds[run] for one in act.contestants)
+        rows.append(f"<tr><td colspan=3><b>{what}</b>: Spark takes {ratio(act, run):.1f} times as long")
         for one in act.contestants:
-            width = 100 * one.seconds[at] / longest
+            width = 100 * one.seconds[run] / longest
             ours = " ours" if one is act.contestants[0] else ""
             bar = f'<span class="bar{ours}" style="width:{width / 6:.1f}em"></span>'
-            rows.append(f"<tr><td>{run}<td>{escape(one.name)}<td>{bar}<td>{one.seconds[at]:.2f} s")
-        rows.append(f"<tr><td>{run}<td colspan=3>Spark takes {ratio(act, at):.1f} times as long")
+            rows.append(f"<tr><td>{escape(one.name)}<td>{bar}<td>{one.seconds[run]:.2f} s")
     table = "\n".join(rows)
     return f"<h2>{escape(act.title)}</h2>\n<p>{act.megabytes:.0f} MB. {escape(act.what)}. {verdict}</p>\n<table>\n{table}\n</table>"

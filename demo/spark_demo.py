@@ -1,157 +1,150 @@
 """Three things raw data does to Spark, each done twice: by formatter, and by what Spark itself has for it.
 
 In: nothing but options; the data is made from a seed and kept in .demo/. Out: bars in the terminal, .demo/report.html, and
-exit code 1 if any two answers differ. Answers are checked before anything is said of time. Every contestant runs twice, in
-turns, in one session: the first run of each is cold (code is generated and workers are warmed), the second is warm.
+exit code 1 if any two answers differ. Answers are checked before anything is said of time. Every contestant has a process and a
+session of its own (contestant.py), so nobody's first run is warmed by another's; then the two take turns.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
+import json
+import subprocess
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tools"))
-
-import dataset  # noqa: E402
-from java_home import JavaMissing, use_java  # noqa: E402  (tools/ is not a package)
-from report import bars, html  # noqa: E402
+import dataset
+from contestant import OURS, ROOT, SPARKS
+from java_home import JavaMissing, use_java
+from report import RUNS, bars, html
 
 FOLDER = ROOT / ".demo"
+TURNS = 4  # of those that are warm; the shortest counts
 
 
 @dataclass
 class Contestant:
     name: str
-    frame: Callable[[], Any]
-    seconds: list[float] = field(default_factory=list)  # cold, then warm
-    answer: Any = None
+    who: str
+    seconds: dict[str, float] = field(default_factory=dict)
+    answers: list[Any] = field(default_factory=list)
 
 
 @dataclass
 class Act:
+    key: str
     title: str
     what: str
     megabytes: float
-    contestants: list[Contestant]
+    contestants: tuple[Contestant, Contestant]
 
     @property
     def agrees(self) -> bool:
-        return all(one.answer == self.contestants[0].answer for one in self.contestants)
+        answers = [answer for one in self.contestants for answer in one.answers]
+        return all(answer == answers[0] for answer in answers)
+
+
+class Process:
+    """A contestant's process; what Spark logs there is kept in a file."""
+
+    def __init__(self, act: Act, contestant: Contestant, made: dataset.Made, cores: int) -> None:
+        self._contestant = contestant
+        self._log = FOLDER / f"{act.key}-{contestant.who}.log"
+        command = [sys.executable, str(Path(__file__).with_name("contestant.py")), act.key, contestant.who]
+        with open(self._log, "w") as log:
+            self._process = subprocess.Popen(
+                [*command, str(made.folder), str(cores), str(time.time())],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
+            )  # fmt: skip
+
+    def __enter__(self) -> Process:
+        return self
+
+    def answer(self) -> str:
+        """Of the run that is under way; the Spark it ran on."""
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            sys.exit(f"demo: {self._contestant.name} has failed, see {self._log}")
+        told = json.loads(line)
+        seconds = self._contestant.seconds
+        for run in RUNS:
+            if run in told:
+                seconds[run] = min(told[run], seconds.get(run, told[run]))
+        if len(self._contestant.answers) == 0:
+            del seconds["warm"]  # the first one is not
+        self._contestant.answers.append(told["answer"])
+        return str(told["version"])
+
+    def again(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write("\n")
+        self._process.stdin.flush()
+        self.answer()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._process.communicate()
 
 
 def say(text: str = "") -> None:
     print(text, flush=True)
 
 
-def start_spark(cores: int) -> Any:
-    java = use_java()
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    from pyspark.sql import SparkSession
-
-    import spark_udfs as su
-
-    builder = (
-        SparkSession.builder.master(f"local[{cores}]").appName("formatter demo").config("spark.log.level", "ERROR")
-    )
-    builder = builder.config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
-    builder = builder.config("spark.driver.memory", "4g").config("spark.sql.shuffle.partitions", 2 * cores)
-    spark = su.configure(builder).getOrCreate()
-    su.enable_pushdown(spark)
-    say(f"Spark {spark.version} on {java}, local[{cores}]")
-    return spark
-
-
-def summary(df: Any) -> Any:
-    """What all contestants compute: few columns of many; money in whole cents, so that it must agree to the last digit."""
-    from pyspark.sql import functions as f
-
-    by_payment = df.groupBy("payment").agg(
-        f.count("*").alias("trips"),
-        f.sum("passengers").alias("passengers"),
-        f.sum(f.round(f.col("total") * 100).cast("long")).alias("cents"),
-        f.max("pickup_at").alias("last_pickup"),
-    )
-    return by_payment.orderBy("payment")
-
-
-def acts(spark: Any, made: dataset.Made) -> list[Act]:
-    from pyspark.sql import functions as f
-
-    import formatter as fm
-    import spark_udfs as su
-
-    schema = su.parse_udf(fm.Csv(dataset.SCHEMA)).schema
-    csv, json = fm.Csv(dataset.SCHEMA), fm.Json(dataset.SCHEMA)
-    quoted = {"multiLine": True, "escape": '"'}
-
-    def stitched_by_hand() -> Any:
-        """Every origin's chunks collected in one row, sorted, put together, cut into lines, parsed line by line."""
-        chunks = f.sort_array(f.collect_list(f.struct("sequence", "payload")))
-        whole = spark.read.parquet(str(made.chunks)).groupBy("origin").agg(chunks.alias("chunks"))
-        text = f.array_join(f.transform("chunks", lambda chunk: chunk["payload"].cast("string")), "")
-        lines = whole.select(f.explode(f.split(text, "\n")).alias("line")).where("line <> ''")
-        return lines.select(f.from_csv("line", schema.simpleString(), {"escape": '"'}).alias("v")).select("v.*")
-
-    def records() -> Any:
-        return spark.read.parquet(str(made.records))
+def acts(made: dataset.Made) -> list[Act]:
+    def pair(ours: str, sparks: str) -> tuple[Contestant, Contestant]:
+        return Contestant(f"formatter  {ours}", OURS), Contestant(f"Spark      {sparks}", SPARKS)
 
     return [
-        Act("One CSV file with line breaks in quotes", "Spark reads it in one task; formatter splits it where records begin",
-            made.megabytes_of(made.file), [
-            Contestant("formatter  su.read", lambda: summary(su.read(spark, made.file, csv))),
-            Contestant("Spark      spark.read.csv(multiLine)",
-                       lambda: summary(spark.read.schema(schema).options(**quoted).csv(str(made.file)))),
-        ]),
-        Act("Chunks in random order, records across their edges", "Spark has to collect, sort and stitch each origin first",
-            made.megabytes_of(made.chunks), [
-            Contestant("formatter  su.parse(stitch='global')",
-                       lambda: summary(su.parse(spark.read.parquet(str(made.chunks)), csv, stitch="global"))),
-            Contestant("Spark      collect_list, sort, from_csv", lambda: summary(stitched_by_hand())),
-        ]),
-        Act("JSON records in a column", "what from_json does", made.megabytes_of(made.records), [
-            Contestant("formatter  su.parse_column",
-                       lambda: summary(su.parse_column(records(), "value", json).select("v.*"))),
-            Contestant("Spark      from_json",
-                       lambda: summary(records().select(f.from_json("value", schema).alias("v")).select("v.*"))),
-        ]),
+        Act("file", "One CSV file with line breaks in quotes",
+            "Spark reads it in one task; formatter splits it where records begin",
+            made.megabytes_of(made.file), pair("su.read", "spark.read.csv(multiLine)")),
+        Act("chunks", "Chunks in random order, records across their edges",
+            "Spark has to collect, sort and stitch each origin first",
+            made.megabytes_of(made.chunks), pair("su.parse(stitch='global')", "collect_list, sort, from_csv")),
+        Act("records", "JSON records in a column", "what from_json does",
+            made.megabytes_of(made.records), pair("su.parse(unit='record')", "from_json")),
     ]  # fmt: skip
 
 
-def run(act: Act) -> None:
-    for _ in ("cold", "warm"):
-        for contestant in act.contestants:
-            start = time.perf_counter()
-            contestant.answer = contestant.frame().collect()
-            contestant.seconds.append(time.perf_counter() - start)
+def run(act: Act, made: dataset.Made, cores: int) -> str:
+    ours, sparks = act.contestants
+    with Process(act, ours, made, cores) as first:
+        first.answer()
+        with Process(act, sparks, made, cores) as second:
+            version = second.answer()
+            for _ in range(TURNS):
+                first.again()
+                second.again()
+    return version
 
 
 def show(megabytes: int, seed: int, cores: int) -> bool:
+    java = use_java()
     made = dataset.make(FOLDER, megabytes, seed, say)
-    spark = start_spark(cores)
-    found = acts(spark, made)
+    found = acts(made)
     for number, act in enumerate(found, 1):
-        run(act)
+        version = run(act, made, cores)
+        if number == 1:
+            say(f"Spark {version} on {java}, local[{cores}]")
         say(f"\n{number}. {act.title} ({act.megabytes:.0f} MB): {act.what}")
         say("   " + ("the answers are the same" if act.agrees else "THE ANSWERS DIFFER"))
         for line in bars(act):
             say("   " + line)
-    facts = f"Spark {spark.version}, local[{cores}], {megabytes} MB an act, seed {seed}"
+    facts = f"Spark {version}, local[{cores}], {megabytes} MB an act, seed {seed}"
     (FOLDER / "report.html").write_text(html(found, facts))
-    spark.stop()
     say(f"\n{FOLDER / 'report.html'} has the same as a page")
     return all(act.agrees for act in found)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--megabytes", type=int, default=100, help="of each act")
+    parser.add_argument("--megabytes", type=int, default=200, help="of each act")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--cores", type=int, default=2)
     options = parser.parse_args()

@@ -22,7 +22,7 @@ MOST_DIGITS = 38
 INTEGER = re.compile(rf"[+-]?[0-9]{{1,{MOST_DIGITS}}}")
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-NO_FOLDERS = pa.RecordBatch.from_struct_array(pa.array([{}], pa.struct([])))
+NO_FOLDERS = pa.RecordBatch.from_struct_array(pa.nulls(1, pa.struct([])))
 TIME = re.compile(DAY.pattern + r"([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?")
 
 

@@ -1,13 +1,16 @@
-// Comes in: a plan with one of our Python functions. Goes out: an operator that runs the same function and makes
-// Spark's rows straight from the memory of its Arrow batches. Compiled in the running JVM (direct_rows.py).
+// Comes in: a plan with one of our Python functions. Goes out: two operators, one that runs the same function and hands on the
+// Arrow batches it yields, and one above that makes rows of their memory. Compiled in the running JVM (direct_rows.py).
 //
 // Spark's own operator asks every value of every column through four layers, and on the way in it measures a batch anew
-// with every row. Here a row is written by code made for the columns at hand, as whole-stage code generation does it,
-// and the bytes of a batch on its way in are the sum of its rows'. What runs in tasks travels as source: executors need
-// nothing.
+// with every row. Here operators above become one piece of code with the reading of the columns (whole-stage code
+// generation): of what they do not ask nothing is read, and no row is written unless somebody needs one. Where there is
+// nothing above, rows are written by code made for the columns at hand. The bytes of a batch on its way in are the sum of
+// its rows'. What runs in tasks travels as source: executors need nothing.
 // What is not understood here is left to Spark's operator, a whole query or a single batch.
 package formatter.spark;
 
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -15,34 +18,50 @@ import java.util.List;
 import org.apache.spark.api.python.ChainedPythonFunctions;
 import org.apache.spark.rdd.RDD;
 import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.PythonUDF;
 import org.apache.spark.sql.catalyst.expressions.codegen.CodeAndComment;
+import org.apache.spark.sql.catalyst.expressions.codegen.CodeBlock;
 import org.apache.spark.sql.catalyst.expressions.codegen.CodeGenerator;
+import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext;
+import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode;
+import org.apache.spark.sql.catalyst.expressions.codegen.VariableValue;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.MapInArrow;
+import org.apache.spark.sql.catalyst.plans.physical.Partitioning;
+import org.apache.spark.sql.catalyst.trees.TreeNode;
+import org.apache.spark.sql.execution.CodegenSupport;
 import org.apache.spark.sql.execution.PlanLater;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.SparkStrategy;
+import org.apache.spark.sql.execution.UnaryExecNode;
 import org.apache.spark.sql.execution.WholeStageCodegenEvaluatorFactory;
+import org.apache.spark.sql.execution.WholeStageCodegenExec;
 import org.apache.spark.sql.execution.metric.SQLMetrics;
 import org.apache.spark.sql.execution.python.ArrowPythonRunner;
 import org.apache.spark.sql.execution.python.MapInArrowExec;
 import org.apache.spark.sql.types.*;
 import org.slf4j.LoggerFactory;
+import scala.Function1;
 import scala.Option;
 import scala.Tuple2;
+import scala.collection.immutable.IndexedSeq;
 import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
+import scala.runtime.AbstractFunction1;
 
 public class FormatterDirectRows extends SparkStrategy {
     static final String SWITCH = "spark.formatter.directRows.enabled";
     static final String OURS = "formatter.";
     static final String RECORDS = "formatter.records";
     static final long RECORD_BATCH_BYTES = 1L << 20;
-    final String task;  // direct_rows_task.java
+    final String batchesTask, rowsTask;  // batches_task.java, direct_rows_task.java
 
-    public FormatterDirectRows(String task) { this.task = task; }
+    public FormatterDirectRows(String batchesTask, String rowsTask) {
+        this.batchesTask = batchesTask;
+        this.rowsTask = rowsTask;
+    }
 
     public Seq apply(LogicalPlan plan) {
         ArrayList planned = new ArrayList();
@@ -50,9 +69,9 @@ public class FormatterDirectRows extends SparkStrategy {
             MapInArrow map = (MapInArrow) plan;
             boolean plain = !map.isBarrier() && map.profile().isEmpty() && map.functionExpr() instanceof PythonUDF;
             if (plain && ((PythonUDF) map.functionExpr()).name().startsWith(OURS))
-                planned.add(new FormatterMapInArrowExec(
+                planned.add(new FormatterRowsExec(new FormatterMapInArrowExec(
                     (Expression) map.functionExpr(), map.output(), new PlanLater(map.child()), false, map.profile(),
-                    task));
+                    batchesTask), rowsTask));
         }
         return seq(planned);
     }
@@ -60,21 +79,36 @@ public class FormatterDirectRows extends SparkStrategy {
     // Why no task could run its code here; null where each can.
     public String unfit() {
         try {
-            CodeGenerator.compile(code(task, new StructField[0]));
+            Class[] operators = {FormatterMapInArrowExec.class, FormatterRowsExec.class};
+            for (int i = 0; i < operators.length; i++) {
+                Method[] methods = operators[i].getMethods();
+                for (int k = 0; k < methods.length; k++)
+                    if (Modifier.isAbstract(methods[k].getModifiers())) return "no " + methods[k];
+            }
+            CodeGenerator.compile(code(batchesTask));
             return null;
         } catch (Throwable unknownHere) {
             return unknownHere.toString();
         }
     }
 
-    static CodeAndComment code(String task, StructField[] output) {
-        return new CodeAndComment(new RowSource().text(task, output), CollectionConverters.asScala(new HashMap()));
+    static CodeAndComment code(String text) {
+        return new CodeAndComment(text, CollectionConverters.asScala(new HashMap()));
     }
 
     static Seq seq(List values) { return CollectionConverters.asScala(values).toSeq(); }
 
     static Seq one(Object value) { return seq(Arrays.asList(new Object[] {value})); }
 
+    // What an RDD becomes by code that is compiled where it runs.
+    static RDD mapped(RDD rows, SparkPlan plan, CodeAndComment code, Object[] references) {
+        WholeStageCodegenEvaluatorFactory factory = new WholeStageCodegenEvaluatorFactory(
+            new scala.util.Right(code),
+            SQLMetrics.createTimingMetric(plan.session().sparkContext(), "duration", -1L), references);
+        return rows.mapPartitionsWithEvaluator(factory, scala.reflect.ClassTag$.MODULE$.apply(InternalRow.class));
+    }
+
+    // Each of its rows carries a batch, for FormatterRows to read.
     public static class FormatterMapInArrowExec extends MapInArrowExec {
         final String task;
         final MapInArrowExec sparks;
@@ -103,13 +137,6 @@ public class FormatterDirectRows extends SparkStrategy {
 
         public RDD doExecute() {
             PythonUDF udf = (PythonUDF) func();
-            CodeAndComment code = code(task, ((StructType) udf.dataType()).fields());
-            try {
-                CodeGenerator.compile(code);
-            } catch (Throwable unknownHere) {
-                LoggerFactory.getLogger("spark_udfs").warn("rows come by Spark's own operator: " + unknownHere);
-                return super.doExecute();
-            }
             Tuple2 call = new Tuple2(new ChainedPythonFunctions(one(udf.func())), Long.valueOf(udf.resultId().id()));
             StructField[] wrapped = {new StructField("struct", child().schema(), true, Metadata.empty())};
             Object[] references = {
@@ -118,111 +145,256 @@ public class FormatterDirectRows extends SparkStrategy {
                 pythonMetrics(), org$apache$spark$sql$execution$python$MapInBatchExec$$jobArtifactUUID(),
                 org$apache$spark$sql$execution$python$MapInBatchExec$$sessionUUID(),
                 Integer.valueOf(conf().arrowMaxRecordsPerBatch()), Long.valueOf(mostBytes(udf)),
-                Boolean.valueOf(conf().pysparkArrowValidateSchema()), udf.dataType(), output()};
-            WholeStageCodegenEvaluatorFactory factory = new WholeStageCodegenEvaluatorFactory(
-                new scala.util.Right(code),
-                SQLMetrics.createTimingMetric(session().sparkContext(), "duration", -1L), references);
-            return child().execute().mapPartitionsWithEvaluator(
-                factory, scala.reflect.ClassTag$.MODULE$.apply(InternalRow.class));
+                Boolean.valueOf(conf().pysparkArrowValidateSchema()), udf.dataType()};
+            return mapped(child().execute(), this, code(task), references);
         }
     }
 
-    // The source of what a task runs, for columns of these types. A column is its position among all fields, those of
-    // structs too.
-    static class RowSource {
-        static final int MOST_FIELDS = 1000;  // the method that writes a row must stay small enough to be compiled well
-        static final String COLUMN = "org.apache.spark.sql.vectorized.ArrowColumnVector";
-        static final String WRITER = "org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowWriter";
-        final StringBuilder fields = new StringBuilder();
-        final StringBuilder methods = new StringBuilder();
-        final StringBuilder init = new StringBuilder();
+    // Rows of the batches below: as variables of the code that operators above are part of, or written.
+    public static class FormatterRowsExec extends SparkPlan implements UnaryExecNode, CodegenSupport {
+        final SparkPlan batches;
+        final String task;
+        private transient CodegenSupport above;
+
+        public FormatterRowsExec(SparkPlan child, String task) {
+            this.batches = child;
+            this.task = task;
+        }
+
+        FormatterMapInArrowExec function() {
+            SparkPlan found = batches;
+            while (!(found instanceof FormatterMapInArrowExec)) found = (SparkPlan) found.children().head();
+            return (FormatterMapInArrowExec) found;
+        }
+
+        public Object writeReplace() { return function().sparks; }
+
+        public TreeNode child() { return batches; }
+        public Seq children() { return one(batches); }
+        public Seq output() { return batches.output(); }
+        public Partitioning outputPartitioning() { return batches.outputPartitioning(); }
+        public int productArity() { return 1; }
+        public Object productElement(int at) { return batches; }
+        public boolean canEqual(Object other) { return other instanceof FormatterRowsExec; }
+        public Seq otherCopyArgs() { return one(task); }
+
+        public boolean equals(Object other) {
+            return other instanceof FormatterRowsExec && batches.equals(((FormatterRowsExec) other).batches);
+        }
+
+        public TreeNode withNewChildInternal(TreeNode child) { return new FormatterRowsExec((SparkPlan) child, task); }
+
+        public TreeNode withNewChildrenInternal(IndexedSeq children) {
+            return withNewChildInternal((TreeNode) children.head());
+        }
+
+        public TreeNode mapChildren(Function1 function) {
+            TreeNode changed = (TreeNode) function.apply(batches);
+            if (changed == batches) return this;
+            TreeNode result = withNewChildInternal(changed);
+            result.copyTagsFrom(this);
+            return result;
+        }
+
+        StructField[] fields() { return ((StructType) function().func().dataType()).fields(); }
+
+        public RDD doExecute() {
+            CodeAndComment code = code(new RowSource(fields()).text(task));
+            try {
+                CodeGenerator.compile(code);
+            } catch (Throwable unknownHere) {
+                LoggerFactory.getLogger("spark_udfs").warn("rows come by Spark's own operator: " + unknownHere);
+                return function().sparks.execute();
+            }
+            return mapped(batches.execute(), this, code, new Object[] {output()});
+        }
+
+        // ------------------------------------------------------------------------------- whole-stage code generation
+
+        public CodegenSupport parent() { return above; }
+        public void parent_$eq(CodegenSupport parent) { above = parent; }
+        public boolean canCheckLimitNotReached() { return true; }
+        public boolean supportCodegen() { return new ColumnsSource(fields()).isFlat(); }
+
+        private boolean isAlone() { return above instanceof WholeStageCodegenExec; }
+
+        public Seq inputRDDs() { return one(isAlone() ? doExecute() : batches.execute()); }
+
+        public String doProduce(CodegenContext context) {
+            String input = state(context, "scala.collection.Iterator", "input", " = inputs[0];");
+            if (isAlone()) {  // nobody reads columns: rows as they are written, without a list of them in between
+                String does = " throws java.io.IOException { return ";
+                context.addNewFunction("hasNext", "public boolean hasNext()" + does + input + ".hasNext(); }", true);
+                context.addNewFunction("next", "public InternalRow next() { return (InternalRow) " + input + ".next(); }", true);
+                return "";
+            }
+            ColumnsSource source = new ColumnsSource(fields());
+            String name = context.freshName("Columns"), load = context.freshName("load"), at = context.freshName("at");
+            context.addInnerClass(source.text(name));
+            String columns = state(context, name, "columns", " = new " + name + "();");
+            String row = state(context, "int", "row", " = 0;"), rows = state(context, "int", "rows", " = 0;");
+            load = context.addNewFunction(load, "private boolean " + load + "() {\n"
+                + "  while (" + row + " == " + rows + ") {\n"
+                + "    if (!" + input + ".hasNext()) return false;\n"
+                + "    org.apache.spark.sql.vectorized.ColumnarBatch batch =\n"
+                + "      (org.apache.spark.sql.vectorized.ColumnarBatch) ((InternalRow) " + input + ".next()).get(0, null);\n"
+                + "    if (!" + columns + ".load((" + ColumnsSource.VECTOR + ") batch.column(0)))\n"
+                + "      throw new IllegalStateException(\"spark: batches of another type than declared;\"\n"
+                + "        + \" set " + SWITCH + "=false\");\n"
+                + "    " + row + " = 0;\n    " + rows + " = batch.numRows();\n  }\n  return true;\n}\n", true);
+            ArrayList variables = new ArrayList();
+            for (int i = 0; i < source.columns.length; i++) variables.add(variable(context, columns, at, source.columns[i]));
+            context.currentVars_$eq(null);
+            return "while (" + limitNotReachedCond() + " (" + row + " < " + rows + " || " + load + "())) {\n"
+                + "  int " + at + " = " + row + "++;\n"
+                + consume(context, seq(variables), null) + "\n"
+                + shouldStopCheckCode() + "\n}\n";
+        }
+
+        private static String state(CodegenContext context, String type, String name, final String init) {
+            return context.addMutableState(type, name, new AbstractFunction1() {
+                public Object apply(Object variable) { return variable + init; }
+            }, true, true);
+        }
+
+        private static ExprCode variable(CodegenContext context, String columns, String at, Column column) {
+            String isNull = context.freshName("isNull"), value = context.freshName("value");
+            String read = columns + ".get" + column.at + "(" + at + ")";
+            if (column.type instanceof BinaryType) read += ".getBytes()";
+            if (column.type instanceof DecimalType)
+                read = "Decimal.createUnsafe(" + read + ", " + ((DecimalType) column.type).precision() + ", "
+                    + ((DecimalType) column.type).scale() + ")";
+            String code = "boolean " + isNull + " = " + columns + ".isNull" + column.at + "(" + at + ");\n"
+                + CodeGenerator.javaType(column.type) + " " + value + " = " + isNull + " ? "
+                + CodeGenerator.defaultValue(column.type, true) + " : " + read + ";\n";
+            return new ExprCode(new CodeBlock(one(code), seq(new ArrayList())), new VariableValue(isNull, boolean.class),
+                new VariableValue(value, CodeGenerator.javaClass(column.type)));
+        }
+    }
+
+    // A column of a batch, or a field of one of its structs, by its position among all of them.
+    static class Column {
+        final int at;
+        final DataType type;
+        Column[] inner = {};
+
+        Column(int at, DataType type) {
+            this.at = at;
+            this.type = type;
+        }
+    }
+
+    // The source of a class that reads the memory of a batch with columns of these types.
+    static class ColumnsSource {
+        static final String VECTOR = "org.apache.spark.sql.vectorized.ArrowColumnVector";
+        static final StructField[] VARIANT = {
+            new StructField("value", DataTypes.BinaryType, false, Metadata.empty()),
+            new StructField("metadata", DataTypes.BinaryType, false, Metadata.empty()),
+        };
+        final Column[] columns;
+        final StringBuilder text = new StringBuilder();
         int count = 0;
         boolean understood = true;
-        String loads, puts;
 
-        String text(String task, StructField[] output) {
-            inner(output, "writer");
-            if (count > MOST_FIELDS) understood = false;
-            if (!understood) {
-                fields.setLength(0);
-                methods.setLength(0);
-                init.setLength(0);
+        ColumnsSource(StructField[] fields) { columns = columns(fields); }
+
+        Column[] columns(StructField[] fields) {
+            Column[] made = new Column[fields.length];
+            for (int i = 0; i < fields.length; i++) {
+                made[i] = new Column(count++, fields[i].dataType());
+                String[] vector = reading(made[i].type, made[i].at);
+                if (made[i].type instanceof StructType) {
+                    made[i].inner = columns(((StructType) made[i].type).fields());
+                    if (made[i].inner.length == 0) understood = false;
+                    loading(made[i].at, "complex.StructVector", false, "      return " + loads(made[i].inner) + ";\n");
+                } else if (made[i].type instanceof VariantType) {
+                    made[i].inner = columns(VARIANT);
+                    loading(made[i].at, "complex.StructVector", false, "      return " + loads(made[i].inner) + ";\n");
+                    readingVariant(made[i]);
+                } else if (vector == null) {
+                    understood = false;
+                } else {
+                    boolean isText = vector[1] == null;
+                    loading(made[i].at, vector[0], isText, (isText ? "      offsets" + made[i].at
+                        + " = vector.getOffsetBuffer().memoryAddress();\n" : "")
+                        + "      data" + made[i].at + " = vector.getDataBuffer().memoryAddress();\n      return true;\n");
+                    if (isText) readingText(made[i].at);
+                    else reading(made[i], vector[1]);
+                }
             }
-            return task.replace("/*fields*/", fields).replace("/*methods*/", methods).replace("/*init*/", init)
-                .replace("/*loads*/", understood ? loads : "false").replace("/*puts*/", understood ? puts : "")
-                .replace("/*count*/", "" + output.length);
+            return made;
         }
 
-        // Of the columns within a column: `loads` and `puts` become calls that do it for all of them.
-        void inner(StructField[] inner, String writer) {
-            StringBuilder load = new StringBuilder("true"), put = new StringBuilder();
-            for (int i = 0; i < inner.length; i++) {
-                int at = column(inner[i].dataType(), i, writer);
-                load.append("\n        && load" + at + "((" + COLUMN + ") column.getChild(" + i + "))");
-                put.append("      put" + at + "(" + writer + ", row);\n");
-            }
-            loads = load.toString();
-            puts = put.toString();
+        boolean isFlat() { return understood && count == columns.length; }
+
+        String text(String name) {
+            return "static final class " + name + " {\n    boolean load(" + VECTOR + " column) {\n      return "
+                + loads(columns) + ";\n    }\n" + text + "}\n";
         }
 
-        int column(DataType type, int ordinal, String parent) {
-            int at = count++;
+        static String loads(Column[] columns) {
+            StringBuilder loads = new StringBuilder("true");
+            for (int i = 0; i < columns.length; i++)
+                loads.append("\n        && load" + columns[i].at + "((" + VECTOR + ") column.getChild(" + i + "))");
+            return loads.toString();
+        }
+
+        // The class of Arrow that holds values of a type, and how one is read; null for what is not read so. A row holds
+        // binary as it holds text.
+        static String[] reading(DataType type, int at) {
             if (type instanceof BooleanType)
-                values(at, ordinal, "BitVector",
-                    "(Platform.getByte(null, data" + at + " + (row >> 3)) >> (row & 7) & 1) != 0");
-            else if (type instanceof ByteType) values(at, ordinal, "TinyIntVector", number("Byte", at, 0));
-            else if (type instanceof ShortType) values(at, ordinal, "SmallIntVector", number("Short", at, 1));
-            else if (type instanceof IntegerType) values(at, ordinal, "IntVector", number("Int", at, 2));
-            else if (type instanceof LongType) values(at, ordinal, "BigIntVector", number("Long", at, 3));
-            else if (type instanceof FloatType) values(at, ordinal, "Float4Vector", number("Float", at, 2));
-            else if (type instanceof DoubleType) values(at, ordinal, "Float8Vector", number("Double", at, 3));
-            else if (type instanceof DateType) values(at, ordinal, "DateDayVector", number("Int", at, 2));
-            else if (type instanceof TimestampType)
-                values(at, ordinal, "TimeStampMicroTZVector", number("Long", at, 3));
-            else if (type instanceof TimestampNTZType)
-                values(at, ordinal, "TimeStampMicroVector", number("Long", at, 3));
-            else if (type instanceof StringType) texts(at, ordinal, "VarCharVector");
-            else if (type instanceof BinaryType) texts(at, ordinal, "VarBinaryVector");
-            else if (type instanceof StructType) struct(at, ordinal, (StructType) type, parent);
-            else understood = false;
-            return at;
+                return pair("BitVector", "(Platform.getByte(null, data" + at + " + (row >> 3)) >> (row & 7) & 1) != 0");
+            if (type instanceof ByteType) return pair("TinyIntVector", number("Byte", at, 0));
+            if (type instanceof ShortType) return pair("SmallIntVector", number("Short", at, 1));
+            if (type instanceof IntegerType) return pair("IntVector", number("Int", at, 2));
+            if (type instanceof LongType) return pair("BigIntVector", number("Long", at, 3));
+            if (type instanceof FloatType) return pair("Float4Vector", number("Float", at, 2));
+            if (type instanceof DoubleType) return pair("Float8Vector", number("Double", at, 3));
+            if (type instanceof DateType) return pair("DateDayVector", number("Int", at, 2));
+            if (type instanceof TimestampType) return pair("TimeStampMicroTZVector", number("Long", at, 3));
+            if (type instanceof TimestampNTZType) return pair("TimeStampMicroVector", number("Long", at, 3));
+            if (type instanceof DecimalType && ((DecimalType) type).precision() <= Decimal.MAX_LONG_DIGITS())
+                return pair("DecimalVector", number("Long", at, 4));  // the low half of 128 bits
+            if (type instanceof StringType) return pair("VarCharVector", null);
+            if (type instanceof BinaryType) return pair("VarBinaryVector", null);
+            return null;
         }
+
+        static String[] pair(String first, String second) { return new String[] {first, second}; }
 
         static String number(String kind, int at, int shift) {
             return "Platform.get" + kind + "(null, data" + at + " + ((long) row << " + shift + "))";
         }
 
-        void load(int at, String vector, String rest) {
-            fields.append("    private long data" + at + ", valid" + at + ";\n");
-            methods.append("    private boolean load" + at + "(" + COLUMN + " column) {\n"
+        void loading(int at, String vector, boolean isText, String rest) {
+            String arrow = "vector instanceof org.apache.arrow.vector.";
+            text.append("    private long data" + at + ", offsets" + at + ", valid" + at + ";\n");
+            if (isText) text.append("    private boolean wide" + at + ";\n");
+            text.append("    private boolean load" + at + "(" + VECTOR + " column) {\n"
                 + "      org.apache.arrow.vector.ValueVector vector = column.getValueVector();\n"
+                + (isText ? "      wide" + at + " = " + arrow + "Large" + vector + ";\n" : "")
+                + "      if (!(" + arrow + vector + (isText ? " || wide" + at : "") + ")) return false;\n"
                 + "      valid" + at + " = vector.getNullCount() == 0 ? 0L\n"
-                + "        : vector.getValidityBuffer().memoryAddress();\n"
-                + rest + "    }\n");
+                + "        : vector.getValidityBuffer().memoryAddress();\n" + rest + "    }\n"
+                + "    boolean isNull" + at + "(int row) {\n"
+                + "      return valid" + at + " != 0L\n"
+                + "        && (Platform.getByte(null, valid" + at + " + (row >> 3)) & (1 << (row & 7))) == 0;\n    }\n");
         }
 
-        void put(int at, int ordinal, String write) {
-            methods.append("    private void put" + at + "(" + WRITER + " writer, int row) {\n"
-                + "      if (valid" + at + " != 0L && isNull(valid" + at + ", row)) {\n"
-                + "        writer.setNullAt(" + ordinal + ");\n        return;\n      }\n"
-                + write + "    }\n");
+        void reading(Column column, String value) {
+            String type = column.type instanceof DecimalType ? "long" : CodeGenerator.javaType(column.type);
+            text.append("    " + type + " get" + column.at + "(int row) { return " + value + "; }\n");
         }
 
-        void values(int at, int ordinal, String vector, String value) {
-            load(at, vector, "      if (!(vector instanceof org.apache.arrow.vector." + vector + ")) return false;\n"
-                + "      data" + at + " = vector.getDataBuffer().memoryAddress();\n      return true;\n");
-            put(at, ordinal, "      writer.write(" + ordinal + ", " + value + ");\n");
+        void readingVariant(Column column) {
+            String type = "org.apache.spark.unsafe.types.VariantVal";
+            text.append("    " + type + " get" + column.at + "(int row) {\n      return new " + type + "(get"
+                + column.inner[0].at + "(row).getBytes(), get" + column.inner[1].at + "(row).getBytes());\n    }\n");
         }
 
-        // A row holds binary as it holds text.
-        void texts(int at, int ordinal, String vector) {
-            fields.append("    private long offsets" + at + ";\n    private boolean wide" + at + ";\n");
-            load(at, vector, "      wide" + at + " = vector instanceof org.apache.arrow.vector.Large" + vector + ";\n"
-                + "      if (!wide" + at + " && !(vector instanceof org.apache.arrow.vector." + vector + "))\n"
-                + "        return false;\n"
-                + "      data" + at + " = vector.getDataBuffer().memoryAddress();\n"
-                + "      offsets" + at + " = vector.getOffsetBuffer().memoryAddress();\n      return true;\n");
-            put(at, ordinal, "      long begin, end;\n"
+        void readingText(int at) {
+            text.append("    UTF8String get" + at + "(int row) {\n"
+                + "      long begin, end;\n"
                 + "      if (wide" + at + ") {\n"
                 + "        begin = Platform.getLong(null, offsets" + at + " + ((long) row << 3));\n"
                 + "        end = Platform.getLong(null, offsets" + at + " + ((long) row << 3) + 8L);\n"
@@ -230,21 +402,52 @@ public class FormatterDirectRows extends SparkStrategy {
                 + "        begin = Platform.getInt(null, offsets" + at + " + ((long) row << 2));\n"
                 + "        end = Platform.getInt(null, offsets" + at + " + ((long) row << 2) + 4L);\n"
                 + "      }\n"
-                + "      writer.write(" + ordinal + ",\n"
-                + "        UTF8String.fromAddress(null, data" + at + " + begin, (int) (end - begin)));\n");
+                + "      return UTF8String.fromAddress(null, data" + at + " + begin, (int) (end - begin));\n    }\n");
+        }
+    }
+
+    // The source of what a task runs that writes rows of columns of these types.
+    static class RowSource {
+        static final int MOST_FIELDS = 1000;  // the method that writes a row must stay small enough to be compiled well
+        static final String WRITER = "org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowWriter";
+        final StringBuilder methods = new StringBuilder();
+        final StringBuilder init = new StringBuilder();
+        ColumnsSource source;
+        final int width;
+
+        RowSource(StructField[] output) {
+            width = output.length;
+            source = new ColumnsSource(output);
         }
 
-        void struct(int at, int ordinal, StructType type, String parent) {
-            StructField[] inner = type.fields();
-            if (inner.length == 0) understood = false;
-            fields.append("    private " + WRITER + " writer" + at + ";\n");
-            init.append("      writer" + at + " = new " + WRITER + "(" + parent + ", " + inner.length + ");\n");
-            inner(inner, "writer" + at);
-            load(at, "complex.StructVector",
-                "      if (!(vector instanceof org.apache.arrow.vector.complex.StructVector)) return false;\n"
-                + "      return " + loads + ";\n");
-            put(at, ordinal, "      int before = writer.cursor();\n      writer" + at + ".resetRowWriter();\n" + puts
-                + "      writer.setOffsetAndSizeFromPreviousCursor(" + ordinal + ", before);\n");
+        String text(String task) {
+            boolean understood = source.understood && source.count <= MOST_FIELDS;
+            if (!understood) source = new ColumnsSource(new StructField[0]);
+            String puts = puts(source.columns, "writer");
+            return task.replace("/*columns*/", source.text("Columns")).replace("/*methods*/", methods)
+                .replace("/*init*/", init).replace("/*understood*/", "" + understood).replace("/*puts*/", puts)
+                .replace("/*count*/", "" + width);
+        }
+
+        String puts(Column[] columns, String writer) {
+            StringBuilder puts = new StringBuilder();
+            for (int i = 0; i < columns.length; i++) {
+                int at = columns[i].at;
+                String put = "      writer.write(" + i + ", columns.get" + at + "(row));\n";
+                if (columns[i].type instanceof StructType) {
+                    init.append("      writer" + at + " = new " + WRITER + "(" + writer + ", " + columns[i].inner.length
+                        + ");\n");
+                    methods.append("    private " + WRITER + " writer" + at + ";\n");
+                    put = "      int before = writer.cursor();\n      writer" + at + ".resetRowWriter();\n"
+                        + puts(columns[i].inner, "writer" + at)
+                        + "      writer.setOffsetAndSizeFromPreviousCursor(" + i + ", before);\n";
+                }
+                methods.append("    private void put" + at + "(" + WRITER + " writer, int row) {\n"
+                    + "      if (columns.isNull" + at + "(row)) {\n        writer.setNullAt(" + i + ");\n"
+                    + "        return;\n      }\n" + put + "    }\n");
+                puts.append("      put" + at + "(" + writer + ", row);\n");
+            }
+            return puts.toString();
         }
     }
 }

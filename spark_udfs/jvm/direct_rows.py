@@ -1,8 +1,8 @@
 """Arrow batches of our functions become Spark's rows without the detours of Spark's own operator.
 
 In: a live session. Out: the session with one planning strategy more, which direct_rows.java is the source of, compiled in
-the running JVM; direct_rows_task.java is what it has tasks run. Rows and plans are the same otherwise, and where the
-strategy cannot be attached Spark's own operator runs as before.
+the running JVM; batches_task.java and direct_rows_task.java are what it has tasks run. Rows are the same otherwise, and where
+the strategy cannot be attached Spark's own operator runs as before.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ class DirectRowsWarning(UserWarning):
 
 
 STRATEGY = Extension(
-    "extraStrategies", "formatter.spark.FormatterDirectRows", ("direct_rows.java", "direct_rows_task.java"), SWITCH,
-    DirectRowsWarning, "direct rows are off, Spark's own operator runs",
+    "extraStrategies", "formatter.spark.FormatterDirectRows",
+    ("direct_rows.java", "batches_task.java", "direct_rows_task.java"), SWITCH, DirectRowsWarning,
+    "direct rows are off, Spark's own operator runs",
 )  # fmt: skip
 
 
 def enable_direct_rows(spark: SparkSession) -> bool:
-    """Attaches direct rows: an operator that writes rows straight from batches.
+    """Attaches direct rows: operators that read columns of batches where they are.
 
     It holds for this session and the streams it starts; the setting spark.formatter.directRows.enabled=false turns it off
     for a while, `su.disable_direct_rows` for good.

@@ -1,9 +1,10 @@
 // Comes in: an optimized logical plan. Goes out: the same plan, where our Python functions yield only the columns that
-// the plan above them reads, and are offered the filter that stands above them. Compiled in the running JVM (pushdown.py).
+// the plan above them reads, and are offered the filter that stands above them. Compiled in the running JVM (enabling.py).
 //
 // The filter itself stays where it is: what the function drops is only what the filter would drop anyway, so nothing
 // depends on the function taking the offer. But counts, and smallest, largest and sums of whole numbers, of all rows or of
-// those of a filter that is decided alike here and there, are taken in the tasks: only their partial results leave.
+// those of a filter that is decided alike here and there, are taken in the tasks, by groups if need be: only their partial
+// results leave.
 // What is not understood here is left alone.
 package formatter.spark;
 
@@ -80,10 +81,10 @@ public class FormatterPushdown extends Rule {
         return new Narrowing((MapInArrow) plan, udf);
     }
 
-    // An aggregate without groups above one of our functions, projections of plain columns and filters between them.
+    // An aggregate above one of our functions, projections of plain columns and filters between them.
     private LogicalPlan aggregated(Aggregate aggregate) {
         // What a stream has kept of an aggregate is of the one it was started with.
-        if (!aggregate.groupingExpressions().isEmpty() || aggregate.isStreaming()) return null;
+        if (aggregate.isStreaming()) return null;
         LogicalPlan below = aggregate.child();
         ArrayList filters = new ArrayList();
         while (below instanceof Project || below instanceof Filter) {
@@ -101,8 +102,11 @@ public class FormatterPushdown extends Rule {
         for (int i = filters.size() - 1; i >= 0; i--)
             if (!narrowing.offerWhole((Expression) filters.get(i))) return null;
         Partials partials = new Partials(narrowing);
+        List groups = CollectionConverters.asJava((scala.collection.Seq) aggregate.groupingExpressions());
+        for (int i = 0; i < groups.size(); i++)
+            if (!partials.group(groups.get(i))) return null;
         LogicalPlan above = (LogicalPlan) aggregate.mapExpressions(partials);
-        if (!partials.understood || partials.requests.isEmpty()) return null;
+        if (!partials.understood || (partials.requests.isEmpty() && partials.groups.isEmpty())) return null;
         for (int i = 0; i < filters.size(); i++) narrowing.want((Expression) filters.get(i));
         return (LogicalPlan) above.withNewChildren(seq(Arrays.asList(new Object[] {narrowing.apply(partials)})));
     }
@@ -126,9 +130,10 @@ public class FormatterPushdown extends Rule {
         for (int i = filters.size() - 1; i >= 0; i--)
             result = new Filter(narrowing.adapt((Expression) filters.get(i)), result);
         if (project == null) return result;
+        List left = CollectionConverters.asJava((scala.collection.Seq) result.output());
         ArrayList adapted = new ArrayList();
         for (int i = 0; i < named.size(); i++) adapted.add(narrowing.adapt((Expression) named.get(i)));
-        return new Project(seq(adapted), result);
+        return adapted.equals(left) ? result : new Project(seq(adapted), result);
     }
 
     static Seq seq(List values) { return CollectionConverters.asScala(values).toSeq(); }
@@ -168,6 +173,7 @@ public class FormatterPushdown extends Rule {
     // Makes of each aggregate the same of what the tasks have made of their rows, and notes what they shall make.
     static class Partials extends AbstractFunction1 {
         final Narrowing narrowing;
+        final ArrayList groups = new ArrayList();  // positions
         final ArrayList requests = new ArrayList(), attributes = new ArrayList(), notes = new ArrayList();
         boolean understood = true;
 
@@ -176,8 +182,22 @@ public class FormatterPushdown extends Rule {
         public Object apply(Object node) {
             Expression expression = (Expression) node;
             if (expression instanceof AggregateExpression) return merged((AggregateExpression) expression);
+            if (groups.contains(Integer.valueOf(narrowing.position(expression)))) return expression;
             if (expression instanceof Attribute || expression instanceof AggregateFunction) understood = false;
             return expression.mapChildren(this);
+        }
+
+        // Values that are one group here are one there.
+        boolean group(Object expression) {
+            int at = narrowing.position(expression);
+            if (at < 0) return false;
+            DataType type = ((Expression) expression).dataType();
+            if (!isWhole(type) && !(type instanceof BooleanType) && !(type instanceof DateType)
+                && !type.equals(StringType$.MODULE$)) return false;
+            if (groups.contains(Integer.valueOf(at))) return true;
+            narrowing.want((Expression) expression);
+            groups.add(Integer.valueOf(at));
+            return true;
         }
 
         Expression merged(AggregateExpression e) {
@@ -200,9 +220,13 @@ public class FormatterPushdown extends Rule {
                     with(e, new Sum(rows)), Literal$.MODULE$.apply(Long.valueOf(0L))})));
             }
             String name = function instanceof Min ? "min" : function instanceof Max ? "max" : "sum";
-            int at = inputs.size() == 1 ? narrowing.position(inputs.get(0)) : -1;
-            understood = at >= 0 && (function instanceof Min || function instanceof Max || function instanceof Sum)
-                && isWhole(((Expression) inputs.get(0)).dataType());
+            Object input0 = inputs.size() == 1 ? inputs.get(0) : null;
+            boolean isSum = function instanceof Sum;
+            if (isSum && input0 instanceof UnscaledValue) input0 = ((UnscaledValue) input0).child();
+            int at = narrowing.position(input0);
+            understood = at >= 0 && (isSum || function instanceof Min || function instanceof Max)
+                && (isSum && input0 != inputs.get(0) || isWhole(((Expression) input0).dataType())
+                    || !isSum && isMoment(((Expression) input0).dataType()));
             if (!understood) return e;
             Expression input = partial(new Object[] {name, Integer.valueOf(at)}, function, function.dataType());
             return with(e, (Expression) function.withNewChildren(seq(Arrays.asList(new Object[] {input}))));
@@ -211,6 +235,10 @@ public class FormatterPushdown extends Rule {
         static boolean isWhole(DataType type) {
             return type instanceof ByteType || type instanceof ShortType || type instanceof IntegerType
                 || type instanceof LongType;
+        }
+
+        static boolean isMoment(DataType type) {
+            return type instanceof DateType || type instanceof TimestampType || type instanceof TimestampNTZType;
         }
 
         static Expression with(AggregateExpression e, Expression function) {
@@ -349,10 +377,15 @@ public class FormatterPushdown extends Rule {
                 names.add(name);
             }
             if (partials != null) {
-                attributes = partials.attributes;
+                attributes = new ArrayList();
                 kept = new ArrayList();
-                for (int i = 0; i < attributes.size(); i++) {
-                    Attribute one = (Attribute) attributes.get(i);
+                for (int i = 0; i < partials.groups.size(); i++) {
+                    attributes.add(output.get(((Integer) partials.groups.get(i)).intValue()));
+                    kept.add(types[((Integer) partials.groups.get(i)).intValue()]);
+                }
+                for (int i = 0; i < partials.attributes.size(); i++) {
+                    Attribute one = (Attribute) partials.attributes.get(i);
+                    attributes.add(one);
                     kept.add(new StructField(one.name(), one.dataType(), true, Metadata.empty()));
                 }
             } else if (attributes.isEmpty()) {  // only how many rows there are: older versions of Spark lose it without a column
@@ -365,10 +398,12 @@ public class FormatterPushdown extends Rule {
             request.put("columns", columns);
             request.put("nested", nested);
             request.put("filters", predicates);
-            request.put("partials", partials == null ? new ArrayList() : partials.requests);
+            request.put("partials", partials == null ? null : partials.requests);
+            request.put("groups", partials == null ? null : partials.groups);
             String json = new ObjectMapper().valueToTree(request).toString();
             String filters = notes.isEmpty() ? "" : "; filters: " + String.join(" and ", notes);
-            if (partials != null) filters += "; in tasks: " + String.join(", ", partials.notes);
+            if (partials != null)
+                filters += "; in tasks: " + (partials.notes.isEmpty() ? "groups" : String.join(", ", partials.notes));
             String note = "[columns: " + String.join(", ", names) + filters + "]";
             if (note.length() > LONGEST_NOTE) note = note.substring(0, LONGEST_NOTE) + "...]";
 

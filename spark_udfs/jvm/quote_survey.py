@@ -11,7 +11,6 @@ import atexit
 import logging
 import shutil
 import tempfile
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -60,8 +59,6 @@ def _shipped(spark: SparkSession) -> Any:
     folder = Path(tempfile.mkdtemp(prefix="formatter-survey-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     jar = folder / "formatter-survey.jar"
-    with zipfile.ZipFile(jar, "w") as archive:
-        for name, code in compiler.getBytecodes().items():
-            archive.writestr(name.replace(".", "/") + ".class", bytes(code))
+    session_jvm.write_jar(jar, compiler.getBytecodes())
     spark.sparkContext._jsc.addJar(str(jar))
     return session_jvm.method_of(compiler.getClassLoader().loadClass(CLASS), "surveyed")

@@ -1,14 +1,21 @@
 """Java of ours in the JVM of a live session. In: a session, sources of this package. Out: classes compiled there by Janino, the
-compiler that Spark itself generates code with, and instances of them in the session's lists of rules or strategies.
-Refuses to know what they do.
+compiler that Spark itself generates code with, and instances of them in the session's lists of rules or strategies. What was
+compiled once for a version of Spark is kept in the user's cache folder: compiling takes half a second of a session's start.
+Refuses to know what the classes do.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
+import tempfile
 import warnings
-from collections.abc import Callable, Sequence
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 LONGEST_REASON = 300
@@ -32,9 +39,45 @@ def compiled(spark: Any, name: str) -> Any:
     return compiler
 
 
-def instance(spark: Any, compiler: Any, class_name: str, arguments: Sequence[str]) -> Any:
+def java_class(spark: Any, source_name: str, class_name: str) -> Any:
+    """A class of a source, as it was compiled the last time if that was the same source for the same Spark."""
+    version = f"{spark.version}\n{spark._jvm.java.lang.System.getProperty('java.version')}\n{source(source_name)}"
+    jar = _cache_folder() / f"{class_name}-{hashlib.sha256(version.encode()).hexdigest()[:32]}.jar"
+    if jar.exists():
+        with suppress(Exception):  # a file that is none of ours, or half of one: compiled anew
+            return _loaded(spark, jar, class_name)
+    compiler = compiled(spark, source_name)
+    with suppress(OSError):  # nowhere to keep it
+        jar.parent.mkdir(parents=True, exist_ok=True)
+        write_jar(jar, compiler.getBytecodes())
+    return compiler.getClassLoader().loadClass(class_name)
+
+
+def _cache_folder() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "formatter"
+
+
+def _loaded(spark: Any, jar: Path, class_name: str) -> Any:
+    jvm = spark._jvm
+    urls = spark.sparkContext._gateway.new_array(jvm.java.net.URL, 1)
+    urls[0] = jvm.java.io.File(str(jar)).toURI().toURL()
+    parent = jvm.org.apache.spark.util.Utils.getContextOrSparkClassLoader()
+    return jvm.java.net.URLClassLoader(urls, parent).loadClass(class_name)
+
+
+def write_jar(path: Path, classes: Mapping[str, Any]) -> None:
+    """All of it or nothing, whoever else writes it."""
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        part = Path(folder, path.name)
+        with zipfile.ZipFile(part, "w") as archive:
+            for name, code in classes.items():
+                archive.writestr(name.replace(".", "/") + ".class", bytes(code))
+        part.replace(path)
+
+
+def instance(spark: Any, java_class: Any, arguments: Sequence[str]) -> Any:
     """Of a class that has one constructor."""
-    return compiler.getClassLoader().loadClass(class_name).getConstructors()[0].newInstance(_objects(spark, arguments))
+    return java_class.getConstructors()[0].newInstance(_objects(spark, arguments))
 
 
 def method_of(java_class: Any, name: str) -> Any:
@@ -78,7 +121,7 @@ class Extension:
         try:
             if not self.attached(spark):
                 arguments = [source(name) for name in self.sources[1:]]
-                ours = instance(spark, compiled(spark, self.sources[0]), self.class_name, arguments)
+                ours = instance(spark, java_class(spark, self.sources[0], self.class_name), arguments)
                 self._set(spark, [*self._all(spark), ours])
             spark.conf.set(self.switch, "true")
             reason = unfit(spark)

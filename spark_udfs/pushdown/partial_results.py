@@ -1,8 +1,8 @@
 """What a task makes of its rows where a query asks only for counts, or for smallest, largest and sums of whole numbers.
 
 In: batches of a narrowed task, and what is asked as pushdown_rule.java writes it. Out: batches of partial results, of which
-Spark makes the whole ones as it would of the rows: one row a task, unless a sum might leave 64 bits. What Spark then does
-(an error, or a number that wraps) is its own to decide, so it gets the values.
+Spark makes the whole ones as it would of the rows: one row a task (of each group, while groups are few), unless a sum might
+leave 64 bits. What Spark then does (an error, or a number that wraps) is its own to decide, so it gets the values.
 """
 
 from __future__ import annotations
@@ -10,17 +10,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow._acero as acero  # pyarrow.acero imports pyarrow.dataset, and that pandas: a quarter of a second a worker
 import pyarrow.compute as pc
+from pyarrow import types
 
 from formatter.row_choice import BatchFilter
 from spark_udfs.pushdown.predicates import Clauses, Tree, taken
 
 LARGEST = 2**63 - 1
+ROWS_AT_ONCE = 1 << 17  # of groups: put together so many at a time, since each time has a price of its own
+MOST_GROUPS = 1 << 13  # more are Spark's
 
 
 class PartialResults:
-    """`columns`: positions that the rows' columns have in `filters` and `asked`."""
+    """`columns`: positions that the rows' columns have in `filters`, `asked` and `groups`."""
 
     def __init__(
         self,
@@ -28,21 +33,24 @@ class PartialResults:
         columns: Sequence[int],
         filters: Sequence[Tree],
         asked: Sequence[Any],
+        groups: Sequence[int] = (),
     ) -> None:
         self._rows = rows
         self._place = {at: place for place, at in enumerate(columns)}
         self._filters = filters
         self._asked = [(name, *(self._place[at] for at in of)) for name, *of in asked]
+        self._groups = [self._place[at] for at in groups]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         totals: Totals | None = None
         chosen: BatchFilter | None = None
         for batch in self._rows(batches):
-            totals = totals or Totals(self._asked, batch.schema)
+            names = batch.schema.names
+            totals = totals or (Groups if self._groups else Totals)(RowResults(self._asked, self._groups, batch.schema))
             if self._filters:
                 batch = batch.rename_columns([f"c{place}" for place in range(batch.num_columns)])
                 chosen = chosen or BatchFilter(self._clauses(batch.schema), batch.schema)
-                batch = chosen.kept(batch)
+                batch = chosen.kept(batch).rename_columns(names)
             if batch.num_rows:
                 yield from totals.add(batch)
         if totals is not None:
@@ -57,47 +65,113 @@ class PartialResults:
         return together
 
 
+class RowResults:
+    """What is asked, of each row alone: behind the columns of its group, a column for each."""
+
+    def __init__(self, asked: Sequence[tuple[Any, ...]], groups: Sequence[int], rows: pa.Schema) -> None:
+        self.asked = asked
+        self.groups = groups
+        kept = (rows.field(each[1]).type if each[0] in ("min", "max") else pa.int64() for each in asked)
+        fields = [pa.field(f"partial{at}", type_) for at, type_ in enumerate(kept)]
+        self.schema = pa.schema([*(rows.field(place) for place in groups), *fields])
+
+    def of(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        arrays = [batch.column(place) for place in self.groups]
+        for (name, *of), type_ in zip(self.asked, self.schema.types[len(arrays) :], strict=True):
+            if name != "count":
+                array = batch.column(of[0]) if name != "sum" else whole(batch.column(of[0]))
+            elif of:
+                array = batch.column(of[0]).is_valid()
+            else:
+                array = pa.nulls(batch.num_rows, pa.bool_()).is_null()  # true; pa.array and pa.repeat import pandas
+            arrays.append(array.cast(type_))
+        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+
+
 class Totals:
-    def __init__(self, asked: Sequence[tuple[Any, ...]], rows: pa.Schema) -> None:
-        self._asked = asked
-        types = (rows.field(each[1]).type if each[0] in ("min", "max") else pa.int64() for each in asked)
-        self._schema = pa.schema([(f"partial{at}", type_) for at, type_ in enumerate(types)])
+    """Of all rows."""
+
+    def __init__(self, results: RowResults) -> None:
+        self._results = results
         self._reset()
 
     def _reset(self) -> None:
-        self._values: list[int | None] = [None] * len(self._asked)
-        self._sizes = [0] * len(self._asked)  # of a sum: what it might have come to on the way, whatever the order
+        self._values: list[int | None] = [None] * len(self._results.asked)
+        self._sizes = [0] * len(self._results.asked)  # of a sum: what it might have come to, whatever the order
 
     def add(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """A batch's part; what has to leave before it, or instead."""
-        found = [one_of(batch, *each) for each in self._asked]
-        sizes = [largest_sum(batch.column(each[1])) if each[0] == "sum" else 0 for each in self._asked]
+        asked = self._results.asked
+        sizes = [largest_sum(batch.column(each[1])) if each[0] == "sum" else 0 for each in asked]
         if any(size > LARGEST for size in sizes):
             yield from self.leave()
-            yield self._each_row(batch)
+            yield self._results.of(batch)
             return
         if any(before + size > LARGEST for before, size in zip(self._sizes, sizes, strict=True)):
             yield from self.leave()
         self._sizes = [before + size for before, size in zip(self._sizes, sizes, strict=True)]
+        self._keep(batch)
+
+    def _keep(self, batch: pa.RecordBatch) -> None:
+        asked = self._results.asked
         self._values = [
             value if before is None else before if value is None else merged(each[0], before, value)
-            for each, before, value in zip(self._asked, self._values, found, strict=True)
+            for each, before, value in zip(asked, self._values, (one_of(batch, *each) for each in asked), strict=True)
         ]
 
     def leave(self) -> Iterator[pa.RecordBatch]:
         if any(value is not None for value in self._values):
-            arrays = [pa.array([value], field.type) for value, field in zip(self._values, self._schema, strict=True)]
-            yield pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+            schema = self._results.schema
+            arrays = [valued(value, field.type) for value, field in zip(self._values, schema, strict=True)]
+            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
         self._reset()
 
-    def _each_row(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        def column(name: str, place: int | None = None) -> pa.Array:
-            if name != "count":
-                return batch.column(place)
-            return pa.repeat(True, batch.num_rows) if place is None else batch.column(place).is_valid()
 
-        arrays = [column(*each).cast(field.type) for each, field in zip(self._asked, self._schema, strict=True)]
-        return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+class Groups(Totals):
+    """Of the rows of each group, while they are few; from then on rows are left as they are."""
+
+    _are_many = False
+
+    def _reset(self) -> None:
+        super()._reset()
+        self._waiting: list[pa.RecordBatch] = []
+        self._waiting_rows = 0
+
+    def add(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        if self._are_many:
+            yield self._results.of(batch)
+            return
+        yield from super().add(batch)
+        if self._waiting_rows >= ROWS_AT_ONCE:
+            self._put_together()
+            self._are_many = self._waiting_rows > MOST_GROUPS
+            if self._are_many:
+                yield from self.leave()
+
+    def _keep(self, batch: pa.RecordBatch) -> None:
+        self._waiting.append(self._results.of(batch))
+        self._waiting_rows += batch.num_rows
+
+    def _put_together(self) -> None:
+        schema, keys = self._results.schema, len(self._results.groups)
+        table = pa.Table.from_batches(self._waiting).rename_columns([str(at) for at in range(len(schema))])
+        sources = acero.Declaration("table_source", acero.TableSourceNodeOptions(table))
+        wanted = [
+            (str(keys + at), f"hash_{'sum' if name == 'count' else name}", None, f"partial{at}")
+            for at, (name, *_) in enumerate(self._results.asked)
+        ]
+        names = [str(at) for at in range(keys)]
+        options = acero.AggregateNodeOptions(wanted, keys=names)
+        made = acero.Declaration("aggregate", options, inputs=[sources]).to_table(use_threads=False)
+        made = made.select([*names, *schema.names[keys:]])
+        self._waiting = made.rename_columns(schema.names).cast(schema).combine_chunks().to_batches()
+        self._waiting_rows = made.num_rows
+
+    def leave(self) -> Iterator[pa.RecordBatch]:
+        if self._waiting:
+            self._put_together()
+            yield from self._waiting
+        self._reset()
 
 
 def one_of(batch: pa.RecordBatch, name: str, place: int | None = None) -> int | None:
@@ -107,12 +181,35 @@ def one_of(batch: pa.RecordBatch, name: str, place: int | None = None) -> int | 
     if name == "count":
         return len(column) - int(column.null_count)
     if name == "sum":
-        return pc.sum(column).as_py()  # type: ignore[no-any-return]
-    return pc.min_max(column)[name].as_py()  # type: ignore[no-any-return]
+        return pc.sum(whole(column)).as_py()  # type: ignore[no-any-return]
+    return pc.min_max(whole(column))[name].as_py()  # type: ignore[no-any-return]
+
+
+def whole(column: pa.Array) -> pa.Array:
+    """The numbers that stand for its values: days, microseconds, hundredths."""
+    if types.is_date32(column.type):
+        return column.view(pa.int32())
+    if types.is_timestamp(column.type):
+        return column.view(pa.int64())
+    if not types.is_decimal128(column.type):
+        return column
+    halves = np.frombuffer(column.buffers()[1], np.int64)[2 * column.offset :: 2][
+        : len(column)
+    ].copy()  # the lower ones
+    return pa.Array.from_buffers(pa.int64(), len(column), [column.is_valid().buffers()[1], pa.py_buffer(halves)])
+
+
+def valued(number: int | None, type_: pa.DataType) -> pa.Array:
+    """A value from the number that stands for it."""
+    if number is None:
+        return pa.nulls(1, type_)
+    return pa.Array.from_buffers(
+        type_, 1, [None, pa.py_buffer(number.to_bytes(type_.bit_width // 8, "little", signed=True))]
+    )
 
 
 def largest_sum(column: pa.Array) -> int:
-    found = pc.min_max(column).as_py()
+    found = pc.min_max(whole(column)).as_py()
     return 0 if found["min"] is None else max(abs(found["min"]), abs(found["max"])) * len(column)
 
 

@@ -38,6 +38,8 @@ FLAT = pa.table(
         "text": column(pa.string(), lambda row: "zß水🍌"[: row % 5] * (row % 11)),
         "wide": column(pa.large_string(), lambda row: "w" * row),
         "bytes": column(pa.binary(), lambda row: bytes([row % 256]) * (row % 20)),
+        "money": column(pa.decimal128(9, 2), lambda row: decimal.Decimal(row * 7 - 900).scaleb(-2)),
+        "long": column(pa.decimal128(18, 0), lambda row: decimal.Decimal(-(10**17) * (row % 9))),
         "full": pa.array(range(ROWS), pa.int64()),
     }
 )
@@ -58,7 +60,7 @@ NESTED = FLAT.select(["i64", "text"]).append_column(
 OTHER = FLAT.select(["text", "i8"]).append_column(
     "list", column(pa.list_(pa.int32()), lambda row: list(range(row % 4)))
 )
-OTHER = OTHER.append_column("money", column(pa.decimal128(20, 2), lambda row: decimal.Decimal(row).scaleb(-2)))
+OTHER = OTHER.append_column("wider", column(pa.decimal128(20, 2), lambda row: decimal.Decimal(row).scaleb(-2)))
 
 
 def ours(function):
@@ -112,6 +114,48 @@ def test_rows_are_those_of_sparks_own_operator(direct, table) -> None:
     assert len(direct_rows_found) == ROWS
 
 
+def test_variants_are_those_of_sparks_own_operator(direct) -> None:
+    values = pa.array(['{"v": {"a": [1, null]}, "n": 1}', '{"n": 2}', '{"v": "x", "n": 3}', None] * 500)
+    format = fm.Json(pa.schema([("v", fm.variant()), ("n", pa.int64())]))
+    frame = lambda: su.parse_column(direct.createDataFrame(pa.table({"j": values})), "j", format).select("v.*")  # noqa: E731
+    assert "FormatterMapInArrow" in told_of(frame())
+    found = list(map(str, frame().collect()))
+    direct.conf.set(direct_rows.SWITCH, "false")
+    assert found == list(map(str, frame().collect()))
+    assert found[1] == "Row(v=None, n=2)"
+
+
+EXPRESSIONS = (
+    "NOT b AS b", "i8 + i16 AS i16", "i32 * 2L AS i32", "i64 - 1 AS i64", "f32 / 2 AS f32", "f64 * 2 AS f64", "day + 1 AS day",
+    "at + INTERVAL 1 DAY AS at", "zoned", "concat(text, wide) AS text", "hex(bytes) AS bytes", "money + 1 AS money", "long", "full"
+)  # fmt: skip
+
+
+def test_operators_above_read_columns_where_no_row_is_written(direct) -> None:
+    frame = lambda: direct.range(0, 3, 1, 1).mapInArrow(yields(FLAT), SparkColumns.of(FLAT.schema).struct)  # noqa: E731
+    queries = {
+        "projected": lambda: frame().selectExpr(*EXPRESSIONS),
+        "filtered": lambda: frame().where("full % 3 = 1 AND (text IS NULL OR length(text) > 1)").select("wide", "money"),
+        "summed": lambda: frame().selectExpr("sum(money)", "max(day)", "min(full)", "count(text)", "max(text)", "first(text)"),
+        "grouped": lambda: frame().groupBy("b", "text").agg(F.sum("long"), F.max("wide"), F.collect_list("full"))
+                           .orderBy("b", "text"),
+        "limited": lambda: frame().selectExpr("full + 1 AS next").limit(90).selectExpr("sum(next)"),
+        "exploded": lambda: frame().selectExpr("explode(split(text, '')) AS one", "full").where("one <> ''"),
+        "joined": lambda: frame().join(F.broadcast(frame().selectExpr("full + 1 AS full", "text AS before")), "full")
+                          .select("text", "before"),
+        "twice": lambda: frame().select("full", "i8").union(frame().selectExpr("full + 1000", "i8"))
+                         .selectExpr("sum(full)", "sum(i8)"),
+    }  # fmt: skip
+    for name, query in queries.items():
+        found = [repr(row) for row in query().collect()]
+        assert "FormatterRows" in told_of(query()), name
+        for switch in ("spark.sql.codegen.wholeStage", direct_rows.SWITCH):
+            direct.conf.set(switch, "false")
+            assert found == [repr(row) for row in query().collect()], (name, switch)
+            direct.conf.set(switch, "true")
+    assert "*(2) FormatterRows" in told_of(queries["filtered"]())
+
+
 def test_operators_that_send_themselves_to_executors_stand_above_it(direct) -> None:
     frame = direct.range(0, 3, 1, 1).mapInArrow(yields(FLAT), SparkColumns.of(FLAT.schema).struct)
     assert [row.full for row in frame.orderBy(F.desc("full")).collect()] == list(range(ROWS - 1, -1, -1))
@@ -160,6 +204,27 @@ def test_it_can_be_detached_and_attached_again(direct) -> None:
     assert su.enable_direct_rows(direct)
     assert su.enable_direct_rows(direct)
     assert len(direct_rows.STRATEGY.attached(direct)) == 1
+
+
+def test_what_was_compiled_once_is_kept_for_the_next_session(direct, monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    compiled, compiled_names = session_jvm.compiled, []
+    monkeypatch.setattr(
+        session_jvm, "compiled", lambda spark, name: compiled_names.append(name) or compiled(spark, name)
+    )
+    for again in range(3):
+        su.disable_direct_rows(direct)
+        assert su.enable_direct_rows(direct)
+        assert direct.range(3).mapInArrow(counts_batches(), "rows bigint").selectExpr("sum(rows)").first() == (3,)
+        [kept] = (tmp_path / "formatter").iterdir()
+        if again == 1:
+            kept.write_bytes(kept.read_bytes()[:1000])
+    assert compiled_names == ["direct_rows.java"] * 2
+    nowhere = tmp_path / "a file"
+    nowhere.touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(nowhere))
+    su.disable_direct_rows(direct)
+    assert su.enable_direct_rows(direct)
 
 
 def test_a_spark_whose_tasks_cannot_run_the_code_is_told_so_and_keeps_its_own_operator(direct, monkeypatch) -> None:

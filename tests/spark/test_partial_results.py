@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 import formatter as fm
 import spark_udfs as su
+from spark_udfs.pushdown import partial_results
 from spark_udfs.pushdown.enabling import SWITCH, pushdown_note
-from spark_udfs.pushdown.partial_results import LARGEST, PartialResults
+from spark_udfs.pushdown.partial_results import LARGEST, MOST_GROUPS, ROWS_AT_ONCE, PartialResults
 
 TYPES = [
     ("b", pa.int8()),
@@ -19,6 +20,9 @@ TYPES = [
     ("l", pa.int64()),
     ("s", pa.string()),
     ("f", pa.float64()),
+    ("d", pa.date32()),
+    ("t", pa.timestamp("us")),
+    ("m", pa.decimal128(8, 2)),
 ]
 SCHEMA = pa.schema(TYPES)
 EDGES = {"b": 7, "h": 15, "i": 31, "l": 63}
@@ -33,7 +37,9 @@ def folder(tmp_path_factory):
         for n in range(200):
             whole = [str((n % 3 - 1) * (2**bits - 1)) if n % 7 and number else str(n % 100) for bits in EDGES.values()]
             whole[n % 4] = "" if n % 5 == 0 else whole[n % 4]
-            lines.append(",".join([*whole, f"text {n % 4}", str(n / 4)]))
+            day, money = f"{1900 + n}-02-{1 + n % 28:02}", f"{(n - 90) * 4999.37:.2f}"
+            moments = [day, f"{day}T03:04:05.{n:06}", money] if n % 11 else ["", "", ""]
+            lines.append(",".join([*whole, f"text {n % 4}", str(n / 4), *moments]))
         (here / f"{number}.csv").write_text("\n".join(lines) + "\n")
     return here
 
@@ -41,15 +47,26 @@ def folder(tmp_path_factory):
 AGGREGATES = [
     "count(*)", "count(1)", "count(b)", "count(s)", "count(f)", "count(*), count(l)", "min(b), max(b), sum(b)",
     "min(h), max(h), sum(h)", "min(i), max(i), sum(i)", "min(l), max(l)", "sum(i) + count(*) * 2 AS x, max(i) > min(i) AS y",
-    "count(*) > 3 AS many", "count(DISTINCT b)", "avg(i)", "sum(f)", "max(s)", "count(b) FILTER (WHERE i > 3)",
-    "count(b, h)", "sum(b + 1)", "first(b)",
+    "count(*) > 3 AS many", "min(d), max(d)", "max(t), min(t)", "sum(m)",
+    "count(DISTINCT b)", "avg(i)", "sum(f)", "max(s)", "count(b) FILTER (WHERE i > 3)",
+    "count(b, h)", "sum(b + 1)", "first(b)", "max(m)",
 ]  # fmt: skip
 WHERE = [
     "", "WHERE i > 5", "WHERE s = 'text 1'", "WHERE s IN ('text 1', 'text 2') AND b IS NOT NULL", "WHERE b IS NULL OR h < 0",
     "WHERE l <=> 3", "WHERE NOT (b = 3)", "WHERE f > 10", "WHERE i % 7 > 3", "WHERE s LIKE 'text 1%'", "WHERE false",
     "WHERE b > 200", "WHERE b IN (1, NULL)", "WHERE s >= 'text 2' AND (i < 100 OR i > 1000)",
 ]  # fmt: skip
-PUSHED = 12  # of the aggregates: those that tasks take
+PUSHED = 15  # of the aggregates: those that tasks take
+
+
+GROUPED = [
+    "s, count(*)", "s, sum(i), max(t), sum(m), min(d)", "b, s, count(l), max(h)", "d, count(*)",
+    "s, count(*) + sum(b) AS x, s = 'text 1' AS y", "s", "l, count(*), sum(i)",
+]  # fmt: skip
+GROUPED_BY_SPARK = ["f, count(*)", "t, count(*)", "s, avg(i)", "s, sum(f)", "upper(s) AS u, count(*)"]
+
+
+NUMBERS = st.one_of(st.none(), st.integers(-(2**63), LARGEST), st.integers(-9, 9))
 
 
 def both_ways(spark, query):
@@ -76,6 +93,22 @@ def test_aggregates_are_those_of_all_rows(pushing, folder):
     passed = {where for at, where in taken if at == 0}
     assert passed >= {"WHERE i > 5", "WHERE s = 'text 1'", "WHERE b IS NULL OR h < 0", "WHERE b IN (1, NULL)"}
     assert not passed & {"WHERE f > 10", "WHERE i % 7 > 3"}
+
+
+def test_aggregates_of_groups_are_those_of_all_rows(pushing, folder):
+    su.read(pushing, folder, fm.Csv(SCHEMA)).createOrReplaceTempView("numbers")
+    for what in (*GROUPED, *GROUPED_BY_SPARK):
+        keys = [name for name in what.split(" AS ")[0].split(", ") if "(" not in name] or ["upper(s)"]
+        for where in WHERE:
+            query = f"SELECT {what} FROM numbers {where} GROUP BY {', '.join(keys)} ORDER BY {', '.join(keys)}"
+            full, pushed = both_ways(pushing, query)
+            assert pushed == full, query
+        notes = pushdown_note(pushing.sql(f"SELECT {what} FROM numbers GROUP BY {', '.join(keys)}"))
+        assert any("in tasks: " in note for note in notes) == (what in GROUPED), what
+    having = "SELECT s, count(*) AS n FROM numbers GROUP BY s HAVING count(*) > 100 AND max(b) > 3 ORDER BY s"
+    assert len(set(map(tuple, both_ways(pushing, having)))) == 1
+    distinct = "SELECT count(*) FROM (SELECT DISTINCT s, b FROM numbers WHERE i > 5)"
+    assert len(set(map(tuple, both_ways(pushing, distinct)))) == 1
 
 
 def test_a_count_of_a_frame_is_put_together_in_tasks(pushing, folder):
@@ -113,9 +146,7 @@ def test_a_sum_that_leaves_64_bits_does_what_spark_does(pushing, tmp_path):
 
 @settings(max_examples=200, deadline=None)
 @given(
-    rows=st.lists(
-        st.lists(st.one_of(st.none(), st.integers(-(2**63), LARGEST), st.integers(-9, 9)), max_size=6), max_size=6
-    ),
+    rows=st.lists(st.lists(NUMBERS, max_size=6), max_size=6),
     asked=st.lists(
         st.sampled_from([["count"], ["count", 7], ["min", 7], ["max", 7], ["sum", 7]]), min_size=1, max_size=4
     ),
@@ -137,6 +168,48 @@ def test_partial_results_make_the_whole_ones_however_rows_are_cut(rows, asked):
             assert (min if name == "min" else max)(partial, default=None) == (min if name == "min" else max)(
                 present, default=None
             )
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    rows=st.lists(st.lists(st.tuples(st.sampled_from(["a", "b", None]), NUMBERS), max_size=6), max_size=6),
+    most=st.sampled_from([(1, 0), (4, 1), (4, 2), (ROWS_AT_ONCE, MOST_GROUPS)]),
+)  # fmt: skip
+def test_partial_results_of_groups_make_the_whole_ones_however_rows_are_cut(rows, most):
+    schema = pa.schema([("key", pa.string()), ("l", pa.int64())])
+    columns = [list(zip(*of, strict=True)) or [(), ()] for of in rows]
+    batches = [
+        pa.RecordBatch.from_arrays([pa.array(keys, pa.string()), pa.array(of, pa.int64())], schema=schema)
+        for keys, of in columns
+    ]
+    asked = [["count"], ["count", 7], ["min", 7], ["max", 7], ["sum", 7]]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(partial_results, "ROWS_AT_ONCE", most[0])
+        patch.setattr(partial_results, "MOST_GROUPS", most[1])
+        found = [row for batch in PartialResults(iter, [3, 7], [], asked, [3])(batches) for row in batch.to_pylist()]
+    every = [row for of in rows for row in of]
+    assert {row["key"] for row in found} == {key for key, _ in every}
+    for key in {key for key, _ in every}:
+        values = [value for other, value in every if other == key]
+        present = [value for value in values if value is not None]
+        partial = [[row[f"partial{at}"] for row in found if row["key"] == key] for at in range(5)]
+        smallest, largest, sums = ([value for value in of if value is not None] for of in partial[2:])
+        assert (sum(partial[0]), sum(partial[1]), sum(sums)) == (len(values), len(present), sum(present))
+        assert bool(sums) == bool(present)
+        assert min(smallest, default=None) == min(present, default=None)
+        assert max(largest, default=None) == max(present, default=None)
+
+
+def test_few_groups_are_put_together_and_many_are_left_to_spark():
+    def tables(groups):
+        return [pa.RecordBatch.from_pydict({"k": [n % groups for n in range(ROWS_AT_ONCE)]}) for _ in range(3)]
+
+    few = list(PartialResults(iter, [0], [], [["count"]], [0])(tables(5)))
+    assert [batch.num_rows for batch in few] == [5]
+    assert sum(few[0].column("partial0").to_pylist()) == 3 * ROWS_AT_ONCE
+    many = list(PartialResults(iter, [0], [], [["count"]], [0])(tables(2 * MOST_GROUPS)))
+    assert [batch.num_rows for batch in many] == [2 * MOST_GROUPS, ROWS_AT_ONCE, ROWS_AT_ONCE]
+    assert sum(sum(batch.column("partial0").to_pylist()) for batch in many) == 3 * ROWS_AT_ONCE
 
 
 def test_tasks_yield_a_row_each_however_many_batches_they_have():
