@@ -18,7 +18,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from formatter.checkpoints import CheckpointError
-from formatter.drift.widening import Members, Number, quoted, read_text, sql_type, usable, widened
+from formatter.drift.widening import Members, Number, Rules, quoted, read_text, sql_type, usable, widened
 from formatter.errors import OptionError, SchemaError
 from formatter.forked_locks import renewed_in_children
 from formatter.formats import Csv, Json
@@ -83,7 +83,14 @@ class SchemaChange:
     examples: tuple[str, ...]
 
     def ddl(self, table: str) -> str | None:
-        """The statement that changes a table so, or None where its type stays."""
+        """The statement that changes a table so.
+
+        Args:
+            table: What the table is called.
+
+        Returns:
+            SQL, or None where the table's type stays: text that takes any value from now on.
+        """
         name, kind = quoted(self.column), sql_type(self.after.type)
         if self.before is None:
             return f"ALTER TABLE {table} ADD COLUMNS ({name} {kind})"
@@ -151,6 +158,7 @@ class SchemaWatch:
         self._typed = isinstance(made, Json)
         self._known = {field.name: field for field in made.schema if field.name != self._rescue}
         self._evidence: dict[str, _Evidence] = {}
+        self._handed_out: set[str] = set()  # columns that may have been read by
         self._version = 0
         self._steps: list[tuple[str, str]] = []
         self._state = None if state is None else Path(state)
@@ -163,7 +171,9 @@ class SchemaWatch:
     def format(self) -> Csv | Json:
         """By which to read from now on: with the changes, under the policy "add"."""
         with self._lock:
-            return self._format()
+            made = self._format()
+            self._handed_out.update(made.schema.names)
+            return made
 
     @property
     def version(self) -> int:
@@ -274,7 +284,8 @@ class SchemaWatch:
                 value = read_text(value)
             known = self._evidence.get(name)
             before = known.field if known is not None else self._known.get(name, pa.field(name, pa.null()))
-            after = widened(before, value, self._typed)
+            fresh = name not in self._known and name not in self._handed_out
+            after = widened(before, value, Rules(self._typed, fresh))
             if known is None:
                 if name in self._known and after.equals(before, check_metadata=True):
                     continue  # one of two with this key, and it would fit
@@ -363,6 +374,7 @@ class SchemaWatch:
             )
         self._evidence = {seen.field.name: seen for seen in evidence}
         self._version = version
+        self._handed_out.update(self._format().schema.names)
 
 
 def _told(change: SchemaChange) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -18,6 +19,15 @@ from pyarrow import types
 MOST_DIGITS = 38
 LONG = pa.int64()
 NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
+
+
+@dataclass(frozen=True)
+class Rules:
+    """`typed`: whether the format tells texts from other values. `fresh`: no value has been stored by the type so far, so that
+    a long number may still become a double."""
+
+    typed: bool
+    fresh: bool
 
 
 class Number(str):
@@ -33,17 +43,16 @@ def read_text(text: str | None) -> Any:
     return Number(text) if text is not None and NUMBER.fullmatch(text) else text
 
 
-def widened(field: pa.Field, value: Any, typed: bool) -> pa.Field:
-    """`typed`: whether the format tells texts from other values."""
+def widened(field: pa.Field, value: Any, rules: Rules) -> pa.Field:
     kind = field.type
     if value is None:
         return field
     if types.is_null(kind):
-        return _first(field, value, typed)
+        return _first(field, value, rules)
     if types.is_struct(kind) and isinstance(value, Members):
-        return field.with_type(pa.struct(with_members(list(kind), value, typed)))
+        return field.with_type(pa.struct(with_members(list(kind), value, rules)))
     if types.is_map(kind) and isinstance(value, Members):
-        item = _of_all(kind.item_field, (member for _, member in value), typed)
+        item = _of_all(kind.item_field, (member for _, member in value), rules)
         return field.with_type(pa.map_(kind.key_field, item))
     if (
         (types.is_list(kind) or types.is_large_list(kind))
@@ -51,33 +60,33 @@ def widened(field: pa.Field, value: Any, typed: bool) -> pa.Field:
         and not isinstance(value, Members)
     ):
         make = pa.list_ if types.is_list(kind) else pa.large_list
-        return field.with_type(make(_of_all(kind.value_field, value, typed)))
+        return field.with_type(make(_of_all(kind.value_field, value, rules)))
     if types.is_boolean(kind) and isinstance(value, bool):
         return field
     if isinstance(value, Number):
-        number = _number_type(kind, value)
+        number = _number_type(kind, value, rules)
         if number is not None:
             return field.with_type(number)
     if _is_text(kind) and (
-        not typed or (isinstance(value, str) and not isinstance(value, Number)) or _takes_any(field)
+        not rules.typed or (isinstance(value, str) and not isinstance(value, Number)) or _takes_any(field)
     ):
         return field
-    return as_text(field, typed)
+    return as_text(field, rules)
 
 
-def with_members(fields: list[pa.Field], members: Iterable[tuple[str, Any]], typed: bool) -> list[pa.Field]:
+def with_members(fields: list[pa.Field], members: Iterable[tuple[str, Any]], rules: Rules) -> list[pa.Field]:
     """The order of what is known is kept; what is new comes behind it."""
     places = {field.name: place for place, field in enumerate(fields)}
     for name, value in members:
         if name not in places:
             places[name] = len(fields)
             fields.append(pa.field(name, pa.null()))
-        fields[places[name]] = widened(fields[places[name]], value, typed)
+        fields[places[name]] = widened(fields[places[name]], value, rules)
     return fields
 
 
-def as_text(field: pa.Field, typed: bool) -> pa.Field:
-    return pa.field(field.name, pa.string(), field.nullable, {b"text": b"any"} if typed else None)
+def as_text(field: pa.Field, rules: Rules) -> pa.Field:
+    return pa.field(field.name, pa.string(), field.nullable, {b"text": b"any"} if rules.typed else None)
 
 
 def usable(field: pa.Field) -> pa.Field | None:
@@ -118,22 +127,22 @@ def quoted(name: str) -> str:
     return name if re.fullmatch(r"[A-Za-z_]\w*", name) else "`" + name.replace("`", "``") + "`"
 
 
-def _first(field: pa.Field, value: Any, typed: bool) -> pa.Field:
+def _first(field: pa.Field, value: Any, rules: Rules) -> pa.Field:
     if isinstance(value, Members):
-        return field.with_type(pa.struct(with_members([], value, typed)))
+        return field.with_type(pa.struct(with_members([], value, rules)))
     if isinstance(value, list):
-        return field.with_type(pa.list_(_of_all(pa.field("item", pa.null()), value, typed)))
+        return field.with_type(pa.list_(_of_all(pa.field("item", pa.null()), value, rules)))
     if isinstance(value, bool):
         return field.with_type(pa.bool_())
     if isinstance(value, Number):
-        kind = _number_type(LONG, value) if _is_whole(value) else _number_type(pa.float64(), value)
-        return as_text(field, typed) if kind is None else field.with_type(kind)
+        kind = _number_type(LONG, value, rules) if _is_whole(value) else _number_type(pa.float64(), value, rules)
+        return as_text(field, rules) if kind is None else field.with_type(kind)
     return field.with_type(pa.string())
 
 
-def _of_all(field: pa.Field, values: Iterable[Any], typed: bool) -> pa.Field:
+def _of_all(field: pa.Field, values: Iterable[Any], rules: Rules) -> pa.Field:
     for value in values:
-        field = widened(field, value, typed)
+        field = widened(field, value, rules)
     return field
 
 
@@ -141,7 +150,7 @@ def _is_whole(number: Number) -> bool:
     return not set(number) & set(".eE")
 
 
-def _number_type(kind: pa.DataType, number: Number) -> pa.DataType | None:
+def _number_type(kind: pa.DataType, number: Number, rules: Rules) -> pa.DataType | None:
     """None: only text holds both."""
     value = Decimal(number)
     digits, exponent = value.as_tuple()[1:]
@@ -152,7 +161,7 @@ def _number_type(kind: pa.DataType, number: Number) -> pa.DataType | None:
     if types.is_integer(kind):
         if scale == 0:
             return _integer_type(kind, int(value), whole_digits)
-        if kind.bit_width < 64:
+        if kind.bit_width < 64 or rules.fresh:
             return pa.float64() if math.isfinite(float(number)) else None
         return _decimal(20 if types.is_unsigned_integer(kind) else 19, 0, whole_digits, scale)
     if types.is_floating(kind):
