@@ -14,6 +14,9 @@ namespace {
 
 constexpr uint32_t aligned_rows = 64;  // a word of marks; values of one byte fill a line
 constexpr size_t aligned_from = 128 << 10;  // for fewer bytes a block more costs what it saves
+// Behind an irregular record the next one is often near, and all that the kernel finds beyond it is found again: the first
+// look is a short one, and each goes further than the one before.
+constexpr size_t wary_bytes = 512, bolder = 4;
 
 std::vector<uint32_t> wanted_stops(const CsvFormat& format) {
     std::vector<uint32_t> stops;
@@ -189,13 +192,14 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
         at += result.consumed;
         if (result.end == IndexEnd::capacity) continue;
         const bool endless = window == offsets_most && result.consumed == 0;
-        const bool may_pass_bound = format_->bounded() && result.consumed == 0;
+        const bool is_wary = window == stretch && stretch < stretch_bytes;
+        const bool may_pass_bound = format_->bounded() && result.consumed == 0 && !is_wary;
         if (result.end == IndexEnd::irregular || endless || may_pass_bound) {
             if (!split_next(data + at, size - at, &shape, &passed)) {
                 if (passed == 0) break;
                 row_limit--;
                 at += passed;
-                stretch = stretch_bytes;
+                stretch = wary_bytes;
                 continue;
             }
             if (!has_room(shape.size)) break;
@@ -211,12 +215,14 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
             offset_ += shape.size;
             indexed_bytes_ += shape.size;
             at += shape.size;
+            stretch = wary_bytes;
             continue;
         }
         if (window == size - at + result.consumed) break;  // the rest is an incomplete record
-        stretch = result.consumed ? stretch_bytes : stretch * 2;  // a record is longer: look further
+        // If a record is longer: look further, too.
+        stretch = result.consumed ? std::min(stretch * bolder, stretch_bytes) : stretch * 2;
         // A block's bytes should stay cached until its values are read.
-        if (result.consumed && !block_.empty()) materialize();
+        if (result.consumed && !block_.empty() && indexed_bytes_ + stretch > stretch_bytes) materialize();
     }
     return at;
 }

@@ -28,27 +28,25 @@ JsonRecordReader::JsonRecordReader(const JsonFormat* format)
         if (int32_t(column) == format->rescue_column) continue;
         uint32_t at = 0;
         for (const std::string& token : format->columns[column].path) {
-            uint32_t next = 0;
-            for (uint32_t child : nodes_[at].children)
-                if (nodes_[child].key == token) next = child;
-            if (next == 0) {
-                next = uint32_t(nodes_.size());
-                nodes_.emplace_back();
-                nodes_[next].key = token;
-                nodes_[at].children.push_back(next);
-            }
-            at = next;
+            const int known = find(at, bytes_of(token), 0);
+            if (known < 0) add_child(at, token);
+            at = known < 0 ? nodes_[at].children.back() : nodes_[at].children[size_t(known)];
         }
         nodes_[at].columns.push_back(column);
     }
-    for (Node& node : nodes_) {
-        for (uint32_t i = 0; i < node.children.size(); i++) {
-            const std::string& key = nodes_[node.children[i]].key;
-            node.heads.emplace_back(head_of(bytes_of(key)), key.size());
-            if (node.children.size() > few_keys) node.by_key.emplace(key, i);
-        }
-    }
     for (const std::string& key : format->ignored_keys) ignored_.emplace(key, true);
+}
+
+void JsonRecordReader::add_child(uint32_t parent, const std::string& key) {
+    const uint32_t child = uint32_t(nodes_.size());
+    nodes_.emplace_back();
+    nodes_[child].key = &key;
+    Node& node = nodes_[parent];
+    node.children.push_back(child);
+    node.heads.emplace_back(head_of(bytes_of(key)), key.size());
+    if (node.children.size() <= few_keys) return;
+    for (size_t i = node.by_key.size(); i < node.children.size(); i++)
+        node.by_key.emplace(*nodes_[node.children[i]].key, uint32_t(i));
 }
 
 int JsonRecordReader::find(uint32_t node, Bytes key, size_t guess) const {
@@ -59,7 +57,7 @@ int JsonRecordReader::find(uint32_t node, Bytes key, uint64_t head, size_t guess
     const Node& n = nodes_[node];
     const std::pair<uint64_t, size_t> wanted(head, key.size);
     const auto is = [&](size_t i) {
-        return n.heads[i] == wanted && (key.size <= 8 || key.equals(nodes_[n.children[i]].key));
+        return n.heads[i] == wanted && (key.size <= 8 || key.equals(*nodes_[n.children[i]].key));
     };
     if (guess < n.heads.size() && is(guess)) return int(guess);
     if (n.children.size() > few_keys) {

@@ -64,10 +64,9 @@ uint32_t JsonWalk::add_node() {
 }
 
 uint32_t JsonWalk::add_member(uint32_t parent, const std::string& key) {
-    for (uint32_t member : objects_[parent].members)
-        if (objects_[member].key == key) return member;
+    const auto [known, fresh] = objects_[parent].by_key.try_emplace(key, uint32_t(nodes_.size()));
+    if (!fresh) return known->second;
     const uint32_t member = add_node();
-    objects_[member].key = key;
     nodes_[member].kind = Node::passage;
     objects_[parent].members.push_back(member);
     return member;
@@ -111,8 +110,7 @@ void JsonWalk::describe(uint32_t at, const JsonNodeSpec& spec, uint32_t space) {
 void JsonWalk::know_keys(uint32_t node, const std::vector<std::string>& ignored) {
     Object& object = objects_[node];
     object.keys = JsonKeys(object.members.size());
-    for (const std::string& key : ignored) object.by_key[key] = 0;
-    for (uint32_t member : object.members) object.by_key[objects_[member].key] = member;
+    for (const std::string& key : ignored) object.by_key.try_emplace(key, 0);
 }
 
 // Marks and counts lie behind the leaves, and how many of those there are is known at the end only.

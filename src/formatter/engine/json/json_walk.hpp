@@ -71,7 +71,6 @@ class JsonWalk {
 
   private:
     struct Object {  // by node: its members and their keys
-        std::string key;
         std::vector<uint32_t> members;  // nodes
         std::vector<uint32_t> required;  // those that must not be absent
         std::unordered_map<std::string, uint32_t> by_key;  // a node; 0: known, not wanted
