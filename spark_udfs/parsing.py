@@ -16,6 +16,7 @@ from pyspark.sql.types import StructType
 
 import formatter as fm
 from formatter.plans import with_rescue
+from formatter.variants import Columns, asked_as
 from spark_udfs.chunks.chunk_formats import ChunkFormats
 from spark_udfs.chunks.chunk_rows import ChunkColumns
 from spark_udfs.chunks.parse_task import OnError, ParseTask
@@ -37,7 +38,7 @@ def parse(
     df: DataFrame,
     format: Any,
     *,
-    columns: Sequence[str] | None = None,
+    columns: Columns = None,
     filters: Any = None,
     origin: str = "origin",
     sequence: str = "sequence",
@@ -110,6 +111,7 @@ def parse(
     format = with_rescue(format, rescue)
     if evolve is not None:
         format = evolving_format(format, evolve)
+    format, columns = asked_as(format, columns)
     if unit == "record":
         if stitch != "auto":
             raise fm.OptionError(

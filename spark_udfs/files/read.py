@@ -26,6 +26,7 @@ from formatter.formats import Csv
 from formatter.formats.registered import is_registered
 from formatter.plans import with_rescue
 from formatter.splits import Part, SplitReader, begins_anywhere, can_be_split
+from formatter.variants import Columns, asked_as
 from spark_udfs.files.file_listing import FoundFile, Paths, Storage, list_files
 from spark_udfs.files.inferred import call_of, inferred, tell_doubts
 from spark_udfs.files.partitions import FolderFilter, Partitioning, partitioning_of
@@ -53,7 +54,7 @@ def read(
     path: Paths,
     format: Any = None,
     *,
-    columns: Sequence[str] | None = None,
+    columns: Columns = None,
     filters: Any = None,
     on_error: str | None = None,
     schema: pa.Schema | StructType | str | None = None,
@@ -114,7 +115,8 @@ def read(
         files = list_files(path, storage=storage, base_path=base_path, may_be_empty=True)
         format = _told(files, *inferred(files, storage, format))
     reading = reading_of(format, schema=schema, options=options, on_error=on_error)
-    reading = replace(reading, format=with_rescue(reading.format, rescue))
+    format, columns = asked_as(with_rescue(reading.format, rescue), columns)
+    reading = replace(reading, format=format)
     require_utc(reading, zone_of(spark))
     reports = reports_of(spark, f"read {reading.format.kind} {_shown(path)}")
     task = read_task(

@@ -18,6 +18,7 @@ from pyspark.sql.types import StructType
 
 import formatter as fm
 from formatter.plans import with_rescue
+from formatter.variants import Columns, asked_as
 from spark_udfs.jvm.direct_rows import attach_if_configured
 from spark_udfs.options.reading import of_values, zone_of
 from spark_udfs.records.record_task import ROW_KEPT, RecordOnError, RecordTask, ScalarRecords
@@ -112,7 +113,7 @@ def parse_column(
     format: Any,
     *,
     into: str = "v",
-    columns: Sequence[str] | None = None,
+    columns: Columns = None,
     on_error: RecordOnError | None = None,
     error: str | None = None,
     schema: pa.Schema | StructType | str | None = None,
@@ -148,7 +149,7 @@ def parse_column(
     """
     attach_if_configured(df.sparkSession)
     format, on_error = of_values(format, schema, options, on_error, zone_of(df.sparkSession), is_record=True)
-    format = with_rescue(format, rescue)
+    format, columns = asked_as(with_rescue(format, rescue), columns)
     require_payload(df, column)
     for option, name in (("into", into), ("error", error)):
         if name is not None and name.lower() in (taken.lower() for taken in df.columns):

@@ -16,6 +16,7 @@ from formatter.formats import Json
 from formatter.formats.binary import UNFRAMED
 from formatter.formats.checks import ON_ERROR
 from formatter.formats.json import DUPLICATE_KEYS, RECORDS
+from formatter.variants import STORED, is_variant
 
 # The order is that of JsonKind in engine/json/json_format.hpp.
 SCALAR, STRUCTURE, LIST, LARGE_LIST, FIXED_LIST, MAP = range(6)
@@ -68,7 +69,7 @@ def selection(kind: pa.DataType, rest: str, path: str) -> Wanted:
         return None
     if not rest.startswith("."):
         raise SchemaError(f"columns: {path!r}: expected '.name' or '[]' at {rest!r}")
-    if not pa.types.is_struct(kind):
+    if not pa.types.is_struct(kind) or is_variant(kind):
         remedy = "; write [] for a list's items" if is_list(kind) else ""
         raise SchemaError(f"columns: {path!r}: {kind} has no members{remedy}")
     names = [field.name for field in kind]
@@ -104,6 +105,8 @@ def _list_of(kind: pa.DataType, item: pa.Field) -> pa.DataType:
 
 def stored(kind: pa.DataType) -> pa.DataType:
     """The type that is decoded, at every level; equal to `kind` for most."""
+    if is_variant(kind):
+        return STORED
     if pa.types.is_struct(kind):
         return pa.struct([member.with_type(stored(member.type)) for member in kind])
     if is_list(kind):
@@ -118,7 +121,7 @@ def node(field: pa.Field, full: pa.DataType, where: str) -> dict[str, Any]:
     """What json_plans.pxi makes a JsonNodeSpec of. `full`: the type in the schema, `field` holds what is wanted of it."""
     kind = field.type
     described: dict[str, Any] = {"list_size": 0, "children": [], "ignored_keys": []}
-    if pa.types.is_struct(kind):
+    if pa.types.is_struct(kind) and not is_variant(kind):
         if len({member.name for member in full}) != len(list(full)):
             raise SchemaError(f"Json: column {where!r}: two members of one name")
         described["kind"] = STRUCTURE
@@ -180,6 +183,7 @@ def json_plan(
         "layout": RECORDS.index(format.records) if length is None else PREFIXED,
         "length": length or UNFRAMED,
         "ignored_keys": sorted(known - wanted),
+        "whole_records": format.whole_records,
         "validate_full": format.validate == "full",
         "unknown_is_error": format.unknown == "error",
         "duplicates": DUPLICATE_KEYS.index(format.on_duplicate_key),

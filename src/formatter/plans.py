@@ -21,6 +21,7 @@ from formatter.formats.csv import ENCODINGS, QUOTE_RULES, RAGGED, TEXT_ERRORS
 from formatter.parsers import registry
 from formatter.parsers.registry import Parser, as_text, parsers_in
 from formatter.row_choice import BatchFilter
+from formatter.variants import Columns, asked_as, is_variant
 
 Format = Csv | Json | Native | Framed | Delimited | Registered
 
@@ -144,7 +145,7 @@ def _identity(format: Format) -> tuple[Any, ...]:
 def make_plan(
     format: Format,
     *,
-    columns: Sequence[str] | None = None,
+    columns: Columns = None,
     filters_wanted: filters.Filters = None,
     on_error: str = "raise",
     note_nulled: bool = False,
@@ -156,6 +157,7 @@ def make_plan(
             f"format: expected fm.Csv, fm.Json, fm.Delimited, fm.Native, fm.Framed or fm.Registered, found {type(format).__name__}"
         )
     check_on_error(on_error)
+    format, columns = asked_as(format, columns)
     clauses = filters.normalized(filters_wanted)
     if clauses or isinstance(columns, str):
         return _any_plan(format, columns, clauses, on_error, note_nulled, single)
@@ -305,14 +307,15 @@ def _new_plan(
 
 def can_filter(schema: pa.Schema, names: Sequence[str]) -> bool:
     """Whether parsing can filter by these columns: values that are nested it only knows when a record is whole."""
-    return all(types.type_code(types.storage_type(schema.field(name).type)) is not None for name in names)
+    kinds = [schema.field(name).type for name in names]
+    return all(not is_variant(kind) and types.type_code(types.storage_type(kind)) is not None for kind in kinds)
 
 
 def filterable(fields: Sequence[pa.Field], filter_names: Sequence[str]) -> list[dict[str, Any]]:
     """Names and type codes by position, for filters: those look at top-level values that are not nested."""
     columns: list[dict[str, Any]] = []
     for field in fields:
-        code = types.type_code(types.storage_type(field.type))
+        code = None if is_variant(field.type) else types.type_code(types.storage_type(field.type))
         if code is None and field.name in filter_names:
             raise OptionError(
                 f"filters: {field.name!r} is {field.type}: only values that are not nested can be compared"

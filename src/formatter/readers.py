@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from codecs import BOM_UTF8
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -23,6 +23,7 @@ from formatter.formats import Csv, Json
 from formatter.plans import DecodePlan, Format, make_plan, with_rescue
 from formatter.sources import Input, Source, inputs
 from formatter.tolerance import Tolerance
+from formatter.variants import Columns
 
 # Batches that leave one by one come from ranges that cost little to hand over and take little memory. A whole table is
 # kept anyway: its ranges are as large as threads allow, which fewer of them cost less. The last ones are small, so that
@@ -41,7 +42,7 @@ def read(
     source: Source,
     format: Format,
     *,
-    columns: Sequence[str] | None = None,
+    columns: Columns = None,
     filters: Filters = None,
     threads: int | None = None,
     on_error: str = "raise",
@@ -55,7 +56,8 @@ def read(
     Args:
         source: Bytes, a path, a sequence of paths, or a binary file object.
         format: How it is written: `fm.Csv`, `fm.Json`, `fm.Native` or `fm.Framed`.
-        columns: Names of the columns wanted, in the order wanted; only these are parsed. None: all of the schema.
+        columns: Names of the columns wanted, in the order wanted; only these are parsed. None: all of the schema. Of JSON also
+            what each is to be read as: {"id": None, "v": "variant"}, where None is what the schema says.
         filters: Rows to keep: `[("price", ">", 10), ...]` all of which must hold, or a list of such lists any of which
             must. Operators: == != < <= > >= in, not in, is_null, is_not_null;
             of text starts_with, ends_with, contains.
@@ -107,7 +109,7 @@ def open(
     source: Source,
     format: Format,
     *,
-    columns: Sequence[str] | None = None,
+    columns: Columns = None,
     filters: Filters = None,
     threads: int | None = None,
     on_error: str = "raise",
@@ -158,7 +160,7 @@ def _thread_count(threads: int | None) -> int:
     return threads
 
 
-def _plan(format: Format, columns: Sequence[str] | None, filters: Filters, on_error: str) -> DecodePlan:
+def _plan(format: Format, columns: Columns, filters: Filters, on_error: str) -> DecodePlan:
     """A plan whose engine tells of every bad record, also of those that nobody wants to see: they are counted."""
     told = "collect" if on_error == "skip" else on_error
     return make_plan(format, columns=columns, filters_wanted=filters, on_error=told, note_nulled=on_error == "null")

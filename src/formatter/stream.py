@@ -6,7 +6,7 @@ Policy and words live here; which record is whose is decided in the engine (see 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,6 +30,7 @@ from formatter.foreign_code import raise_kept
 from formatter.forked_locks import renewed_in_children
 from formatter.formats.csv import in_stream
 from formatter.plans import Format, make_plan, with_rescue
+from formatter.variants import Columns, asked_as
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ class Stream:
         self,
         format: Any,
         *,
-        columns: Sequence[str] | None = None,
+        columns: Columns = None,
         filters: Filters = None,
         on_error: str = "raise",
         ordered: bool = False,
@@ -145,7 +146,7 @@ class Stream:
         max_errors: int | float | None = None,
         rescue: str | None = None,
     ) -> None:
-        format = with_rescue(format, rescue)
+        format, columns = asked_as(with_rescue(format, rescue), columns)
         options, policy = stream_options(
             format, filters=filters, on_error=on_error, ordered=ordered, layout=layout, batch=batch,
             max_record_bytes=max_record_bytes, max_pending_bytes=max_pending_bytes, on_duplicate=on_duplicate,

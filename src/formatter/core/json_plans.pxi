@@ -27,7 +27,7 @@ cdef extern from "engine/json/json_format.hpp" namespace "formatter" nogil:
         vector[vector[string]] unwanted_paths
         JsonLayout layout
         LengthPrefix length
-        cbool validate_full, unknown_is_error
+        cbool whole_records, validate_full, unknown_is_error
         DuplicateKey duplicates
 
 cdef extern from "engine/json/json_record_format.hpp" namespace "formatter" nogil:
@@ -52,6 +52,7 @@ def json_plan(dict options, list columns, Py_ssize_t output_columns, list filter
         set_texts(&json.unwanted_paths[i], options["unwanted_paths"][i])
     json.layout = <JsonLayout><uint8_t>options["layout"]
     json.length = length_prefix(options["length"])
+    json.whole_records = options["whole_records"]
     json.validate_full = options["validate_full"]
     json.unknown_is_error = options["unknown_is_error"]
     json.duplicates = <DuplicateKey><uint8_t>options["duplicates"]

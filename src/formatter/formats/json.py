@@ -12,6 +12,7 @@ import pyarrow as pa
 from formatter.errors import OptionError, SchemaError
 from formatter.formats.checks import check_schema, with_rescue_column
 from formatter.parsers.registry import Parser, carried, unpacked
+from formatter.variants import is_variant
 
 VALIDATE = ("touched", "full")
 DUPLICATE_KEYS = ("last", "first", "error")
@@ -99,6 +100,14 @@ class Json:
             "rescue": self.rescue,
         }
         return _rebuild_json, (self.schema, options, carried(self.schema))
+
+    @property
+    def whole_records(self) -> bool:
+        """Whether a record may be any JSON value: all columns are all of it."""
+        paths = dict(self.paths)
+        return len(self.schema) > 0 and all(
+            is_variant(field.type) and paths.get(field.name) == "" for field in self.schema
+        )
 
     def tokens_of(self, column: str) -> tuple[str, ...]:
         """Where `column` stands in a record: the unescaped tokens of its pointer."""

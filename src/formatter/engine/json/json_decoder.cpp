@@ -145,11 +145,11 @@ void JsonDecoder::read_line(const uint8_t* line, const uint8_t* end, const Lines
         done.code = ErrorCode::record_too_long;
     else if (!lines.utf8_known && !kernel_->valid_utf8(line, size_t(end - line)))
         done = {first_bad_utf8(kernel_, line, end), ErrorCode::bad_utf8};
-    else if (*at != '{')
+    else if (*at != '{' && !format_->whole_records)
         done.code = ErrorCode::not_an_object;
     else if (format_->validate_full)
         done = check_value(at, end);
-    if (done.code == ErrorCode::none) done = reader_.read(at, end, spans_.data());
+    if (done.code == ErrorCode::none) done = read_spans(at, end);
     if (done.code == ErrorCode::none) {
         done.at = skip_json_space(done.at, end);
         if (done.at != end) done.code = ErrorCode::trailing_data;
@@ -162,6 +162,15 @@ void JsonDecoder::read_line(const uint8_t* line, const uint8_t* end, const Lines
         records_++;
         open_segment(end + 1, lines);  // ordinals of a segment's rows have no gaps
     }
+}
+
+// Where the values of the record stand that begins at `at`, up to its end.
+Skipped JsonDecoder::read_spans(const uint8_t* at, const uint8_t* end) {
+    if (!format_->whole_records) return reader_.read(at, end, spans_.data());
+    const uint8_t* last = end;
+    while (is_json_space(last[-1])) last--;
+    std::fill(spans_.begin(), spans_.end(), ValueSpan{at, last});
+    return {end, ErrorCode::none};  // what stands there its column says
 }
 
 // Of the record whose values are in spans_. Counts it.

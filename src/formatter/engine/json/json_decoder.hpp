@@ -60,6 +60,7 @@ class JsonDecoder : public BlockDecoder {
 
     // json_decoder.cpp
     void read_line(const uint8_t* line, const uint8_t* end, const Lines&);
+    Skipped read_spans(const uint8_t* at, const uint8_t* end);
     void write_stops(const uint8_t* line, const uint8_t* end);
     void write_span(uint32_t* out, size_t column, const uint8_t* begin, const uint8_t* end) {
         if (layout_[column].quoted) {

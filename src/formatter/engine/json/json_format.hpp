@@ -38,6 +38,7 @@ struct JsonFormat : DecodeOptions {
     std::vector<std::vector<std::string>> unwanted_paths;  // of the full schema's columns that are not decoded
     JsonLayout layout = JsonLayout::lines;
     LengthPrefix length;  // in front of each document, where `layout` says so
+    bool whole_records = false;  // every column of the schema is the whole record, whatever kind of value that is
     bool validate_full = false;
     bool unknown_is_error = false;
     DuplicateKey duplicates = DuplicateKey::last;
