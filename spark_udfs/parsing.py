@@ -15,6 +15,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
 import formatter as fm
+from formatter.plans import with_rescue
+from formatter.variants import Columns, asked_as
 from spark_udfs.chunks.chunk_formats import ChunkFormats
 from spark_udfs.chunks.chunk_rows import ChunkColumns
 from spark_udfs.chunks.parse_task import OnError, ParseTask
@@ -35,7 +37,7 @@ def parse(
     df: DataFrame,
     format: Any,
     *,
-    columns: Sequence[str] | None = None,
+    columns: Columns = None,
     filters: Any = None,
     origin: str = "origin",
     sequence: str = "sequence",
@@ -49,6 +51,7 @@ def parse(
     schema: pa.Schema | StructType | str | None = None,
     options: Mapping[str, Any] | None = None,
     format_column: str | None = None,
+    rescue: str | None = None,
 ) -> DataFrame:
     """Records of the chunks in a frame; or (unit="record") one record a payload.
 
@@ -75,6 +78,7 @@ def parse(
         options: With a format by name, as for `su.read`.
         format_column: With a dict of formats: the column whose value is a key of it, the same for all chunks of an origin. None:
             that of the origin.
+        rescue: As for `fm.read`: the name of a column of what had no column or did not fit.
 
     Returns:
         A frame of the parsed columns, then those kept, then the error.
@@ -100,6 +104,7 @@ def parse(
         format, on_error = of_values(
             format, schema, options, on_error, zone_of(df.sparkSession), is_record=unit == "record"
         )
+    format, columns = asked_as(with_rescue(format, rescue), columns)
     if unit == "record":
         if stitch != "auto":
             raise fm.OptionError(

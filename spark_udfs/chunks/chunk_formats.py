@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 import formatter as fm
+from formatter.plans import rescue_of
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,11 @@ class ChunkFormats:
             raise fm.OptionError("spark: format: expected formats by value of a column, found none")
         schema: pa.Schema = next(iter(self.formats.values())).schema
         return schema
+
+    @property
+    def rescue(self) -> str | None:
+        """The column of what is rescued, if they have one."""
+        return next((name for name in map(rescue_of, self.formats.values()) if name is not None), None)
 
     @property
     def kind(self) -> str:

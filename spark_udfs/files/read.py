@@ -11,6 +11,7 @@ import fnmatch
 import os
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -23,7 +24,9 @@ from formatter.codecs import codec_of
 from formatter.filters import Clause, columns_of, normalized
 from formatter.formats import Csv
 from formatter.formats.registered import is_registered
+from formatter.plans import with_rescue
 from formatter.splits import Part, SplitReader, begins_anywhere, can_be_split
+from formatter.variants import Columns, asked_as
 from spark_udfs.files.file_listing import FoundFile, Paths, Storage, list_files
 from spark_udfs.files.inferred import call_of, inferred, tell_doubts
 from spark_udfs.files.partitions import FolderFilter, Partitioning, partitioning_of
@@ -51,7 +54,7 @@ def read(
     path: Paths,
     format: Any = None,
     *,
-    columns: Sequence[str] | None = None,
+    columns: Columns = None,
     filters: Any = None,
     on_error: str | None = None,
     schema: pa.Schema | StructType | str | None = None,
@@ -63,6 +66,7 @@ def read(
     split_bytes: int | None = None,
     file_column: str | None = None,
     max_errors: int | float | None = None,
+    rescue: str | None = None,
 ) -> DataFrame:
     """Rows of files, parsed in as many tasks as are worth it, split-parallel inside files.
 
@@ -86,6 +90,7 @@ def read(
         file_column: The name of one more column, of what Spark's own readers have in `_metadata`: path, name, size, part and
             time of the file a row is from.
         max_errors: How many of a task's records may be bad, or which share of them (a float): more fail it.
+        rescue: As for `su.parse`.
 
     Returns:
         A frame of the columns wanted.
@@ -110,6 +115,8 @@ def read(
         files = list_files(path, storage=storage, base_path=base_path, may_be_empty=True)
         format = _told(files, *inferred(files, storage, format))
     reading = reading_of(format, schema=schema, options=options, on_error=on_error)
+    format, columns = asked_as(with_rescue(reading.format, rescue), columns)
+    reading = replace(reading, format=format)
     require_utc(reading, zone_of(spark))
     reports = reports_of(spark, f"read {reading.format.kind} {_shown(path)}")
     task = read_task(

@@ -287,6 +287,10 @@ public class FormatterDirectRows extends SparkStrategy {
     // The source of a class that reads the memory of a batch with columns of these types.
     static class ColumnsSource {
         static final String VECTOR = "org.apache.spark.sql.vectorized.ArrowColumnVector";
+        static final StructField[] VARIANT = {
+            new StructField("value", DataTypes.BinaryType, false, Metadata.empty()),
+            new StructField("metadata", DataTypes.BinaryType, false, Metadata.empty()),
+        };
         final Column[] columns;
         final StringBuilder text = new StringBuilder();
         int count = 0;
@@ -303,6 +307,10 @@ public class FormatterDirectRows extends SparkStrategy {
                     made[i].inner = columns(((StructType) made[i].type).fields());
                     if (made[i].inner.length == 0) understood = false;
                     loading(made[i].at, "complex.StructVector", false, "      return " + loads(made[i].inner) + ";\n");
+                } else if (made[i].type instanceof VariantType) {
+                    made[i].inner = columns(VARIANT);
+                    loading(made[i].at, "complex.StructVector", false, "      return " + loads(made[i].inner) + ";\n");
+                    readingVariant(made[i]);
                 } else if (vector == null) {
                     understood = false;
                 } else {
@@ -376,6 +384,12 @@ public class FormatterDirectRows extends SparkStrategy {
         void reading(Column column, String value) {
             String type = column.type instanceof DecimalType ? "long" : CodeGenerator.javaType(column.type);
             text.append("    " + type + " get" + column.at + "(int row) { return " + value + "; }\n");
+        }
+
+        void readingVariant(Column column) {
+            String type = "org.apache.spark.unsafe.types.VariantVal";
+            text.append("    " + type + " get" + column.at + "(int row) {\n      return new " + type + "(get"
+                + column.inner[0].at + "(row).getBytes(), get" + column.inner[1].at + "(row).getBytes());\n    }\n");
         }
 
         void readingText(int at) {

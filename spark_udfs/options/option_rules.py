@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 import formatter as fm
+from formatter.variants import is_variant
 from spark_udfs.options.date_patterns import strptime_of
 
 UTC_NAMES = ("UTC", "Z", "GMT", "ETC/UTC", "+00:00")
@@ -248,6 +249,19 @@ def _documents(draft: Draft, option: str, value: str) -> None:
     draft.note(option, "as it is: true reads a file as one object, or as an array of them, and in one task")
 
 
+def _single_variant(draft: Draft, option: str, value: str) -> None:
+    if draft.schema.names not in ([], [value]) or not all(map(is_variant, draft.schema.types)):
+        raise fm.SchemaError(
+            f"spark: option singleVariantColumn={value!r}: expected no schema, or one of the column {value!r} VARIANT and the "
+            f"corrupt-record column alone, found {', '.join(draft.schema.names)}"
+        )
+    if draft.given.get("multiLine", "false").lower() != "false":
+        raise draft.refused(option, "with multiLine; a record is a line")
+    draft.schema = pa.schema([pa.field(value, fm.variant())])
+    draft.format["paths"] = {value: ""}
+    draft.note(option, "as it is: each line is one VARIANT, whatever JSON it is")
+
+
 def _recursive(draft: Draft, option: str, value: str) -> None:
     searches = draft.flag(option)
     draft.reading |= {"searches_folders": searches, "use_folders": not searches}
@@ -310,6 +324,7 @@ NO_JSON = only(("false",), "it is no JSON")
 JSON_RULES: dict[str, Rule] = COMMON | {
     "lineSep": only(("\n", "\\n"), "a record of JSON is a line; lines end in \\n or \\r\\n"),
     "multiLine": _documents,
+    "singleVariantColumn": _single_variant,
     "primitivesAsString": no_effect(
         "nothing is inferred: the schema is given; text columns with metadata raw=1 take any value"
     ),

@@ -33,6 +33,7 @@ from spark_udfs.options.spark_texts import SparkTexts
 from spark_udfs.types.arrow_schema import arrow_schema
 from spark_udfs.types.spark_schemas import as_spark_reads_json
 
+SINGLE_VARIANT = "singlevariantcolumn"  # the option that says what the schema is
 CORRUPT_RECORD = "_corrupt_record"
 ON_ERROR = ("raise", "null", "skip", "collect")
 
@@ -122,6 +123,8 @@ def reading_of(
     if on_error is not None and on_error not in ON_ERROR:
         raise fm.OptionError(f"spark: on_error is one of {', '.join(map(repr, ON_ERROR))}, found {on_error!r}")
     if isinstance(format, str):
+        if schema is None and SINGLE_VARIANT in {name.lower() for name in options or {}}:
+            schema = pa.schema([])
         if schema is None:
             raise fm.OptionError(
                 f"spark: schema= is needed with format {format!r}; fm.infer proposes one, and su.read without schema= and options= "

@@ -16,6 +16,7 @@ import pyarrow as pa
 from pyarrow import types
 
 from formatter.filters import normalized
+from formatter.plans import rescue_of
 from spark_udfs.chunks.parse_task import ParseTask
 from spark_udfs.files.partitions import FolderFilter
 from spark_udfs.files.read_task import FilePart, ReadTask
@@ -65,7 +66,12 @@ def narrowed_task(task: Any, columns: Sequence[int], nested: Nested, filters: Se
 
 def _narrowed_records(task: RecordTask, columns: Sequence[int], nested: Nested, filters: Sequence[Tree]) -> RecordTask:
     schema = task.format.schema
-    fields = {at: schema.field(output.name) for at, output in enumerate(task.outputs) if output.kind == "parsed"}
+    rescue = rescue_of(task.format)
+    fields = {
+        at: schema.field(output.name)
+        for at, output in enumerate(task.outputs)
+        if output.kind == "parsed" and output.name != rescue
+    }
     structs = {at: chosen for at, chosen in nested.items() if task.outputs[at].kind == "struct"}
     return task.narrowed(columns, structs, both(task.filters, taken(filters, fields)))
 
@@ -77,8 +83,11 @@ def _narrowed_chunks(
     names = task.schema.names
     parsed_count = len(names) - len(task.keep)
     fields = {at: task.format.schema.field(names[at]) for at in range(parsed_count)}
-    wanted = both(task.filters, taken(filters, fields))
-    if task.on_error == "skip":  # a record is dropped for an error in any of its columns, wanted or not
+    rescue = rescue_of(task.format)
+    askable = {at: field for at, field in fields.items() if field.name != rescue}
+    wanted = both(task.filters, taken(filters, askable))
+    # A record is dropped for an error in any of its columns, wanted or not, and misfits of all of them are rescued.
+    if task.on_error == "skip" or rescue in [names[at] for at in columns]:
         return task.narrowed(names[:parsed_count], task.keep, wanted), columns
     decoded = [at for at in columns if at < parsed_count] or [_cheapest(fields)]
     kept = [at for at in columns if at >= parsed_count]
@@ -90,11 +99,13 @@ def _narrowed_chunks(
 def _narrowed_read(task: ReadTask, columns: Sequence[int], filters: Sequence[Tree]) -> tuple[ReadTask, Sequence[int]]:
     names, reading = task.names, task.reading
     folders = [field for field in task.folders if _is_plain_folder(field.type)]
-    known = {field.name: field for field in (*task.format.schema, *folders)}
+    rescue = rescue_of(task.format)
+    known = {field.name: field for field in (*task.format.schema, *folders) if field.name != rescue}
     fields = {at: known[name] for at, name in enumerate(names) if name in known}
     clauses = taken(filters, fields)
     wanted = [names[at] for at in columns]
-    if reading.on_error in ("skip", "collect") or (reading.on_error == "permissive" and reading.corrupt in wanted):
+    permissive = reading.on_error == "permissive" and reading.corrupt in wanted
+    if reading.on_error in ("skip", "collect") or permissive or rescue in wanted:
         return NarrowedRead(task, names, clauses), columns
     return NarrowedRead(task, wanted, clauses), range(len(wanted))
 

@@ -17,6 +17,8 @@ from pyspark.sql.functions import col
 from pyspark.sql.types import StructType
 
 import formatter as fm
+from formatter.plans import with_rescue
+from formatter.variants import Columns, asked_as
 from spark_udfs.jvm.direct_rows import attach_if_configured
 from spark_udfs.options.reading import of_values, zone_of
 from spark_udfs.records.record_task import ROW_KEPT, RecordOnError, RecordTask, ScalarRecords
@@ -109,11 +111,12 @@ def parse_column(
     format: Any,
     *,
     into: str = "v",
-    columns: Sequence[str] | None = None,
+    columns: Columns = None,
     on_error: RecordOnError | None = None,
     error: str | None = None,
     schema: pa.Schema | StructType | str | None = None,
     options: Mapping[str, Any] | None = None,
+    rescue: str | None = None,
 ) -> DataFrame:
     """The columns of a frame and one struct more: a record a value, in place of from_json and from_csv.
 
@@ -127,6 +130,7 @@ def parse_column(
         error: With "null" or "collect", the name of one more column that says what was wrong.
         schema: With format "csv" or "json", as for `su.read`.
         options: With format "csv" or "json", as for from_csv and from_json.
+        rescue: As for `su.parse`; the column is one of the struct.
 
     Returns:
         A frame of all columns of df, the struct, and the error if it is named.
@@ -143,6 +147,7 @@ def parse_column(
     """
     attach_if_configured(df.sparkSession)
     format, on_error = of_values(format, schema, options, on_error, zone_of(df.sparkSession), is_record=True)
+    format, columns = asked_as(with_rescue(format, rescue), columns)
     require_payload(df, column)
     for option, name in (("into", into), ("error", error)):
         if name is not None and name.lower() in (taken.lower() for taken in df.columns):

@@ -19,6 +19,7 @@ from pyspark.sql import Column
 from pyspark.sql.types import BooleanType, StructField, StructType
 
 import formatter as fm
+from formatter.plans import rescue_of
 from formatter.values import ParsedRecords, RecordParser
 from spark_udfs.tasks.sent_functions import told_plainly
 from spark_udfs.tasks.worker_process import prepare_worker
@@ -111,9 +112,9 @@ class RecordTask:
     @property
     def decoded(self) -> tuple[str, ...]:
         """The columns that are parsed: those that leave, or all where any of their errors counts."""
-        if self.decodes_all:
-            return self.columns
         leaving = {name for output in self.outputs for name in output.columns}
+        if self.decodes_all or rescue_of(self.format) in leaving:  # of which misfits of every column are rescued
+            return self.columns
         return tuple(name for name in self.columns if name in leaving)
 
     def parser(self) -> RecordParser:

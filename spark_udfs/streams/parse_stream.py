@@ -18,6 +18,7 @@ from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 from pyspark.sql.types import BooleanType, IntegralType
 
 import formatter as fm
+from formatter.plans import with_rescue
 from spark_udfs.chunks.chunk_rows import PREFIX, ChunkColumns, KeptColumns, null_chunk
 from spark_udfs.chunks.parse_task import OnError, ParseTask
 from spark_udfs.streams.origin_state import OriginState, Policies
@@ -45,6 +46,7 @@ def parse_stream(
     late: str = "ignore",
     missing: str = "wait",
     missing_after: int | str | None = None,
+    rescue: str | None = None,
 ) -> DataFrame:
     """Records of the chunks in a streaming frame; they may span micro-batches.
 
@@ -64,6 +66,7 @@ def parse_stream(
         late: Chunks behind an origin's end, or given up before: "ignore" or "raise".
         missing: "wait", or "lost" or "raise" once chunks are missing for `missing_after`.
         missing_after: So many micro-batches of their origin (a number), or for a time ("30 seconds").
+        rescue: As for `su.parse`.
 
     Returns:
         A streaming frame of the parsed columns, then those kept.
@@ -84,6 +87,7 @@ def parse_stream(
     """
     if not df.isStreaming:
         raise fm.OptionError("parse_stream: expected a streaming DataFrame; su.parse() takes the others")
+    format = with_rescue(format, rescue)
     names = ChunkColumns(origin, sequence, payload)
     names.require(df)
     policies = Policies(late, missing, _waiting(missing_after), on_duplicate, on_error)

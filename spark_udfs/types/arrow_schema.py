@@ -28,6 +28,7 @@ SIMPLE = {
     spark.TimestampType: pa.timestamp("us", "UTC"),  # an instant: Spark stores UTC and shows the session's zone
     spark.DayTimeIntervalType: pa.duration("us"),
     spark.NullType: pa.null(),
+    spark.VariantType: fm.variant(),
 }
 
 

@@ -16,7 +16,7 @@ PLAIN = {
     "short": spark.ShortType, "int": spark.IntegerType, "integer": spark.IntegerType, "bigint": spark.LongType,
     "long": spark.LongType, "float": spark.FloatType, "real": spark.FloatType, "double": spark.DoubleType,
     "string": spark.StringType, "binary": spark.BinaryType, "date": spark.DateType,
-    "timestamp_ntz": spark.TimestampNTZType, "timestamp_ltz": spark.TimestampType,
+    "variant": spark.VariantType, "timestamp_ntz": spark.TimestampNTZType, "timestamp_ltz": spark.TimestampType,
 }  # fmt: skip
 DEFAULT_DECIMAL = (10, 0)
 MOST_DIGITS = 38

@@ -12,6 +12,7 @@ import pyarrow as pa
 from pyspark.sql.types import StructType
 
 import formatter as fm
+from formatter.variants import is_variant
 from spark_udfs.types.arrow_schema import arrow_schema
 
 
@@ -64,6 +65,8 @@ def Json(schema: pa.Schema | StructType | str, **options: Any) -> fm.Json:
 def as_spark_reads_json(field: pa.Field) -> pa.Field:
     """Text takes every value, binary is base64. What the field's own metadata says goes before."""
     type_, said = field.type, field.metadata or {}
+    if is_variant(type_):
+        return field
     if pa.types.is_struct(type_):
         return field.with_type(pa.struct([as_spark_reads_json(member) for member in type_]))
     if pa.types.is_map(type_):

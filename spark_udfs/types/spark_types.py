@@ -16,6 +16,7 @@ from pyspark.sql.pandas.types import from_arrow_type
 from pyspark.sql.types import DataType, StructField, StructType
 
 import formatter as fm
+from formatter.variants import is_variant
 
 SPARK_DECIMAL_DIGITS = 38
 UINT64_AS_DECIMAL = pa.decimal128(20, 0)  # 2^64 - 1 has 20 digits
@@ -73,6 +74,8 @@ def accepted_type(type_: pa.DataType, path: str) -> pa.DataType:
 
 
 def _accepted_nested(type_: pa.DataType, path: str) -> pa.DataType:
+    if is_variant(type_):
+        return type_
     if types.is_struct(type_):
         return pa.struct([accepted_field(field, f"{path}.{field.name}") for field in type_])
     if types.is_map(type_):

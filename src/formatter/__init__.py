@@ -41,6 +41,7 @@ from formatter.shared import ALL, SharedStream, SharedStreamStats, Subscription,
 from formatter.stream import Stream, StreamStats
 from formatter.tolerance import RejectsWarning
 from formatter.values import ParsedRecords, parse_records, parse_records_with_errors, parse_values
+from formatter.variants import variant
 
 __version__ = "0.1.0"
 
@@ -104,6 +105,7 @@ __all__ = [
     "read",
     "register_format",
     "register_parser",
+    "variant",
 ]
 
 choose_kernel()

@@ -63,6 +63,12 @@ def json_plan(
     options: dict[str, Any], columns: list[dict[str, Any]], output_columns: int, filters: list[list[dict[str, Any]]]
 ) -> Plan: ...
 
+# ---- variants.pxi
+def variant_sizes(
+    offsets: memoryview, texts: memoryview, value_ends: memoryview, metadata_ends: memoryview
+) -> tuple[int, int]: ...
+def split_variants(offsets: memoryview, texts: memoryview, values: memoryview, metadata: memoryview) -> None: ...
+
 # ---- binary_plans.pxi
 def binary_plan(
     options: dict[str, Any], columns: list[dict[str, Any]], output_columns: int, filters: list[list[dict[str, Any]]]

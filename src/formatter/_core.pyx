@@ -10,6 +10,7 @@ include "core/text_checks.pxi"     # texts that become values in Python, as the 
 include "core/native_parsers.pxi"  # texts that become values in C that is not ours
 include "core/plans.pxi"           # formats and columns, checked, as the engine reads them
 include "core/json_plans.pxi"      # JSON columns, nested ones too, as the engine reads them
+include "core/variants.pxi"        # variants to their values and metadata
 include "core/binary_plans.pxi"    # binary rows, as the engine reads them
 include "core/delimited_plans.pxi"  # declared formats, as the engine reads them
 include "core/indexed_plans.pxi"    # formats whose records code of others finds

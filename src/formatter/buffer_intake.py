@@ -31,7 +31,7 @@ from formatter.filters import Clause, Filters, normalized
 from formatter.flow.policy import BatchPolicy
 from formatter.forked_locks import renewed_in_children
 from formatter.formats.csv import check_byte_order, check_streamable
-from formatter.plans import Format
+from formatter.plans import Format, rescue_of, with_rescue
 from formatter.tolerance import PLACES_SHOWN, Tolerance
 
 MAX_RECORD_BYTES = 64 << 20
@@ -45,6 +45,7 @@ Answer = tuple[Any, Origin, int]
 class SavedStream(NamedTuple):
     """A checkpoint, read. `options`: as the stream was made with. `batches`: what had not been handed out."""
 
+    format: Format
     options: dict[str, Any]
     native: bytes
     names: list[tuple[Origin, int]]
@@ -193,6 +194,7 @@ class BufferIntake:
                 "passed_over": [self._tolerance.counts, [_error_state(error) for error in self._tolerance.first]],
                 "schema": self.format.schema.serialize().to_pybytes(),
                 "dialect": _dialect_state(self.format),
+                "rescue": rescue_of(self.format),
             }
         return checkpoints.pack(options, native, waiting, schema)
 
@@ -214,6 +216,7 @@ def unpacked(format: Format, state: bytes) -> SavedStream:
     """A checkpoint that was taken with this format."""
     options, native, batches = checkpoints.unpack(state)
     names = options.pop("names")
+    format = with_rescue(format, options.pop("rescue", None))
     rejects, schema, dialect = options.pop("rejects"), options.pop("schema"), options.pop("dialect")
     passed_over = options.pop("passed_over", ({}, []))
     if not pa.ipc.read_schema(pa.py_buffer(schema)).equals(format.schema, check_metadata=True):
@@ -222,7 +225,13 @@ def unpacked(format: Format, state: bytes) -> SavedStream:
         if dialect.get(name) != value:
             raise CheckpointError(f"checkpoint: its {name} was {dialect.get(name)}, here it is {value}")
     return SavedStream(
-        saved_options(options), native, names, [(_error_of_state(v), raw) for v, raw in rejects], batches, passed_over
+        format,
+        saved_options(options),
+        native,
+        names,
+        [(_error_of_state(v), raw) for v, raw in rejects],
+        batches,
+        passed_over,
     )
 
 

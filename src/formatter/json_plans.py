@@ -16,6 +16,7 @@ from formatter.formats import Json
 from formatter.formats.binary import UNFRAMED
 from formatter.formats.checks import ON_ERROR
 from formatter.formats.json import DUPLICATE_KEYS, RECORDS
+from formatter.variants import STORED, is_variant
 
 # The order is that of JsonKind in engine/json/json_format.hpp.
 SCALAR, STRUCTURE, LIST, LARGE_LIST, FIXED_LIST, MAP = range(6)
@@ -68,7 +69,7 @@ def selection(kind: pa.DataType, rest: str, path: str) -> Wanted:
         return None
     if not rest.startswith("."):
         raise SchemaError(f"columns: {path!r}: expected '.name' or '[]' at {rest!r}")
-    if not pa.types.is_struct(kind):
+    if not pa.types.is_struct(kind) or is_variant(kind):
         remedy = "; write [] for a list's items" if is_list(kind) else ""
         raise SchemaError(f"columns: {path!r}: {kind} has no members{remedy}")
     names = [field.name for field in kind]
@@ -104,6 +105,8 @@ def _list_of(kind: pa.DataType, item: pa.Field) -> pa.DataType:
 
 def stored(kind: pa.DataType) -> pa.DataType:
     """The type that is decoded, at every level; equal to `kind` for most."""
+    if is_variant(kind):
+        return STORED
     if pa.types.is_struct(kind):
         return pa.struct([member.with_type(stored(member.type)) for member in kind])
     if is_list(kind):
@@ -118,7 +121,7 @@ def node(field: pa.Field, full: pa.DataType, where: str) -> dict[str, Any]:
     """What json_plans.pxi makes a JsonNodeSpec of. `full`: the type in the schema, `field` holds what is wanted of it."""
     kind = field.type
     described: dict[str, Any] = {"list_size": 0, "children": [], "ignored_keys": []}
-    if pa.types.is_struct(kind):
+    if pa.types.is_struct(kind) and not is_variant(kind):
         if len({member.name for member in full}) != len(list(full)):
             raise SchemaError(f"Json: column {where!r}: two members of one name")
         described["kind"] = STRUCTURE
@@ -166,17 +169,29 @@ def json_plan(
     for field in decoded:
         path = [token.encode() for token in format.tokens_of(field.name)]
         columns.append({"node": node(field, full[field.name], field.name), "path": path})
-    wanted = {tokens[0].encode() for tokens in map(format.tokens_of, (field.name for field in decoded)) if tokens}
+    if format.rescue is not None:  # nothing of that name is looked for in a record
+        del full[format.rescue]
+    names = [field.name for field in decoded]
+    wanted = {tokens[0].encode() for tokens in map(format.tokens_of, names) if tokens}
     known = {tokens[0].encode() for tokens in map(format.tokens_of, full) if tokens}
+    if (
+        format.rescue in names and format.unknown != "error"
+    ):  # what stands beside a column that is not wanted may have none
+        known = {tokens[0].encode() for tokens in map(format.tokens_of, full) if len(tokens) == 1}
+    unwanted = [name for name in full if name not in names]
     options = {
         "layout": RECORDS.index(format.records) if length is None else PREFIXED,
         "length": length or UNFRAMED,
         "ignored_keys": sorted(known - wanted),
+        "whole_records": format.whole_records,
         "validate_full": format.validate == "full",
         "unknown_is_error": format.unknown == "error",
         "duplicates": DUPLICATE_KEYS.index(format.on_duplicate_key),
         "on_error": ON_ERROR.index(on_error),
         "note_nulled": note_nulled,
+        "rescues": format.rescue is not None,
+        "rescue_column": names.index(format.rescue) if format.rescue in names else -1,
+        "unwanted_paths": [[token.encode() for token in format.tokens_of(name)] for name in unwanted],
         "replace_surrogates": format.surrogates == "replace",
     }
     return _core.json_plan(options, columns, output_columns, filters)

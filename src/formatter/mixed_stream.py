@@ -60,6 +60,7 @@ class MixedStream(Stream, mixes_formats=True):
         on_duplicate: str = "raise",
         max_sequence: int | None = None,
         max_errors: int | float | None = None,
+        rescue: str | None = None,
     ) -> None:
         self._options, _ = stream_options(
             None, filters=filters, on_error=on_error, ordered=ordered, layout=layout, batch=batch,
@@ -67,6 +68,7 @@ class MixedStream(Stream, mixes_formats=True):
             max_sequence=max_sequence, max_errors=max_errors,
         )  # fmt: skip
         self._options["columns"] = None if columns is None else list(columns)
+        self._options["rescue"] = rescue
         self._formats = format
         self._streams: list[Stream] = []  # one a format
         self._route: dict[Origin, Stream] = {}

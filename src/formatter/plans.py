@@ -21,12 +21,36 @@ from formatter.formats.csv import ENCODINGS, QUOTE_RULES, RAGGED, TEXT_ERRORS
 from formatter.parsers import registry
 from formatter.parsers.registry import Parser, as_text, parsers_in
 from formatter.row_choice import BatchFilter
+from formatter.variants import Columns, asked_as, is_variant
 
 Format = Csv | Json | Native | Framed | Delimited | Registered
 
 
 def record_end_of(format: Format) -> bytes:
     return format.record_end if isinstance(format, Csv | Delimited | Registered) else b"\n"
+
+
+def rescue_of(format: Format) -> str | None:
+    """The column of what is rescued, if the format has one."""
+    inner = format.inner if isinstance(format, Framed) else format
+    return getattr(inner, "rescue", None)
+
+
+def with_rescue(format: Format, rescue: str | None) -> Format:
+    """The format, with what is rescued in a column of that name; `rescue` is what the caller of a reader gave."""
+    if rescue is None:
+        return format
+    inner = format.inner if isinstance(format, Framed) else format
+    if not isinstance(inner, Csv | Json):
+        raise OptionError(
+            f"rescue: expected fm.Csv or fm.Json, found {type(inner).__name__}: nothing else can be rescued from"
+        )
+    if inner.rescue not in (None, rescue):
+        raise OptionError(
+            f"rescue: the format calls that column {inner.rescue!r}, and you {rescue!r}: expected one name"
+        )
+    named = replace(inner, rescue=rescue)
+    return replace(format, inner=named) if isinstance(format, Framed) and isinstance(named, Json) else named
 
 
 @dataclass(frozen=True)
@@ -121,7 +145,7 @@ def _identity(format: Format) -> tuple[Any, ...]:
 def make_plan(
     format: Format,
     *,
-    columns: Sequence[str] | None = None,
+    columns: Columns = None,
     filters_wanted: filters.Filters = None,
     on_error: str = "raise",
     note_nulled: bool = False,
@@ -133,6 +157,7 @@ def make_plan(
             f"format: expected fm.Csv, fm.Json, fm.Delimited, fm.Native, fm.Framed or fm.Registered, found {type(format).__name__}"
         )
     check_on_error(on_error)
+    format, columns = asked_as(format, columns)
     clauses = filters.normalized(filters_wanted)
     if clauses or isinstance(columns, str):
         return _any_plan(format, columns, clauses, on_error, note_nulled, single)
@@ -206,6 +231,10 @@ def _new_plan(
     native: Any
     big_endian: Any = None
     inner = format.inner if isinstance(format, Framed) else format
+    if rescue_of(inner) in filter_names:
+        raise OptionError(
+            f"filters: {rescue_of(inner)!r} is what is rescued, which is known when all else of a record is read; filter the rows"
+        )
     if isinstance(inner, Json):
         out_fields = json_plans.projected_fields(columns, schema)
     else:
@@ -238,18 +267,22 @@ def _new_plan(
         storage_types = [types.laid_out(field) for field in out_fields]
     else:
         assert isinstance(format, Csv)
-        places = {name: place for place, name in enumerate(schema.names)}
+        places = {name: place for place, name in enumerate(format.field_names)}
         specs = []
         for field in decoded:
-            spec = types.column_description(field, owner="Csv", place=places[field.name])
+            spec = types.column_description(field, owner="Csv", place=places.get(field.name, 0))
             spec["layout"] = types.text_layout(field)
             specs.append(spec)
         described = filters.described(clauses, specs, schema)
         dialect = csv_dialect(format, on_error) | {"note_nulled": note_nulled}
-        native = _core.Plan.for_csv(dialect, specs, len(names), len(schema), described)
+        if format.rescue is not None:
+            dialect["rescues"] = True
+            dialect["rescue_column"] = names.index(format.rescue) if format.rescue in names else -1
+            dialect["known_names"] = [name.encode() for name in places]
+        native = _core.Plan.for_csv(dialect, specs, len(names), len(places), described)
         if format.encoding == "utf-16":
             swapped = dialect | {"encoding": ENCODINGS["utf-16-be"]}
-            big_endian = _core.Plan.for_csv(swapped, specs, len(names), len(schema), described)
+            big_endian = _core.Plan.for_csv(swapped, specs, len(names), len(places), described)
         storage_types = [types.laid_out(field) for field in out_fields]
     converted = tuple(
         i for i, (field, kind) in enumerate(zip(out_fields, storage_types, strict=True)) if field.type != kind
@@ -274,14 +307,15 @@ def _new_plan(
 
 def can_filter(schema: pa.Schema, names: Sequence[str]) -> bool:
     """Whether parsing can filter by these columns: values that are nested it only knows when a record is whole."""
-    return all(types.type_code(types.storage_type(schema.field(name).type)) is not None for name in names)
+    kinds = [schema.field(name).type for name in names]
+    return all(not is_variant(kind) and types.type_code(types.storage_type(kind)) is not None for kind in kinds)
 
 
 def filterable(fields: Sequence[pa.Field], filter_names: Sequence[str]) -> list[dict[str, Any]]:
     """Names and type codes by position, for filters: those look at top-level values that are not nested."""
     columns: list[dict[str, Any]] = []
     for field in fields:
-        code = types.type_code(types.storage_type(field.type))
+        code = None if is_variant(field.type) else types.type_code(types.storage_type(field.type))
         if code is None and field.name in filter_names:
             raise OptionError(
                 f"filters: {field.name!r} is {field.type}: only values that are not nested can be compared"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from codecs import BOM_UTF8
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -20,9 +20,10 @@ from formatter.filters import Filters
 from formatter.footers import footer_of
 from formatter.foreign_code import raise_kept
 from formatter.formats import Csv, Json
-from formatter.plans import DecodePlan, Format, make_plan
+from formatter.plans import DecodePlan, Format, make_plan, with_rescue
 from formatter.sources import Input, Source, inputs
 from formatter.tolerance import Tolerance
+from formatter.variants import Columns
 
 # Batches that leave one by one come from ranges that cost little to hand over and take little memory. A whole table is
 # kept anyway: its ranges are as large as threads allow, which fewer of them cost less. The last ones are small, so that
@@ -41,20 +42,22 @@ def read(
     source: Source,
     format: Format,
     *,
-    columns: Sequence[str] | None = None,
+    columns: Columns = None,
     filters: Filters = None,
     threads: int | None = None,
     on_error: str = "raise",
     codec: str | None = None,
     rejects: list[pa.Table] | None = None,
     max_errors: int | float | None = None,
+    rescue: str | None = None,
 ) -> pa.Table:
     """The whole input as a table.
 
     Args:
         source: Bytes, a path, a sequence of paths, or a binary file object.
         format: How it is written: `fm.Csv`, `fm.Json`, `fm.Native` or `fm.Framed`.
-        columns: Names of the columns wanted, in the order wanted; only these are parsed. None: all of the schema.
+        columns: Names of the columns wanted, in the order wanted; only these are parsed. None: all of the schema. Of JSON also
+            what each is to be read as: {"id": None, "v": "variant"}, where None is what the schema says.
         filters: Rows to keep: `[("price", ">", 10), ...]` all of which must hold, or a list of such lists any of which
             must. Operators: == != < <= > >= in, not in, is_null, is_not_null;
             of text starts_with, ends_with, contains.
@@ -66,6 +69,8 @@ def read(
         rejects: A list that receives one table of rejected records an input (on_error="collect").
         max_errors: How many records may be bad, of all inputs together, or which share of them (a float): more are an
             error. A number ends the reading where it is passed, a share is judged at the end.
+        rescue: Name of a column more: what of a record has no column or does not fit its type, as JSON, or null. As if the
+            format named it.
 
     Returns:
         A `pyarrow.Table` of the columns wanted, rows in the order of the input.
@@ -85,7 +90,7 @@ def read(
         [{'city': 'Rome'}]
     """
     tolerance = Tolerance(on_error, max_errors, told=rejects is not None and on_error == "collect")
-    plan = _plan(format, columns, filters, on_error)
+    plan = _plan(with_rescue(format, rescue), columns, filters, on_error)
     batches = list(_batches(source, plan, _thread_count(threads), codec, rejects, tolerance, WHOLE_RANGE_BYTES))
     table = pa.Table.from_batches(batches, schema=plan.schema)
     # Batches that other threads made have dictionaries of their own; files and joins want one.
@@ -104,13 +109,14 @@ def open(
     source: Source,
     format: Format,
     *,
-    columns: Sequence[str] | None = None,
+    columns: Columns = None,
     filters: Filters = None,
     threads: int | None = None,
     on_error: str = "raise",
     codec: str | None = None,
     rejects: list[pa.Table] | None = None,
     max_errors: int | float | None = None,
+    rescue: str | None = None,
 ) -> pa.RecordBatchReader:
     """The input as a stream of batches, in bounded memory.
 
@@ -124,6 +130,7 @@ def open(
         codec: As for `fm.read`.
         rejects: As for `fm.read`; a table is there once its input has been read to its end.
         max_errors: As for `fm.read`.
+        rescue: As for `fm.read`.
 
     Returns:
         A `pyarrow.RecordBatchReader`; errors of the data are raised while it is read.
@@ -140,7 +147,7 @@ def open(
         2
     """
     tolerance = Tolerance(on_error, max_errors, told=rejects is not None and on_error == "collect")
-    plan = _plan(format, columns, filters, on_error)
+    plan = _plan(with_rescue(format, rescue), columns, filters, on_error)
     batches = _batches(source, plan, _thread_count(threads), codec, rejects, tolerance, RANGE_BYTES)
     return pa.RecordBatchReader.from_batches(plan.schema, batches)
 
@@ -153,7 +160,7 @@ def _thread_count(threads: int | None) -> int:
     return threads
 
 
-def _plan(format: Format, columns: Sequence[str] | None, filters: Filters, on_error: str) -> DecodePlan:
+def _plan(format: Format, columns: Columns, filters: Filters, on_error: str) -> DecodePlan:
     """A plan whose engine tells of every bad record, also of those that nobody wants to see: they are counted."""
     told = "collect" if on_error == "skip" else on_error
     return make_plan(format, columns=columns, filters_wanted=filters, on_error=told, note_nulled=on_error == "null")

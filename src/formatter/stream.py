@@ -6,7 +6,7 @@ Policy and words live here; which record is whose is decided in the engine (see 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,7 +29,8 @@ from formatter.flow.policy import BatchPolicy
 from formatter.foreign_code import raise_kept
 from formatter.forked_locks import renewed_in_children
 from formatter.formats.csv import in_stream
-from formatter.plans import Format, make_plan
+from formatter.plans import Format, make_plan, with_rescue
+from formatter.variants import Columns, asked_as
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +103,7 @@ class Stream:
         max_errors: How many records may be bad, of all origins together: the call that finds more raises. Or which share of
             them (a float), judged when every origin has ended. None: any number; the call that ends the last origin
             tells by one `fm.RejectsWarning` what "null" or "skip" passed over. Of several formats, each by itself.
+        rescue: As for `fm.read`.
 
     Raises:
         OptionError: An option is out of its range.
@@ -131,7 +133,7 @@ class Stream:
         self,
         format: Any,
         *,
-        columns: Sequence[str] | None = None,
+        columns: Columns = None,
         filters: Filters = None,
         on_error: str = "raise",
         ordered: bool = False,
@@ -142,7 +144,9 @@ class Stream:
         on_duplicate: str = "raise",
         max_sequence: int | None = None,
         max_errors: int | float | None = None,
+        rescue: str | None = None,
     ) -> None:
+        format, columns = asked_as(with_rescue(format, rescue), columns)
         options, policy = stream_options(
             format, filters=filters, on_error=on_error, ordered=ordered, layout=layout, batch=batch,
             max_record_bytes=max_record_bytes, max_pending_bytes=max_pending_bytes, on_duplicate=on_duplicate,
@@ -301,7 +305,7 @@ class Stream:
         if isinstance(format, Mapping) or callable(format):
             return cls._of_several.restore(format, state)
         saved = unpacked(format, state)
-        stream = cls(format, **saved.options)
+        stream = cls(saved.format, **saved.options)
         stream._intake.resume(saved)
         stream._undelivered = [
             Batch(

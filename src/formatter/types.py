@@ -12,6 +12,7 @@ import pyarrow as pa
 from formatter import _core
 from formatter.errors import SchemaError
 from formatter.parsers.registry import METADATA_KEY, parser_named
+from formatter.variants import STORED, as_variants, holds_variant, is_variant
 
 # The engine's table (engine/types/column_types.hpp): a code is a place in it. Those with parameters are told by their kind.
 _NAMES, OPERANDS = zip(*_core.column_types(), strict=True)
@@ -21,7 +22,9 @@ CODES = {getattr(pa, name)(): code for code, name in enumerate(_NAMES) if code n
 _UNITS = ("s", "ms", "us", "ns")
 # The order is that of EpochUnit in engine/columns/columns.hpp.
 EPOCHS = {b"d": 1, b"s": 2, b"ms": 3, b"us": 4, b"ns": 5}
+# The order is that of BinaryEncoding in engine/columns/columns.hpp.
 _ENCODINGS = {b"base64": 1, b"hex": 2}
+VARIANT_ENCODING = 3
 TEXTS = {code for code, operands in enumerate(OPERANDS) if operands == "texts"}
 
 
@@ -29,6 +32,8 @@ def storage_type(wanted: pa.DataType) -> pa.DataType:
     """The type that is decoded; equal to `wanted` for most."""
     if wanted in CODES:
         return wanted
+    if is_variant(wanted):
+        return STORED
     t = pa.types
     if t.is_dictionary(wanted):
         return storage_type(wanted.value_type)
@@ -92,7 +97,7 @@ DESCRIBED_MOST = 256
 
 def column_description(field: pa.Field, *, owner: str, place: int = 0) -> dict[str, Any]:
     """What plans.pxi makes a ColumnSpec of. `place`: of the field in a record, where fields are counted."""
-    if field.metadata is not None:
+    if field.metadata is not None or is_variant(field.type):  # whose mark types do not compare
         description = _described_anew(field, owner)
     else:
         key = field.type, field.nullable
@@ -126,7 +131,12 @@ def _described_anew(field: pa.Field, owner: str) -> dict[str, Any]:
             f"{owner}: column {field.name!r}: encoding: expected base64 or hex on a binary column, "
             f"found {encoding.decode('utf-8', 'replace')!r} on {field.type}"
         )
-    raw = metadata.get(b"raw") == b"1"
+    variant = is_variant(kind)
+    if variant and (owner != "Json" or encoding is not None):
+        raise SchemaError(
+            f"{owner}: column {field.name!r}: a variant is made of a value of fm.Json, and of no encoding"
+        )
+    raw = metadata.get(b"raw") == b"1" or variant
     if raw and (code not in TEXTS or pa.types.is_fixed_size_binary(kind)):
         raise SchemaError(
             f"{owner}: column {field.name!r}: raw=1 keeps bytes, expected a binary column, found {field.type}"
@@ -142,10 +152,10 @@ def _described_anew(field: pa.Field, owner: str) -> dict[str, Any]:
         "unit": _UNITS.index(storage.unit) if code == TIMESTAMP else 0,
         "precision": storage.precision if code == DECIMAL128 else 0,
         "scale": storage.scale if code == DECIMAL128 else 0,
-        "encoding": _ENCODINGS[encoding] if encoding else 0,
+        "encoding": VARIANT_ENCODING if variant else _ENCODINGS[encoding] if encoding else 0,
         "nullable": field.nullable,
         "raw": raw,
-        "type_name": str(field.type),
+        "type_name": "variant" if variant else str(field.type),
     }
 
 
@@ -178,6 +188,8 @@ def epoch_unit(field: pa.Field, owner: str) -> int:
 
 def to_wanted(array: pa.Array, wanted: pa.DataType) -> pa.Array:
     """A decoded array as the type the schema asks for."""
+    if holds_variant(wanted):
+        return as_variants(array, wanted)
     if array.type == wanted:
         return array
     if pa.types.is_dictionary(wanted):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,9 +17,10 @@ from formatter.filters import Filters, normalized
 from formatter.foreign_code import raise_kept
 from formatter.formats import Csv, Framed, Json, Native
 from formatter.formats.csv import check_byte_order
-from formatter.plans import Format, make_plan, record_end_of
+from formatter.plans import Format, make_plan, record_end_of, rescue_of, with_rescue
 from formatter.row_choice import BatchFilter, taken_rows
 from formatter.types import TEXTS, VIEWS, type_code
+from formatter.variants import Columns
 
 UNIT_SEPARATOR = "\x1f"  # a field holds none: with one field a value, nothing needs separating
 
@@ -60,7 +62,12 @@ class ParsedRecords:
 
 
 def parse_records(
-    array: Any, format: Format, *, columns: Sequence[str] | None = None, on_error: str = "null"
+    array: Any,
+    format: Format,
+    *,
+    columns: Columns = None,
+    on_error: str = "null",
+    rescue: str | None = None,
 ) -> pa.RecordBatch:
     """A record a value: one row of the result for each.
 
@@ -69,6 +76,7 @@ def parse_records(
         format: How each value is written.
         columns: Names of the columns wanted. None: all of the schema.
         on_error: "null": a null or bad value gives a row of nulls; "raise": the first bad one is an error.
+        rescue: As for `fm.read`; a bad value as a whole is there under the column's own name.
 
     Returns:
         A `pyarrow.RecordBatch` with as many rows as `array` has values.
@@ -84,11 +92,16 @@ def parse_records(
         >>> fm.parse_records(values, fm.Json(pa.schema([("id", pa.int64())]))).column("id").to_pylist()
         [1, None, 2]
     """
-    return parse_records_with_errors(array, format, columns=columns, on_error=on_error).data
+    return parse_records_with_errors(array, format, columns=columns, on_error=on_error, rescue=rescue).data
 
 
 def parse_records_with_errors(
-    array: Any, format: Format, *, columns: Sequence[str] | None = None, on_error: str = "null"
+    array: Any,
+    format: Format,
+    *,
+    columns: Columns = None,
+    on_error: str = "null",
+    rescue: str | None = None,
 ) -> ParsedRecords:
     """As `fm.parse_records`, and what was wrong with each value.
 
@@ -97,6 +110,7 @@ def parse_records_with_errors(
         format: As for `fm.parse_records`.
         columns: As for `fm.parse_records`.
         on_error: As for `fm.parse_records`.
+        rescue: As for `fm.parse_records`.
 
     Returns:
         `fm.ParsedRecords`: the rows, and the errors by value.
@@ -112,7 +126,7 @@ def parse_records_with_errors(
         >>> [(error.record, error.code) for error in parsed.details]
         [(1, 'invalid')]
     """
-    return RecordParser(format, columns=columns, on_error=on_error).parse(array)
+    return RecordParser(with_rescue(format, rescue), columns=columns, on_error=on_error).parse(array)
 
 
 class RecordParser:
@@ -123,7 +137,7 @@ class RecordParser:
         self,
         format: Format,
         *,
-        columns: Sequence[str] | None = None,
+        columns: Columns = None,
         filters: Filters = None,
         on_error: str = "null",
     ) -> None:
@@ -149,6 +163,7 @@ class RecordParser:
             note_nulled=not self._raises,
             single=True,
         )
+        self._rescue = rescue_of(format) or ""
         self._record_end = b"" if isinstance(format, Native) else record_end_of(format)
 
     @property
@@ -183,7 +198,26 @@ class RecordParser:
             absent = pa.array(missing) if missing.any() else None
         if rows is not None and not (len(rows) == batch.num_rows and np.array_equal(rows, np.arange(len(rows)))):
             batch = _spread(batch, rows)
+        if details and self._rescue in batch.schema.names:
+            batch = self._with_bad_values(batch, details, kept, array)
         return ParsedRecords(batch, details, kept, absent, decoded, count)
+
+    def _with_bad_values(
+        self, batch: pa.RecordBatch, details: Sequence[FormatError], kept: pa.Array | None, array: Any
+    ) -> pa.RecordBatch:
+        """A value that is no record has no names, so it is rescued whole, under that of the column."""
+        place = batch.schema.get_field_index(self._rescue)
+        rescued = batch.column(place).to_pylist()
+        rows = range(len(rescued)) if kept is None else kept.to_pylist()
+        row_of = {value: row for row, value in enumerate(rows)}
+        for error in details:
+            row = row_of.get(error.record)
+            if row is not None and rescued[row] is None:
+                value = array[error.record]
+                value = value.as_py() if isinstance(value, pa.Scalar) else value
+                text = value if isinstance(value, str) else bytes(value).decode("utf-8", "backslashreplace")
+                rescued[row] = json.dumps({self._rescue: text}, ensure_ascii=False, separators=(",", ":"))
+        return batch.set_column(place, batch.schema.field(place), pa.array(rescued, batch.schema.field(place).type))
 
 
 def _spread(batch: pa.RecordBatch, rows: np.ndarray[Any, Any]) -> pa.RecordBatch:

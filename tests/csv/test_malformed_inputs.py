@@ -1,5 +1,7 @@
 """Every malformed input has one decided result for each on_error, the same for every chunking and kernel."""
 
+import random
+
 import pyarrow as pa
 import pytest
 from csv_runs import CHUNK_SIZES, csv_format, cut_every, difference, through_read, through_stream
@@ -56,6 +58,32 @@ def test_unusual_field_has_its_value_for_every_cut(kernel, kind, text, value):
     for size in CHUNK_SIZES:
         run = through_stream(data, dialect, "raise", cut_every(size, len(data)))
         assert difference(run, outcome, "raise") is None, size
+
+
+@pytest.mark.parametrize("options", [{}, {"max_quoted_bytes": 5000}, {"quotes": "lenient"}], ids=repr)
+@pytest.mark.parametrize("distance", [1, 2, 7, 60, 300, 1200])
+def test_a_wrong_arity_costs_its_record_only_however_near_the_next_one_is(kernel, distance, options):
+    """Behind one the kernel looks no further than a few records at first."""
+    chance = random.Random(distance)
+    schema = pa.schema([("a", pa.int64()), ("b", pa.string()), ("c", pa.int64())])
+    lines, rows, wrong, at = [], [], [], 0
+    for number in range(4000):
+        line = f"{number},{'x' * chance.choice([0, 3, 40, 40, 600 if number % 50 == 0 else 5, 4000 * (number % 400 == 7)])},7"
+        if chance.randrange(distance) == 0:
+            line = chance.choice(["\n", line + ",more", line[:-2], "lonely"])
+            wrong += [(at, len(rows) + len(wrong))] * (line != "\n")
+        else:
+            rows.append((number, line.split(",")[1] or None, 7))
+        lines.append(line + "\n")
+        at += len(lines[-1])
+    data = "".join(lines).encode()
+    for columns in (["a", "b", "c"], ["c"]):
+        rejects: list[pa.Table] = []
+        format = fm.Csv(schema, **options)
+        table = fm.read(data, format, columns=columns, on_error="collect", rejects=rejects, threads=1)
+        assert list(zip(*(table[c].to_pylist() for c in columns), strict=True)) == [r[-len(columns) :] for r in rows]
+        found = [(r["byte_offset"], r["record"]) for reject in rejects for r in reject.to_pylist()]
+        assert found == wrong
 
 
 def test_error_text_says_where_what_was_expected_and_what_was_found():

@@ -28,6 +28,20 @@ def test_many_threads_read_what_one_reads() -> None:
         assert _read(threads).equals(expected)
 
 
+@pytest.mark.parametrize("read", [fm.read, lambda *a, **k: fm.open(*a, **k).read_all()], ids=["read", "open"])
+def test_what_is_wrong_has_its_place_in_the_input_whichever_thread_meets_it(read) -> None:
+    """A range knows its bytes only; what stands before it is counted by whoever hands ranges out."""
+    wrong = [0, 20_000, 70_000, 119_999]
+    lines = [b'%s,"text,\n more"\n' % (b"x" if i in wrong else b"%d" % i) for i in range(120_000)]
+    starts = [sum(map(len, lines[:i])) for i in wrong]
+    for threads in (1, 2, 3, 8):
+        rejects: list[pa.Table] = []
+        table = read(b"".join(lines), fm.Csv(SCHEMA), threads=threads, on_error="collect", rejects=rejects)
+        assert table.num_rows == len(lines) - len(wrong)
+        assert rejects[0]["record"].to_pylist() == wrong
+        assert rejects[0]["byte_offset"].to_pylist() == starts
+
+
 def test_several_readings_at_once_share_the_waiting_threads() -> None:
     expected = _read(1)
     same: list[bool] = []

@@ -120,6 +120,13 @@ def test_codes_stay_the_same_from_batch_to_batch_while_there_are_few():
     assert all(batch["s"].dictionary.equals(batches[0]["s"].dictionary) for batch in batches)
 
 
+def test_a_text_stands_once_in_a_dictionary_however_far_that_has_grown():
+    texts = [f"text {i * 7919 % 3_000}" for i in range(9_000)]
+    table = fm.read("".join(f"{text}\n" for text in texts).encode(), fm.Csv(pa.schema([("s", CODED)])), threads=1)
+    assert table["s"].to_pylist() == texts
+    assert sorted(table["s"].chunk(0).dictionary.to_pylist()) == sorted(set(texts))
+
+
 def test_a_dictionary_of_many_texts_is_replaced_and_a_table_has_one():
     rows = 300_000
     data = "".join(f"{n},{n * 7919 % rows},x\n" for n in range(rows)).encode()

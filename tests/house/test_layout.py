@@ -137,6 +137,8 @@ ALLOCATES_NOTHING = [
     "c_null_markers",
     "c_pool_stats",
     "c_pool_trim",
+    "c_split_variants",
+    "c_variant_ends",
     "checks_end",
     "close",
     "closed",

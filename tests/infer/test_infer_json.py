@@ -80,6 +80,18 @@ def test_objects_with_keys_of_their_own_are_maps():
     assert "400 different keys" in doubts
 
 
+@pytest.mark.parametrize("layout", ["lines", "array", "concatenated"])
+def test_objects_of_other_keys_each_time_are_proven_on_the_first_ones_only(layout):
+    """All of them would be as many values as their number squared."""
+    objects = [f'{{"k{i}":{i}}}' for i in range(3_000)]
+    text = {"lines": "\n".join(objects), "array": f"[{','.join(objects)}]", "concatenated": " ".join(objects)}
+    with pytest.warns(
+        fm.InferenceWarning, match="records of 3000 different keys: proven on the first 1398 of each sample"
+    ):
+        format = fm.infer(text[layout].encode(), "json")
+    assert format.schema == pa.schema([(f"k{i}", pa.int64()) for i in range(3_000)])
+
+
 @pytest.mark.parametrize(
     ("text", "records"),
     [

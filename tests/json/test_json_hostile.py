@@ -30,6 +30,14 @@ def test_a_thousand_levels_that_close_are_fine():
     assert fm.read(f'{{"v":{value}}}'.encode(), fm.Json(RAW, validate="full"))["v"].to_pylist() == [value]
 
 
+@pytest.mark.parametrize(("validate", "most"), [("touched", 1024), ("full", 1023)])  # which counts the record's own
+@pytest.mark.parametrize("schema", [RAW, pa.schema([("w", pa.int8())])], ids=["taken", "passed over"])
+def test_the_limit_of_nesting_is_met_at_one_bracket_more(schema, validate, most):
+    fine, deep = (b'{"v":' + b"[" * n + b"]" * n + b"}\n" for n in (most, most + 1))
+    assert fm.read(fine, fm.Json(schema, validate=validate)).num_rows == 1
+    assert code_of(deep, schema, validate=validate) == "too_deep"
+
+
 @pytest.mark.parametrize(
     ("kind", "code"), [(pa.int64(), "overflow"), (pa.float64(), "overflow"), (pa.decimal128(38, 2), "overflow")]
 )

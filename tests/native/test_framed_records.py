@@ -132,6 +132,16 @@ def test_lengths_may_be_cut_anywhere(length):
         assert departure(streamed(pieces, format, shuffled(len(pieces), size)), whole, len(pieces)) is None
 
 
+@pytest.mark.parametrize("length", LENGTHS)
+def test_a_frame_that_lacks_bytes_is_no_record_however_few_they_are(length):
+    format = fm.Framed(fm.Native(REST), length=length)
+    whole = framed([struct.pack("<I", 1) + b"abcdef"], length)
+    for cut in range(1, len(whole)):
+        with pytest.raises(fm.FormatError) as raised:
+            fm.read(memoryview(whole * 2)[: len(whole) + cut], format)  # the bytes it lacks lie right behind
+        assert (raised.value.code, raised.value.byte_offset) == ("unterminated_record", len(whole))
+
+
 def test_rejects_name_the_buffer_in_which_their_record_ends():
     format = fm.Framed(fm.Native(pa.schema([("a", pa.int16()), ("ok", pa.bool_())])), length="u16le")
     data = framed([b"\x01\x00\x01", b"\x02\x00\x09", b"\x03\x00\x01"], "u16le")
@@ -143,7 +153,8 @@ def test_rejects_name_the_buffer_in_which_their_record_ends():
 
 
 @pytest.mark.parametrize(
-    ("length", "prefix"), [("u32le", b"\xff\xff\xff\xff"), ("u64be", b"\xff" * 8), ("varint", b"\xff" * 10)]
+    ("length", "prefix"),
+    [("u32le", b"\xff\xff\xff\xff"), ("u64be", b"\xff" * 8), ("varint", b"\xff" * 10), ("varint", b"\x80" * 10)],
 )
 def test_a_length_that_cannot_be_is_no_crash(length, prefix):
     format = fm.Framed(fm.Native(REST), length=length)

@@ -114,6 +114,17 @@ def test_rows_are_those_of_sparks_own_operator(direct, table) -> None:
     assert len(direct_rows_found) == ROWS
 
 
+def test_variants_are_those_of_sparks_own_operator(direct) -> None:
+    values = pa.array(['{"v": {"a": [1, null]}, "n": 1}', '{"n": 2}', '{"v": "x", "n": 3}', None] * 500)
+    format = fm.Json(pa.schema([("v", fm.variant()), ("n", pa.int64())]))
+    frame = lambda: su.parse_column(direct.createDataFrame(pa.table({"j": values})), "j", format).select("v.*")  # noqa: E731
+    assert "FormatterMapInArrow" in told_of(frame())
+    found = list(map(str, frame().collect()))
+    direct.conf.set(direct_rows.SWITCH, "false")
+    assert found == list(map(str, frame().collect()))
+    assert found[1] == "Row(v=None, n=2)"
+
+
 EXPRESSIONS = (
     "NOT b AS b", "i8 + i16 AS i16", "i32 * 2L AS i32", "i64 - 1 AS i64", "f32 / 2 AS f32", "f64 * 2 AS f64", "day + 1 AS day",
     "at + INTERVAL 1 DAY AS at", "zoned", "concat(text, wide) AS text", "hex(bytes) AS bytes", "money + 1 AS money", "long", "full"

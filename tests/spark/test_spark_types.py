@@ -12,6 +12,7 @@ from pyspark.sql.types import StructType
 
 import formatter as fm
 import spark_udfs as su
+from formatter.variants import is_variant
 from spark_udfs.types.spark_types import SparkColumns
 
 # Arrow type, sample values, what they are in Spark
@@ -148,9 +149,15 @@ def test_field_metadata_of_a_struct_type_reaches_the_arrow_schema():
 
 
 def test_a_spark_type_without_an_arrow_like_is_refused_by_name():
-    struct = StructType([spark_types.StructField("v", spark_types.VariantType())])
-    with pytest.raises(fm.SchemaError, match="column 'v' is variant"):
+    struct = StructType([spark_types.StructField("v", spark_types.CalendarIntervalType())])
+    with pytest.raises(fm.SchemaError, match="column 'v' is interval"):
         su.arrow_schema(struct)
+
+
+def test_a_variant_keeps_its_mark_both_ways():
+    struct = StructType([spark_types.StructField("v", spark_types.ArrayType(spark_types.VariantType()))])
+    assert is_variant(su.arrow_schema(struct).field("v").type.value_type)
+    assert SparkColumns.of(su.arrow_schema(struct)).struct == struct
 
 
 def test_something_that_is_no_schema_is_refused():

@@ -46,6 +46,15 @@ def folder(tmp_path_factory):
     return here
 
 
+def test_variants_have_the_bytes_of_parse_json(session):
+    values = session.createDataFrame([('{"b": [1, null], "a": 2.5}',), ("[]",)], "value string")
+    format = fm.Json(pa.schema([("v", fm.variant())]), paths={"v": ""})
+    parsed = su.parse_column(values, "value", format).selectExpr("v.v", "parse_json(value) as theirs")
+    rows = [(one.v, one.theirs) for one in parsed.collect()]
+    assert [(one.value, one.metadata) for one, _ in rows] == [(two.value, two.metadata) for _, two in rows]
+    assert [str(one) for one, _ in rows] == ['{"a":2.5,"b":[1,null]}', "[]"]
+
+
 def test_files_are_read_and_counted(session, folder):
     df = su.read(session, folder, fm.Csv(FLAT))
     theirs = session.read.schema(DDL).option("multiLine", True).csv(str(folder))

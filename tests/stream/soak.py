@@ -6,9 +6,11 @@ its first fifth: memory by more than 1%, or a thread or descriptor more, is an e
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import os
 import random
-import resource
+import statistics
 import sys
 import time
 import warnings
@@ -59,24 +61,37 @@ def many_threads(seed: int) -> None:
     drive(format, pieces, chance.randrange(1, 9), seed, window, **options)
 
 
+class Heap(ctypes.Structure):
+    """What glibc tells of its heap (mallinfo2)."""
+
+    _fields_ = [(name, ctypes.c_size_t) for name in ("arena", "free", "fast", "mapped", "map_bytes", "a", "b", "used")]
+    _fields_ += [(name, ctypes.c_size_t) for name in ("unused", "top")]
+
+
 class Growth:
-    """What the process holds, at its most in the second fifth of a run and in the last."""
+    """What the process holds once all streams are gone: the middle of the second fifth of a run, and of the last.
+
+    Bytes in use, not pages: which of those glibc gives back is chance where threads come and go.
+    """
 
     def __init__(self, begin: float, seconds: float) -> None:
         self._begin, self._seconds = begin, seconds
-        self._fifths: list[list[int]] = [[0, 0, 0] for _ in range(5)]
+        self._fifths: list[list[tuple[int, int, int]]] = [[] for _ in range(5)]
+        self._heap = ctypes.CDLL(None).mallinfo2
+        self._heap.restype = Heap
 
     def sample(self) -> None:
-        fifth = min(int((time.monotonic() - self._begin) / self._seconds * 5), 4)
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-        held = [pages * resource.getpagesize(), *(len(os.listdir(f"/proc/self/{kind}")) for kind in ("task", "fd"))]
-        self._fifths[fifth] = [max(pair) for pair in zip(self._fifths[fifth], held, strict=True)]
+        gc.collect()
+        heap = self._heap()
+        held = heap.used + heap.map_bytes, len(os.listdir("/proc/self/task")), len(os.listdir("/proc/self/fd"))
+        self._fifths[min(int((time.monotonic() - self._begin) / self._seconds * 5), 4)].append(held)
 
     def told(self) -> str:
-        (memory, threads, files), (memory_then, threads_then, files_then) = self._fifths[4], self._fifths[1]
-        told = f"memory {memory_then:,} to {memory:,} bytes, threads {threads_then} to {threads}, "
-        told += f"descriptors {files_then} to {files}"
-        if memory_then and (memory > memory_then * 1.01 or threads > threads_then or files > files_then):
+        memory_then, threads_then, files_then = (statistics.median(each) for each in zip(*self._fifths[1], strict=True))
+        memory, threads, files = (statistics.median(each) for each in zip(*self._fifths[4], strict=True))
+        told = f"memory in use {memory_then:,.0f} to {memory:,.0f} bytes, threads {threads_then:.0f} to {threads:.0f}, "
+        told += f"descriptors {files_then:.0f} to {files:.0f}"
+        if memory > memory_then * 1.01 or threads > threads_then or files > files_then:
             raise SystemExit(f"the process grew: {told}")
         return told
 

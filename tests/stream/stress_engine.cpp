@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <random>
 #include <string>
@@ -81,11 +82,13 @@ class LineDecoder : public RecordDecoder {
 struct Found {
     std::vector<uint64_t> values[origins], sequences[origins];
     bool one_plan = true;  // each batch is by the decoder of the plan it carries
+    uint64_t newest_plan = 0;
     void add(PushResult&& result) {
         for (FinishedBatch& batch : result.batches) {
             std::unique_ptr<Rows> rows(static_cast<Rows*>(batch.array.private_data));
             const std::vector<uint64_t>& more = rows->values;
             one_plan &= rows->plan == batch.plan->version;
+            newest_plan = std::max(newest_plan, rows->plan);
             values[batch.origin].insert(values[batch.origin].end(), more.begin(), more.end());
             for (const SequenceSpan& span : batch.spans)
                 for (uint64_t s = span.first; s <= span.last; s++) sequences[batch.origin].push_back(s);
@@ -93,7 +96,7 @@ struct Found {
     }
 };
 
-bool drive(FramingKind kind, bool ordered, uint64_t records, unsigned threads) {
+StreamOptions options_for(FramingKind kind, bool ordered) {
     StreamOptions options;
     options.format.framing.kind = kind;
     options.format.framing.kernel = &kernel_scalar;
@@ -104,6 +107,46 @@ bool drive(FramingKind kind, bool ordered, uint64_t records, unsigned threads) {
     options.max_record_bytes = 1 << 20;
     options.max_pending_bytes = 1 << 30;
     options.max_rows = 50;
+    return options;
+}
+
+// Another thread changes the plan while a call parses by the old one: the call's rows leave with it, later ones are new.
+bool change_plan_amid_a_parse() {
+    class Interrupted : public LineDecoder {
+      public:
+        explicit Interrupted(const std::function<void()>& interrupt) : LineDecoder(1), interrupt_(interrupt) {}
+        size_t index(const uint8_t* data, size_t size, uint64_t row_limit) override {
+            std::thread(interrupt_).join();
+            return LineDecoder::index(data, size, row_limit);
+        }
+
+      private:
+        std::function<void()> interrupt_;
+    };
+    StreamOptions options = options_for(FramingKind::stateless, false);
+    StreamEngine* stream = nullptr;
+    PushResult open;
+    RecordFormat later = options.format;
+    later.make_decoder = [] { return std::unique_ptr<RecordDecoder>(new LineDecoder(2)); };
+    const auto change = [&] { stream->replan(later, {}, false, &open); };
+    options.format.make_decoder = [&] { return std::unique_ptr<RecordDecoder>(new Interrupted(change)); };
+    StreamEngine engine(options);
+    stream = &engine;
+    const auto text = [](const char* line) { return reinterpret_cast<const uint8_t*>(line); };
+    const PushedBuffer first{0, 1, text("1\n"), 2}, second{0, 2, text("2\n"), 2};
+    Found before, after;
+    before.add(engine.push(&first, 1));
+    after.add(engine.push(&second, 1));
+    after.add(engine.finish(0, true, 2));
+    const std::vector<uint64_t> one{1}, two{2};
+    const bool fine = open.batches.empty() && before.values[0] == one && after.values[0] == two && before.one_plan &&
+                      after.one_plan && after.newest_plan == 2;
+    if (!fine) std::printf("wrong: a plan that changed amid a parse\n");
+    return fine;
+}
+
+bool drive(FramingKind kind, bool ordered, uint64_t records, unsigned threads) {
+    const StreamOptions options = options_for(kind, ordered);
     StreamEngine engine(options);
 
     std::string text;
@@ -202,7 +245,7 @@ bool drive(FramingKind kind, bool ordered, uint64_t records, unsigned threads) {
 
 int main(int, char** arguments) {
     const uint64_t records = std::strtoull(arguments[1], nullptr, 10);
-    bool fine = true;
+    bool fine = change_plan_amid_a_parse();
     for (FramingKind kind : {FramingKind::stateless, FramingKind::parity, FramingKind::scanned})
         for (bool ordered : {false, true})
             for (unsigned threads : {2u, 5u}) fine &= drive(kind, ordered, records, threads);

@@ -155,6 +155,19 @@ def test_records_over_a_lost_buffer_are_rejected_and_the_others_come(name):
         assert stream.stats.rejects == 2
 
 
+@pytest.mark.parametrize("options", [{}, {"escape": "\\"}, {"quotes": "lenient"}, {"quotes": "strict"}], ids=repr)
+def test_a_quote_open_before_a_lost_buffer_is_not_open_behind_it(options):
+    buffers = {1: b'0,z\n1,"open\n', 3: b"tail\n5,x\n6,y\n"}
+    for order in ((1, 2, 3), (3, 2, 1), (1, 3, 2)):
+        stream = fm.Stream(fm.Csv(SCHEMA, **options), on_error="collect")
+        batches = []
+        for sequence in order:
+            batches += stream.lost(2) if sequence == 2 else stream.push(buffers[sequence], sequence=sequence)
+        batches += stream.finish()
+        assert rows_of(batches) == [(0, "z"), (5, "x"), (6, "y")]
+        assert stream.rejects()["raw"].to_pylist() == [b'1,"open\n', b"tail\n"]
+
+
 @BOTH
 def test_positions_stay_certain_when_the_first_buffer_is_lost(format):
     stream = fm.Stream(format, on_error="collect")

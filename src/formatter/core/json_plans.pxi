@@ -24,9 +24,10 @@ cdef extern from "engine/json/json_format.hpp" namespace "formatter" nogil:
         vector[JsonColumn] columns
         vector[ColumnSpec] flat
         vector[string] ignored_keys
+        vector[vector[string]] unwanted_paths
         JsonLayout layout
         LengthPrefix length
-        cbool validate_full, unknown_is_error
+        cbool whole_records, validate_full, unknown_is_error
         DuplicateKey duplicates
 
 cdef extern from "engine/json/json_record_format.hpp" namespace "formatter" nogil:
@@ -46,8 +47,12 @@ def json_plan(dict options, list columns, Py_ssize_t output_columns, list filter
         if json.columns[i].node.kind == JsonKind.scalar:
             json.flat.push_back(json.columns[i].node.scalar)
     set_texts(&json.ignored_keys, options["ignored_keys"])
+    json.unwanted_paths.resize(len(options["unwanted_paths"]))
+    for i in range(json.unwanted_paths.size()):
+        set_texts(&json.unwanted_paths[i], options["unwanted_paths"][i])
     json.layout = <JsonLayout><uint8_t>options["layout"]
     json.length = length_prefix(options["length"])
+    json.whole_records = options["whole_records"]
     json.validate_full = options["validate_full"]
     json.unknown_is_error = options["unknown_is_error"]
     json.duplicates = <DuplicateKey><uint8_t>options["duplicates"]

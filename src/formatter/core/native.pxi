@@ -94,7 +94,8 @@ cdef extern from "engine/records/decode_options.hpp" namespace "formatter" nogil
     cdef cppclass DecodeOptions:
         uint32_t output_columns
         OnError on_error
-        cbool note_nulled
+        cbool note_nulled, rescues
+        int32_t rescue_column
         RowFilter filter
         const Kernel* kernel
 
@@ -118,6 +119,7 @@ cdef extern from "engine/csv/csv_format.hpp" namespace "formatter" nogil:
         vector[string] nulls
         Spelling spelling
         uint32_t fields
+        vector[string] known_names
         vector[ColumnSpec] columns
 
 cdef extern from "engine/columns/error_codes.hpp" namespace "formatter" nogil:

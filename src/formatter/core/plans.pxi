@@ -148,6 +148,8 @@ cdef int fill_options(DecodeOptions* target, dict options, Py_ssize_t output_col
     target.output_columns = output_columns
     target.on_error = <OnError><uint8_t>options["on_error"]
     target.note_nulled = options["note_nulled"]
+    target.rescues = options.get("rescues", False)
+    target.rescue_column = options.get("rescue_column", -1)
     fill_filter(&target.filter, filters)
     target.kernel = active
     return 0
@@ -178,6 +180,7 @@ cdef int fill_csv(CsvFormat* csv, dict dialect, list columns, Py_ssize_t output_
     csv.spelling.decimal_point = dialect["decimal"][0]
     csv.ragged = <Ragged><uint8_t>dialect["ragged"]
     set_texts(&csv.nulls, dialect["nulls"])
+    set_texts(&csv.known_names, dialect.get("known_names", ()))
     set_texts(&csv.spelling.trues, dialect["trues"])
     set_texts(&csv.spelling.falses, dialect["falses"])
     set_texts(&csv.spelling.timestamp_formats, dialect["timestamp_formats"])

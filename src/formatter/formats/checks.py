@@ -48,3 +48,21 @@ def _check_names(field: pa.Field, owner: str) -> None:
     if pa.types.is_nested(field.type):
         for i in range(field.type.num_fields):
             _check_names(field.type.field(i), owner)
+
+
+def with_rescue_column(schema: pa.Schema, rescue: object, owner: str) -> pa.Schema:
+    """The schema with the column of what is rescued, unless it has that already."""
+    if rescue is None:
+        return schema
+    if not isinstance(rescue, str) or not rescue or "\0" in rescue:
+        raise OptionError(f"{owner}: rescue: expected the name of a column, found {rescue!r}")
+    place = schema.get_field_index(rescue)
+    if place < 0:
+        return schema.append(pa.field(rescue, pa.string()))
+    field = schema.field(place)
+    if field.type != pa.string() or not field.nullable:
+        raise SchemaError(
+            f"{owner}: rescue: column {rescue!r} is {field.type}{'' if field.nullable else ' not null'}; what is rescued is a "
+            "string, or null: give it a name of its own"
+        )
+    return schema

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from formatter.errors import OptionError
-from formatter.formats.checks import as_bytes, check_schema
+from formatter.formats.checks import as_bytes, check_schema, with_rescue_column
 from formatter.parsers.registry import Parser, carried, unpacked
 
 # The order is that of QuoteRule in kernels/kernel.hpp.
@@ -58,6 +58,7 @@ class Csv:
             "truncate", or "fit" (both).
         encoding: "utf-8", "latin-1", "cp1252", "utf-16", "utf-16-le" or "utf-16-be".
         errors: What text that is no UTF-8 is: an error ("strict"), read with U+FFFD ("replace"), or byte by byte ("latin-1").
+        rescue: Name of a column more, the last: what of a record has no column or does not fit its type, as JSON, or null.
 
     Raises:
         OptionError: An option is out of its range, or two exclude each other.
@@ -97,6 +98,7 @@ class Csv:
     ragged: Literal["error", "pad", "truncate", "fit"] = "error"
     encoding: str = "utf-8"
     errors: Literal["strict", "replace", "latin-1"] = "strict"
+    rescue: str | None = None
 
     kind = "csv"
 
@@ -130,9 +132,11 @@ class Csv:
         ragged: Literal["error", "pad", "truncate", "fit"] = "error",
         encoding: str = "utf-8",
         errors: Literal["strict", "replace", "latin-1"] = "strict",
+        rescue: str | None = None,
     ) -> None:
+        check_schema(schema, "Csv", least_columns=0)
         values: dict[str, Any] = {
-            "schema": schema,
+            "schema": with_rescue_column(schema, rescue, "Csv"),
             "delimiter": delimiter,
             "record_delimiter": record_delimiter,
             "quote": quote or None,
@@ -159,13 +163,13 @@ class Csv:
             "ragged": ragged,
             "encoding": _known_encoding(encoding),
             "errors": errors,
+            "rescue": rescue,
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
         self._check()
 
     def _check(self) -> None:
-        check_schema(self.schema, "Csv", least_columns=0)
         special: dict[int, str] = {}
         for name in ("delimiter", "record_delimiter"):
             separator = as_bytes(getattr(self, name), name)
@@ -238,6 +242,11 @@ class Csv:
         if isinstance(self.header, tuple):
             return list(self.header)
         return [int(self.header) if self.header is not True else 0] if self.header is not False else []
+
+    @property
+    def field_names(self) -> list[str]:
+        """The columns that fields of a record have: all but that of what is rescued."""
+        return [name for name in self.schema.names if name != self.rescue]
 
     @property
     def has_preamble(self) -> bool:

@@ -10,8 +10,9 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from formatter.errors import OptionError, SchemaError
-from formatter.formats.checks import check_schema
+from formatter.formats.checks import check_schema, with_rescue_column
 from formatter.parsers.registry import Parser, carried, unpacked
+from formatter.variants import is_variant
 
 VALIDATE = ("touched", "full")
 DUPLICATE_KEYS = ("last", "first", "error")
@@ -34,6 +35,7 @@ class Json:
         unknown: Whether a key that the schema lacks is to be ignored ("ignore") or an "error".
         records: How objects stand: a line each ("lines"), in one "array", or "concatenated".
         surrogates: Whether half a surrogate pair is an "error" or replaced by U+FFFD ("replace").
+        rescue: Name of a column more, the last: what of a record has no column or does not fit its type, as JSON, or null.
 
     Raises:
         OptionError: An option is out of its range.
@@ -53,6 +55,7 @@ class Json:
     unknown: Literal["ignore", "error"] = "ignore"
     records: Literal["lines", "array", "concatenated"] = "lines"
     surrogates: Literal["error", "replace"] = "error"
+    rescue: str | None = None
 
     kind = "json"
 
@@ -66,10 +69,15 @@ class Json:
         unknown: Literal["ignore", "error"] = "ignore",
         records: Literal["lines", "array", "concatenated"] = "lines",
         surrogates: Literal["error", "replace"] = "error",
+        rescue: str | None = None,
     ) -> None:
         check_schema(schema, "Json", least_columns=0)
+        schema = with_rescue_column(schema, rescue, "Json")
+        object.__setattr__(self, "rescue", rescue)
         object.__setattr__(self, "schema", schema)
         object.__setattr__(self, "paths", _checked_paths(paths, schema))
+        if rescue in dict(self.paths):
+            raise SchemaError(f"Json: paths: {rescue!r} is the column of what is rescued, which stands nowhere")
         for name, value, allowed in (
             ("validate", validate, VALIDATE),
             ("on_duplicate_key", on_duplicate_key, DUPLICATE_KEYS),
@@ -89,8 +97,17 @@ class Json:
             "unknown": self.unknown,
             "records": self.records,
             "surrogates": self.surrogates,
+            "rescue": self.rescue,
         }
         return _rebuild_json, (self.schema, options, carried(self.schema))
+
+    @property
+    def whole_records(self) -> bool:
+        """Whether a record may be any JSON value: all columns are all of it."""
+        paths = dict(self.paths)
+        return len(self.schema) > 0 and all(
+            is_variant(field.type) and paths.get(field.name) == "" for field in self.schema
+        )
 
     def tokens_of(self, column: str) -> tuple[str, ...]:
         """Where `column` stands in a record: the unescaped tokens of its pointer."""

@@ -23,6 +23,7 @@ from formatter.values import parse_values
 
 RAW = {b"raw": b"1"}
 MAP_KEYS = 100  # more different keys than this are no members of a structure but the keys of a map
+PROVEN_VALUES = 4 << 20  # objects of other keys each time are records of nulls, mostly: all of them would be too many
 FEW = 3  # values: too few to be sure of what they all look like
 _DATE = re.compile(r"\d{4}-\d\d-\d\d\Z")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
@@ -106,6 +107,19 @@ class JsonSample:
     offset: int = 0  # of these bytes in the input
 
 
+@dataclass(frozen=True)
+class _Looked:
+    """What was looked at of a sample."""
+
+    data: bytes
+    ends: list[int]  # of its records
+    end: bytes  # to put behind it
+    cut_end: bytes  # to put behind less of it
+
+    def first(self, count: int) -> bytes:
+        return self.data + self.end if count >= len(self.ends) else self.data[: self.ends[count - 1]] + self.cut_end
+
+
 def infer_json(samples: Sequence[JsonSample], rows: int) -> tuple[Json, list[str]]:
     """The format, and what was unsure. Each sample gives its share of the rows, those that are left by others included."""
     doubts: list[str] = []
@@ -113,14 +127,15 @@ def infer_json(samples: Sequence[JsonSample], rows: int) -> tuple[Json, list[str
     records = layout_of(samples[0].data)
     top = Seen()
     count, bad = 0, 0
-    parts: list[bytes] = []
+    looked: list[_Looked] = []
     for i, (sample, body) in enumerate(zip(samples, bodies, strict=True)):
         share = -(-(rows - count - bad) // (len(samples) - i))
-        before, used, mark = count + bad, 0, len(sample.data) - len(body)
+        before, mark = count + bad, len(sample.data) - len(body)
+        ends: list[int] = []
         for value, at, end in _documents(body, records, sample.whole):
             if count + bad - before == share:
                 break
-            used = end
+            ends.append(end + mark)
             if not isinstance(value, _Object):
                 bad += 1
                 if bad == 1:
@@ -130,15 +145,14 @@ def infer_json(samples: Sequence[JsonSample], rows: int) -> tuple[Json, list[str
                 continue
             count += 1
             top.add(value)
-        part = sample.data[: used + mark]
-        if records == "array" and not (sample.whole and count + bad - before < share):
-            part += b"]"
-        parts.append(part)
+        cut_end = b"]" if records == "array" else b""
+        last_end = b"" if sample.whole and len(ends) < share else cut_end
+        looked.append(_Looked(sample.data[: ends[-1] if ends else mark], ends, last_end, cut_end))
     if bad > 1:
         doubts.append(f"{bad} of {count + bad} records are no objects")
     if not count:
-        looked = sum(len(sample.data) for sample in samples)
-        raise FormatError(f"infer: expected JSON objects, found none in {looked} bytes", code="invalid")
+        size = sum(len(sample.data) for sample in samples)
+        raise FormatError(f"infer: expected JSON objects, found none in {size} bytes", code="invalid")
     for name in [name for name in top.members if "\0" in name]:
         doubts.append(f"key {name!r}: no column can have this name, left out")
         del top.members[name]
@@ -148,7 +162,16 @@ def infer_json(samples: Sequence[JsonSample], rows: int) -> tuple[Json, list[str
     if top.twice is not None:
         doubts.append(f"key {top.twice!r} stands twice in an object; the last one counts")
     fields = [_field(name, top.members[name], name, doubts) for name in names]
-    return _proven(Json(pa.schema(fields), records=records), parts, doubts), doubts
+    most = max(1, PROVEN_VALUES // sum(_leaf_count(field.type) for field in fields) // len(looked))
+    if any(most < len(one.ends) for one in looked):
+        doubts.append(
+            f"{count + bad} records of {len(names)} different keys: proven on the first {most} of each sample"
+        )
+    return _proven(Json(pa.schema(fields), records=records), [one.first(most) for one in looked], doubts), doubts
+
+
+def _leaf_count(kind: pa.DataType) -> int:
+    return sum(_leaf_count(kind.field(i).type) for i in range(kind.num_fields)) or 1
 
 
 def layout_of(sample: bytes) -> Any:

@@ -16,7 +16,7 @@ from formatter import _core, types
 from formatter.batch import NullColumns
 from formatter.buffer_intake import told_to_stream
 from formatter.filters import Filters, described, normalized
-from formatter.plans import DecodePlan, Format, make_plan
+from formatter.plans import DecodePlan, Format, make_plan, rescue_of
 from formatter.row_choice import chosen_rows, mask_of
 from formatter.shared.batches import SharedBatch
 from formatter.shared.consumer import Consumer
@@ -107,7 +107,9 @@ class Decodes:
         self.nothing = Decode(format, {}, None, {"on_error": "skip"}, self._nulls)
 
     def union(self, consumers: Sequence[Consumer]) -> Needs:
-        return in_order([consumer.needs for consumer in consumers], self._format.schema)
+        needs = in_order([consumer.needs for consumer in consumers], self._format.schema)
+        # What is rescued for one does not depend on who else listens.
+        return dict.fromkeys(self._format.schema.names) if rescue_of(self._format) in needs else needs
 
     def of(self, needs: Needs) -> Decode:
         key = paths(needs, self._format.schema)

@@ -34,7 +34,7 @@ from formatter.flow.policy import BatchPolicy
 from formatter.foreign_code import raise_kept
 from formatter.forked_locks import renewed_in_children
 from formatter.formats.csv import in_stream
-from formatter.plans import Format
+from formatter.plans import Format, with_rescue
 from formatter.shared.broken_off import fail_all, left_to_parent, tells_consumers
 from formatter.shared.consumer import LOOK_AROUND_S, OVERFLOW, Consumer, abandoned
 from formatter.shared.delivery import Delivery
@@ -71,6 +71,7 @@ class SharedStream:
         idle: While nobody is subscribed, buffers are counted and passed over ("discard"), or refused ("error").
         columns: Each subscription names its own.
         layout: Always "positional".
+        rescue: As for `fm.read`. Who subscribes to this column has every other one parsed: what is rescued is of them all.
 
     Raises:
         OptionError: An option is out of its range.
@@ -100,6 +101,7 @@ class SharedStream:
         idle: str = "discard",
         columns: None = None,
         layout: str = "positional",
+        rescue: str | None = None,
     ) -> None:
         if idle not in IDLE:
             raise OptionError(f"SharedStream: idle: expected 'discard' or 'error', found {idle!r}")
@@ -111,16 +113,15 @@ class SharedStream:
         self._control = threading.Lock()  # who is subscribed, and what is decoded for them
         self._live: dict[str, Consumer] = {}
         self._orphans: deque[Consumer] = deque()  # whose leases were lost, or that failed
-        self._names_given = 0
-        self._finished = False
+        self._names_given, self._finished = 0, False
         self._cut = (0, 0, False)  # the last change: plan, batches that had left, whether calls decode by older plans
         self._barred = idle == "error"  # whether pushes are refused
         self._discarded_buffers = self._discarded_bytes = 0  # before the projection in force
         self._idle_since = (0, 0)  # buffers and bytes before it
         self._clock = threading.Lock()  # held by the waiting consumer that looks after deadlines
         options, policy = stream_options(
-            format, filters=filters, on_error=on_error, ordered=ordered, layout=layout, batch=batch,
-            max_record_bytes=max_record_bytes, max_pending_bytes=max_pending_bytes, on_duplicate=on_duplicate,
+            format := with_rescue(format, rescue), filters=filters, on_error=on_error, ordered=ordered, layout=layout,
+            batch=batch, max_record_bytes=max_record_bytes, max_pending_bytes=max_pending_bytes, on_duplicate=on_duplicate,
             max_sequence=max_sequence, max_errors=max_errors,
         )  # fmt: skip
         del options["layout"]
@@ -490,7 +491,7 @@ class SharedStream:
     def restore(cls, format: Format, state: bytes) -> SharedStream:
         """As `fm.Stream.restore`: a stream that goes on where `state` was taken, with nobody subscribed yet."""
         saved = unpacked(format, state)
-        shared = cls(format, **saved.options)
+        shared = cls(saved.format, **saved.options)
         shared._intake.resume(saved)
         counts = shared._native.counts()
         shared._idle_since = (counts["buffers"], counts["bytes"])

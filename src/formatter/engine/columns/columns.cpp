@@ -64,11 +64,14 @@ uint64_t ColumnSet::byte_count() const {
 }
 
 uint64_t ColumnSet::text_room() const {
-    uint64_t used = 0;
-    for (size_t i = 0; i < columns_.size(); i++)
-        if (!has_large_offsets((*specs_)[i]))
-            used = std::max({used, columns_[i].text_bytes, dictionaries_[i].text_bytes()});
-    return offsets_most - std::min(used, offsets_most);
+    uint64_t room = offsets_most;
+    for (size_t i = 0; i < columns_.size(); i++) {
+        const ColumnSpec& spec = (*specs_)[i];
+        if (has_large_offsets(spec)) continue;
+        const uint64_t used = std::max(columns_[i].text_bytes, dictionaries_[i].text_bytes());
+        room = std::min(room, (offsets_most - std::min(used, offsets_most)) / text_growth(spec));
+    }
+    return room;
 }
 
 void ColumnSet::make_room(uint64_t rows, uint64_t ahead) {

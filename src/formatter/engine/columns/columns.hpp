@@ -16,7 +16,11 @@
 
 namespace formatter {
 
-enum class BinaryEncoding : uint8_t { plain, base64, hex };
+enum class BinaryEncoding : uint8_t { plain, base64, hex, variant };
+
+// A JSON value is at most so many times as long as a variant: `1` and its line end against two bytes, and three of metadata
+// behind a length of four.
+constexpr uint64_t variant_growth = 8;
 
 // How text leaves: with offsets; as string_view, whose views are written when the batch is exported; or as codes into a
 // dictionary, built while parsing.
@@ -53,6 +57,10 @@ inline bool has_width(const ColumnSpec& spec, size_t bytes) {
 // Text that is a value's content and nothing else: loops gather it.
 inline bool is_plain_text(const ColumnSpec& spec) {
     return is_text(spec) && !spec.raw && spec.encoding == BinaryEncoding::plain && spec.byte_width < 0;
+}
+// How many bytes of a column's text a byte of the input may become.
+inline uint64_t text_growth(const ColumnSpec& spec) {
+    return spec.encoding == BinaryEncoding::variant ? variant_growth : 1;
 }
 inline bool is_coded(const ColumnSpec& spec) { return spec.layout == TextLayout::dictionary; }
 

@@ -13,8 +13,7 @@ constexpr uint64_t rows_ahead_most = 64 << 10;  // the rows of a large batch
 
 }  // namespace
 
-FieldView CsvDecoder::view(size_t column) const {
-    const Access& a = access_[column];
+FieldView CsvDecoder::view(const Access& a) const {
     return block_.view(a.begin_stop, a.end_stop, a.begin_skip, a.last && drops_carriage_return());
 }
 
@@ -51,8 +50,9 @@ void CsvDecoder::decode_columns() {
     const size_t ahead = block_.rows() <= few_rows ? columns_ahead : columns_.size();
     for (size_t i = 0; i < columns_.size(); i++) {
         if (i + ahead < columns_.size()) columns_.prefetch_rows(i + ahead, block_.rows());
-        if (!is_decoded_[i]) decode_column(i);
+        if (!is_decoded_[i] && int32_t(i) != format_->rescue_column) decode_column(i);
     }
+    if (format_->rescue_column >= 0) decode_rescued(size_t(format_->rescue_column));
 }
 
 void CsvDecoder::decode_column(size_t i) {

@@ -14,13 +14,19 @@ namespace {
 
 constexpr uint32_t aligned_rows = 64;  // a word of marks; values of one byte fill a line
 constexpr size_t aligned_from = 128 << 10;  // for fewer bytes a block more costs what it saves
+// Behind an irregular record the next one is often near, and all that the kernel finds beyond it is found again: the first
+// look is a short one, and each goes further than the one before.
+constexpr size_t wary_bytes = 512, bolder = 4;
 
 std::vector<uint32_t> wanted_stops(const CsvFormat& format) {
     std::vector<uint32_t> stops;
-    for (const ColumnSpec& column : format.columns) {
-        if (column.field > 0) stops.push_back(column.field - 1);
-        stops.push_back(column.field);
-    }
+    const auto add = [&stops](uint32_t field) {
+        if (field > 0) stops.push_back(field - 1);
+        stops.push_back(field);
+    };
+    for (size_t i = 0; i < format.columns.size(); i++)
+        if (int32_t(i) != format.rescue_column) add(format.columns[i].field);
+    for (const CsvFormat::Unclaimed& unclaimed : format.unclaimed) add(unclaimed.field);
     if (format.fields) stops.push_back(format.fields - 1);
     std::sort(stops.begin(), stops.end());
     stops.erase(std::unique(stops.begin(), stops.end()), stops.end());
@@ -90,11 +96,19 @@ CsvDecoder::CsvDecoder(const std::shared_ptr<const CsvFormat>& format, std::vect
     const auto ordinal = [this](uint32_t stop) {
         return int32_t(std::lower_bound(stops_.begin(), stops_.end(), stop) - stops_.begin());
     };
-    for (const ColumnSpec& column : format_->columns) {
-        const bool first = column.field == 0;
+    const auto access = [this, ordinal](uint32_t field) {
+        const bool first = field == 0;
         const uint32_t skip = uint32_t(first ? format_->record_end.size() : format_->delimiter.size());
-        access_.push_back(
-            {first ? -1 : ordinal(column.field - 1), ordinal(column.field), skip, column.field + 1 == format_->fields});
+        return Access{first ? -1 : ordinal(field - 1), ordinal(field), skip, field + 1 == format_->fields};
+    };
+    for (const CsvFormat::Unclaimed& unclaimed : format_->unclaimed) unclaimed_.push_back(access(unclaimed.field));
+    for (const ColumnSpec& column : format_->columns) {
+        if (int32_t(access_.size()) == format_->rescue_column) {
+            access_.push_back({-1, -1, 0, false});
+            scan_tokens_.push_back(false);
+            continue;
+        }
+        access_.push_back(access(column.field));
         // Non-empty null markers reach the exact path by themselves where no value looks like them.
         bool scan = false;
         for (const std::string& token : nulls_) {
@@ -178,13 +192,14 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
         at += result.consumed;
         if (result.end == IndexEnd::capacity) continue;
         const bool endless = window == offsets_most && result.consumed == 0;
-        const bool may_pass_bound = format_->bounded() && result.consumed == 0;
+        const bool is_wary = window == stretch && stretch < stretch_bytes;
+        const bool may_pass_bound = format_->bounded() && result.consumed == 0 && !is_wary;
         if (result.end == IndexEnd::irregular || endless || may_pass_bound) {
             if (!split_next(data + at, size - at, &shape, &passed)) {
                 if (passed == 0) break;
                 row_limit--;
                 at += passed;
-                stretch = stretch_bytes;
+                stretch = wary_bytes;
                 continue;
             }
             if (!has_room(shape.size)) break;
@@ -200,12 +215,14 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
             offset_ += shape.size;
             indexed_bytes_ += shape.size;
             at += shape.size;
+            stretch = wary_bytes;
             continue;
         }
         if (window == size - at + result.consumed) break;  // the rest is an incomplete record
-        stretch = result.consumed ? stretch_bytes : stretch * 2;  // a record is longer: look further
+        // If a record is longer: look further, too.
+        stretch = result.consumed ? std::min(stretch * bolder, stretch_bytes) : stretch * 2;
         // A block's bytes should stay cached until its values are read.
-        if (result.consumed && !block_.empty()) materialize();
+        if (result.consumed && !block_.empty() && indexed_bytes_ + stretch > stretch_bytes) materialize();
     }
     return at;
 }
@@ -362,7 +379,7 @@ void CsvDecoder::add_record(const uint8_t* data, const RecordShape& shape, const
 void CsvDecoder::add_irregular(const uint8_t* data, const RecordShape& shape, const PlacePosition& at) {
     const uint32_t count = uint32_t(shape.separators.size());
     const uint32_t wanted = format_->fields;
-    const bool lenient = format_->on_error == OnError::null;
+    const bool lenient = format_->nulls_misfits();
     const size_t content = without_carriage_return(*format_, data, shape.separators.back());
     const bool may_pad = lenient || format_->ragged == Ragged::pad || format_->ragged == Ragged::fit;
     const bool cuts = lenient || format_->ragged == Ragged::truncate || format_->ragged == Ragged::fit;
@@ -391,8 +408,13 @@ void CsvDecoder::add_irregular(const uint8_t* data, const RecordShape& shape, co
     uint8_t* original = kept + rewritten.size();
     std::memcpy(kept, rewritten.data(), rewritten.size());
     std::memcpy(original, data, content);
-    block_.rewritten.push_back({block_.rows(), count, original, content});
-    if (lenient) counters.nulled += count < wanted ? wanted - count : 0;
+    std::vector<uint32_t> separators;
+    if (format_->rescue_column >= 0) {
+        separators = shape.separators;
+        separators.back() = uint32_t(content);
+    }
+    block_.rewritten.push_back({block_.rows(), count, original, content, std::move(separators)});
+    if (lenient && !format_->rescues) counters.nulled += count < wanted ? wanted - count : 0;
     write_stops(block_.open_segment(kept, kept, kept + rewritten.size(), uint32_t(format_->record_end.size()), at),
                 regular);
     block_.add_rows(1);

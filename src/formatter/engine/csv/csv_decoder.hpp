@@ -3,7 +3,8 @@
 // written.
 //
 // The files, in the order in which records meet them: csv_decoder (indexed into a block), csv_block (the block is decoded),
-// csv_filter, then for each column csv_fixed, csv_text or csv_codes, and csv_undecided.
+// csv_filter, then for each column csv_fixed, csv_text or csv_codes, and csv_undecided;
+// csv_rescue at last.
 #pragma once
 
 #include <memory>
@@ -85,7 +86,8 @@ class CsvDecoder : public BlockDecoder {
     void end_block(uint64_t bytes) override { expected_bytes_ -= std::min(expected_bytes_, bytes); }
     void decode_columns() override;
     void decode_column(size_t column);
-    FieldView view(size_t column) const;
+    FieldView view(const Access&) const;
+    FieldView view(size_t column) const { return view(access_[column]); }
     Bytes field(size_t column, uint32_t row) const;
     Bytes field_at(const FieldView&, const Segment&, const uint32_t* stops) const;
     bool without_outer_quotes(Bytes field, Bytes* content) const;
@@ -119,6 +121,13 @@ class CsvDecoder : public BlockDecoder {
     void null_or_error(ColumnRows&, uint32_t row, Bytes found);
     void value_error(ColumnRows&, uint32_t row, ErrorCode code, Bytes found);
     void note_error(const ColumnRows&, uint32_t row, ErrorCode code, Bytes found, bool row_kept);
+
+    // what did not fit (csv_rescue.cpp)
+    void decode_rescued(size_t column);
+    void rescue_record(uint32_t row, const Misfit*, size_t count, std::string* text);
+    // One field of it. False if it is no text that can be kept.
+    bool rescue_field(const std::string& name, Bytes field, bool absent, std::string* text);
+    Bytes record(const RowBlock::Location&, uint32_t row) const;
     // For formats whose records are found otherwise: a field that a record lacks, and where a value stands in the input.
     virtual bool is_absent(const Segment&, const uint32_t* stops, const uint8_t* field) const {
         (void)stops, (void)field;
@@ -140,6 +149,7 @@ class CsvDecoder : public BlockDecoder {
     bool spellings_hold_quotes_;  // of a boolean, or of a time
     std::vector<uint32_t> stops_;  // wanted separator ordinals of a record
     std::vector<Access> access_;
+    std::vector<Access> unclaimed_;  // of fields that no column has
     std::vector<FilterStep> steps_;  // most dropped rows for the money first; empty if the filter has alternatives
     std::vector<uint8_t> in_quotes_;  // numbers of the column have mostly been
     std::vector<NumberShape> number_shapes_;  // of each column

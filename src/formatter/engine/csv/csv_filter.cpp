@@ -112,9 +112,10 @@ bool CsvDecoder::drop_unkept(uint32_t rows) {
 void CsvDecoder::decode_to_test(size_t column, std::vector<uint64_t>* undecided) {
     undecided->clear();
     if (is_decoded_[column]) return;
-    const size_t findings_so_far = findings.size();
+    const size_t findings_so_far = findings.size(), misfits_so_far = misfits_.size();
     decode_column(column);
-    if (!any_rejected_ && nulled_ == 0 && findings.size() == findings_so_far) return;
+    if (!any_rejected_ && nulled_ == 0 && findings.size() == findings_so_far && misfits_.size() == misfits_so_far)
+        return;
     // To be done again with the rows that stay, for the errors it makes.
     is_decoded_[column] = false;
     if (any_rejected_) {
@@ -123,6 +124,7 @@ void CsvDecoder::decode_to_test(size_t column, std::vector<uint64_t>* undecided)
         any_rejected_ = false;
     }
     nulled_ = 0;
+    misfits_.resize(misfits_so_far);
     forget_findings(findings_so_far);
 }
 
@@ -192,7 +194,7 @@ void CsvDecoder::test_bytes(uint32_t column, const std::vector<const Predicate*>
     for (const Predicate* p : predicates) null_row_passes &= null_passes(*p);
     // An error leaves the row undecided unless it makes a null. So does a null where none may be.
     const bool null_result = null_row_passes || !spec.nullable;
-    const bool error_result = format_->on_error == OnError::null ? null_result : true;
+    const bool error_result = format_->nulls_misfits() ? null_result : true;
 
     const auto look_closer = [&](Bytes raw) {
         Bytes content{};

@@ -42,6 +42,12 @@ struct CsvFormat : DecodeOptions {
     std::vector<std::string> nulls;
     Spelling spelling;
     uint32_t fields = 0;  // fields a record must have
+    std::vector<std::string> known_names;  // of the full schema's columns, where what has none is rescued
+    struct Unclaimed {
+        uint32_t field;
+        std::string name;
+    };
+    std::vector<Unclaimed> unclaimed;  // fields that the header names and the schema lacks
     std::vector<ColumnSpec> columns;  // decoded, in output order; then those only the filter needs
 
     // Which quotes are some depends on where they stand.

@@ -73,15 +73,26 @@ std::vector<std::string> names_of(const CsvFormat& format, const std::vector<Byt
     return names;
 }
 
+std::string as_utf8(const CsvFormat& format, const std::string& text) {
+    const uint8_t* const bytes = reinterpret_cast<const uint8_t*>(text.data());
+    const bool valid = format.kernel->valid_utf8(bytes, text.size());
+    return valid ? text : repaired_utf8(TextErrors::replace, bytes, text.size());
+}
+
 // Maps the columns of `format` to the fields of those names. Returns the names that are lacking.
 std::vector<std::string> map_columns(CsvFormat* format, const std::vector<std::string>& names) {
     std::vector<std::string> missing;
-    for (ColumnSpec& column : format->columns) {
+    for (size_t i = 0; i < format->columns.size(); i++) {
+        ColumnSpec& column = format->columns[i];
+        if (int32_t(i) == format->rescue_column) continue;
         const auto found = std::find(names.begin(), names.end(), column.name);
         if (found == names.end()) missing.push_back(column.name);
         column.field = uint32_t(found == names.end() ? 0 : found - names.begin());
     }
     format->fields = uint32_t(names.size());
+    std::set<std::string> known(format->known_names.begin(), format->known_names.end());
+    for (uint32_t field = 0; field < names.size() && format->rescue_column >= 0; field++)
+        if (known.erase(names[field]) == 0) format->unclaimed.push_back({field, as_utf8(*format, names[field])});
     return missing;
 }
 

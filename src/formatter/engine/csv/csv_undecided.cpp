@@ -26,13 +26,12 @@ void CsvDecoder::null_or_error(ColumnRows& c, uint32_t row, Bytes found) {
 
 void CsvDecoder::finish_rows(ColumnRows& c) {
     const uint32_t rows = c.fields.rows;
-    for (uint32_t row = 0; row < rows && !block_.rewritten.empty(); row++) {
-        const Rewritten* record = block_.rewritten_at(row);
-        if (!record || c.spec.field < record->fields) continue;
+    block_.each_rewritten([&](uint32_t row, const Rewritten& record) {
+        if (c.spec.field < record.fields) return;
         clear_bit(c.marks.odd.data(), row);
         clear_bit(c.marks.empty.data(), row);
         null_or_error(c, row, Bytes{nullptr, 0});
-    }
+    });
     if (scan_tokens_[c.index] && !c.spec.raw) {
         each_row(c.fields, [&](uint32_t row, const Segment& segment, const uint32_t* stops) {
             const Bytes raw = field_at(c.fields, segment, stops);
@@ -100,8 +99,16 @@ ErrorCode CsvDecoder::parse_value(const ColumnRows& c, Bytes content, uint32_t r
 }
 
 void CsvDecoder::value_error(ColumnRows& c, uint32_t row, ErrorCode code, Bytes found) {
-    const Verdict verdict = judge(row, c.spec.nullable, &c.marks);
+    const Verdict verdict = judge(row, c.index, c.spec.nullable, &c.marks);
     if (verdict.told) note_error(c, row, code, found, verdict.row_kept);
+}
+
+// As it stood in the input, without its end.
+Bytes CsvDecoder::record(const RowBlock::Location& at, uint32_t row) const {
+    if (const Rewritten* rewritten = block_.rewritten_at(row)) return {rewritten->original, rewritten->original_size};
+    const uint8_t* begin = at.segment->base + uint32_t(at.stops[-1] + uint32_t(format_->record_end.size()));
+    const size_t size = size_t(at.segment->base + at.stops[block_.stop_count() - 1] - begin);
+    return {begin, drops_carriage_return() ? without_carriage_return(*format_, begin, size) : size};
 }
 
 void CsvDecoder::note_error(const ColumnRows& c, uint32_t row, ErrorCode code, Bytes found, bool row_kept) {
@@ -109,17 +116,10 @@ void CsvDecoder::note_error(const ColumnRows& c, uint32_t row, ErrorCode code, B
     Finding finding{code, row_kept, int32_t(c.index)};
     PlacePosition position = value_position(at, field_at(c.fields, *at.segment, at.stops).data, c.index, row);
     finding.set_found(found.data, found.size);
-    const uint8_t* begin = at.segment->base + uint32_t(at.stops[-1] + uint32_t(format_->record_end.size()));
-    size_t size = size_t(at.segment->base + at.stops[block_.stop_count() - 1] - begin);
-    if (const Rewritten* record = block_.rewritten_at(row)) {
-        // As it stood in the input. A field that was not there is reported where the record ends.
-        position.bytes = std::min(position.bytes, at.base_bytes + int64_t(record->original_size));
-        begin = record->original;
-        size = record->original_size;
-    } else if (drops_carriage_return()) {
-        size = without_carriage_return(*format_, begin, size);
-    }
-    finding.set_raw(begin, size);
+    const Bytes raw = record(at, row);
+    // A field that was not there is reported where the record ends.
+    if (block_.rewritten_at(row)) position.bytes = std::min(position.bytes, at.base_bytes + int64_t(raw.size));
+    finding.set_raw(raw.data, raw.size);
     note_value(std::move(finding), position, [&](const FindingAt<PlacePosition>& other) {
         return columns_.specs()[size_t(other.column)].field > c.spec.field;
     });

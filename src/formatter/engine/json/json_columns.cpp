@@ -70,6 +70,7 @@ uint64_t JsonBuilder::item_count() const {
 
 uint64_t JsonBuilder::text_room() const {
     uint64_t room = !has_offsets() || wide_offsets() ? offsets_most : offsets_most - item_count();
+    room /= text_growth(spec_->scalar);
     for (const JsonBuilder& child : children_) room = std::min(room, child.text_room());
     return room;
 }

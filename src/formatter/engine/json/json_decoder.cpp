@@ -31,16 +31,19 @@ JsonDecoder::JsonDecoder(const std::shared_ptr<const JsonFormat>& format)
       kernel_(format_->kernel),
       reader_(format_.get()),
       walk_(format_.get()),
+      rescue_(format_.get()),
       filter_(format_->filter),
-      nested_reader_(JsonPolicy{format_->duplicates, format_->unknown_is_error, format_->on_error == OnError::null}),
+      nested_reader_(JsonPolicy{format_->duplicates, format_->unknown_is_error, format_->rescue_column >= 0,
+                                format_->nulls_misfits()}),
       loops_(kernel_),
-      filler_(&walk_, kernel_, &nested_reader_),
+      filler_(&walk_, kernel_, &nested_reader_, format_->rescue_column >= 0),
       spans_(format_->columns.size()) {
     uint32_t flat = 0;
+    const JsonColumn* const rescue_column = format_->columns.data() + format_->rescue_column;
     for (const JsonColumn& column : format_->columns) {
         Layout layout;
         layout.nested = column.node.kind != JsonKind::scalar;
-        layout.quoted = !layout.nested && expects_string(column.node);
+        layout.quoted = !layout.nested && expects_string(column.node) && &column != rescue_column;
         layout.position = layout.nested ? uint32_t(nested_.size()) : flat++;
         if (layout.nested) nested_.emplace_back(&column.node);
         layout_.push_back(layout);
@@ -142,11 +145,11 @@ void JsonDecoder::read_line(const uint8_t* line, const uint8_t* end, const Lines
         done.code = ErrorCode::record_too_long;
     else if (!lines.utf8_known && !kernel_->valid_utf8(line, size_t(end - line)))
         done = {first_bad_utf8(kernel_, line, end), ErrorCode::bad_utf8};
-    else if (*at != '{')
+    else if (*at != '{' && !format_->whole_records)
         done.code = ErrorCode::not_an_object;
     else if (format_->validate_full)
         done = check_value(at, end);
-    if (done.code == ErrorCode::none) done = reader_.read(at, end, spans_.data());
+    if (done.code == ErrorCode::none) done = read_spans(at, end);
     if (done.code == ErrorCode::none) {
         done.at = skip_json_space(done.at, end);
         if (done.at != end) done.code = ErrorCode::trailing_data;
@@ -159,6 +162,15 @@ void JsonDecoder::read_line(const uint8_t* line, const uint8_t* end, const Lines
         records_++;
         open_segment(end + 1, lines);  // ordinals of a segment's rows have no gaps
     }
+}
+
+// Where the values of the record stand that begins at `at`, up to its end.
+Skipped JsonDecoder::read_spans(const uint8_t* at, const uint8_t* end) {
+    if (!format_->whole_records) return reader_.read(at, end, spans_.data());
+    const uint8_t* last = end;
+    while (is_json_space(last[-1])) last--;
+    std::fill(spans_.begin(), spans_.end(), ValueSpan{at, last});
+    return {end, ErrorCode::none};  // what stands there its column says
 }
 
 // Of the record whose values are in spans_. Counts it.

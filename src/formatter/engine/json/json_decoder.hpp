@@ -18,6 +18,7 @@
 #include "engine/json/json_loops.hpp"
 #include "engine/json/json_nested.hpp"
 #include "engine/json/json_record.hpp"
+#include "engine/json/json_rescue.hpp"
 #include "engine/json/json_shapes.hpp"
 #include "engine/json/json_walk.hpp"
 #include "engine/records/block_decoder.hpp"
@@ -59,6 +60,7 @@ class JsonDecoder : public BlockDecoder {
 
     // json_decoder.cpp
     void read_line(const uint8_t* line, const uint8_t* end, const Lines&);
+    Skipped read_spans(const uint8_t* at, const uint8_t* end);
     void write_stops(const uint8_t* line, const uint8_t* end);
     void write_span(uint32_t* out, size_t column, const uint8_t* begin, const uint8_t* end) {
         if (layout_[column].quoted) {
@@ -88,7 +90,7 @@ class JsonDecoder : public BlockDecoder {
     void begin_more() override;
     void forget_more() override;
     void compact_more(const std::vector<uint64_t>& keep) override { walk_.compact(keep); }
-    uint64_t nulled_more() const override { return nested_reader_.nulled; }
+    uint64_t nulled_more() const override { return format_->rescues ? 0 : nested_reader_.nulled; }
     void end_block(uint64_t bytes) override;
     bool filter_rows() override;
     void decode_columns() override;
@@ -98,6 +100,7 @@ class JsonDecoder : public BlockDecoder {
     void decode_text(FlatRows&);
     void decode_text_exactly(FlatRows&);
     void decode_nested(size_t column);
+    void decode_rescued(size_t column);
     void read_exactly(FlatRows&, uint32_t row);
     // `marks`: of a column that is not nested.
     void value_error(size_t column, uint32_t row, ErrorCode, const uint8_t* at, bool may_null, RowMarks* marks);
@@ -109,6 +112,7 @@ class JsonDecoder : public BlockDecoder {
     JsonWalk walk_;
     std::vector<Layout> layout_;
     std::vector<bool> is_filter_column_;
+    JsonRescue rescue_;
     bool filter_columns_decoded_ = false;  // in this attempt
     RowFilter filter_;  // by flat column
     std::vector<JsonBuilder> nested_;

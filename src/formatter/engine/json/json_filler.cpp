@@ -148,8 +148,10 @@ bool JsonFiller::fill_map(JsonBuilder& builder, uint32_t at) {
                 builder.append_null();
                 continue;
             }
+            reader_->left_out = false;
             const Skipped done = reader_->read(builder, begin, segment.base + stops[1]);
-            if (done.code == ErrorCode::none && done.at == segment.base + stops[1] && reader_->nulled == nulled)
+            if (done.code == ErrorCode::none && done.at == segment.base + stops[1] && reader_->nulled == nulled &&
+                !(rescues_ && reader_->left_out))
                 continue;
             reader_->nulled = nulled;
             return false;

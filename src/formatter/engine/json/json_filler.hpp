@@ -14,8 +14,9 @@ namespace formatter {
 
 class JsonFiller {
   public:
-    JsonFiller(const JsonWalk* walk, const Kernel* kernel, JsonNestedReader* reader)
-        : walk_(walk), loops_(kernel), reader_(reader) {}
+    // `rescues`: rows are wanted of which something found no place, too.
+    JsonFiller(const JsonWalk* walk, const Kernel* kernel, JsonNestedReader* reader, bool rescues)
+        : walk_(walk), loops_(kernel), reader_(reader), rescues_(rescues) {}
 
     // One value a record of the walk. False: the builder must be truncated, and nothing else has happened.
     bool fill_column(JsonBuilder&, size_t column);
@@ -35,6 +36,7 @@ class JsonFiller {
     const JsonWalk* walk_;
     JsonLoops loops_;
     JsonNestedReader* reader_;
+    const bool rescues_;
     RowMarks marks_;
     JsonScalar scalar_;
 };

@@ -35,8 +35,10 @@ struct JsonFormat : DecodeOptions {
     std::vector<JsonColumn> columns;  // decoded, in output order; then those only the filter needs
     std::vector<ColumnSpec> flat;     // of those that are not nested
     std::vector<std::string> ignored_keys;  // top-level keys of the full schema that are not wanted
+    std::vector<std::vector<std::string>> unwanted_paths;  // of the full schema's columns that are not decoded
     JsonLayout layout = JsonLayout::lines;
     LengthPrefix length;  // in front of each document, where `layout` says so
+    bool whole_records = false;  // every column of the schema is the whole record, whatever kind of value that is
     bool validate_full = false;
     bool unknown_is_error = false;
     DuplicateKey duplicates = DuplicateKey::last;

@@ -36,6 +36,10 @@ const uint8_t* JsonDecoder::read_lines(const Lines& lines, uint64_t* row_limit) 
         *row_limit -= records_ - before;
         line = end + 1;
     };
+    if (format_->whole_records) {
+        while (line < lines.end && *row_limit > 0) by_text(lines);
+        return line;
+    }
     const size_t size = size_t(lines.end - lines.begin);
     if (size > std::min<size_t>(longest_indexed, offsets_most)) {
         by_text(lines);

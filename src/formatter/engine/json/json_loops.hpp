@@ -74,7 +74,8 @@ bool JsonLoops::gather_text(const FieldView& view, bool plain, TextTarget* to, E
                 if (plain) continue;
             }
             const Bytes text = exactly(first + row, segment, at);
-            if (!text.data) return false;
+            if (!text.data || to->bytes + text.size > most) return false;
+            to->text->reserve(to->bytes + text.size + slack, to->bytes);
             if (text.size) std::memcpy(to->text->data() + to->bytes, text.data, text.size);
             to->bytes += text.size;
             const int64_t wide_end = int64_t(to->bytes);

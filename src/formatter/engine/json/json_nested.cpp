@@ -143,13 +143,16 @@ Skipped JsonNestedReader::read_structure(JsonBuilder& builder, const uint8_t* at
                 if (member.length() > row) {
                     if (policy_.duplicates == DuplicateKey::error) return {key_at, ErrorCode::duplicate_key};
                     wanted = policy_.duplicates == DuplicateKey::last;
+                    left_out = true;
                     if (wanted) member.truncate(row);
                 }
                 if (wanted) done = read(member, value.at, end);
-            } else if (policy_.unknown_is_error) {
+            } else if (policy_.unknown_is_error || policy_.rescues) {
                 const std::vector<std::string>& ignored = builder.spec().ignored_keys;
-                if (std::none_of(ignored.begin(), ignored.end(), [&](const std::string& k) { return key.equals(k); }))
-                    return {key_at, ErrorCode::unknown_key};
+                if (std::none_of(ignored.begin(), ignored.end(), [&](const std::string& k) { return key.equals(k); })) {
+                    if (policy_.unknown_is_error) return {key_at, ErrorCode::unknown_key};
+                    left_out = true;
+                }
             }
             if (!wanted) done = skip_value(value.at, end);
             if (done.code != ErrorCode::none) return done;
@@ -238,7 +241,7 @@ Skipped JsonNestedReader::read_map_again(JsonBuilder& builder, const uint8_t* at
                 add();
             else if (policy_.duplicates == DuplicateKey::error)
                 return {at, ErrorCode::duplicate_key};
-            else if (policy_.duplicates == DuplicateKey::last)
+            else if (left_out = true; policy_.duplicates == DuplicateKey::last)
                 entries[place->second].value = value.at;
         }
         const Skipped done = skip_value(value.at, end);

@@ -14,6 +14,7 @@ namespace formatter {
 struct JsonPolicy {
     DuplicateKey duplicates = DuplicateKey::last;
     bool unknown_is_error = false;
+    bool rescues = false;  // tell of what found no place
     bool null_on_error = false;  // a bad value becomes null where the schema allows it, or what holds it does
 };
 
@@ -25,6 +26,7 @@ class JsonNestedReader {
     Skipped read(JsonBuilder&, const uint8_t* at, const uint8_t* end);
 
     uint64_t nulled = 0;  // values made null for an error
+    bool left_out = false;  // a member that the schema lacks, or one of two with a key; who wants to know resets it
     Skipped first_nulled{nullptr, ErrorCode::none};  // and where the first was; who wants to know resets it
 
   private:

@@ -22,31 +22,31 @@ Bytes bytes_of(const std::string& text) { return Bytes{reinterpret_cast<const ui
 
 }  // namespace
 
-JsonRecordReader::JsonRecordReader(const JsonFormat* format) : format_(format), nodes_(1) {
+JsonRecordReader::JsonRecordReader(const JsonFormat* format)
+    : format_(format), nodes_(1), minds_unknown_(format->unknown_is_error || format->rescue_column >= 0) {
     for (uint32_t column = 0; column < format->columns.size(); column++) {
+        if (int32_t(column) == format->rescue_column) continue;
         uint32_t at = 0;
         for (const std::string& token : format->columns[column].path) {
-            uint32_t next = 0;
-            for (uint32_t child : nodes_[at].children)
-                if (nodes_[child].key == token) next = child;
-            if (next == 0) {
-                next = uint32_t(nodes_.size());
-                nodes_.emplace_back();
-                nodes_[next].key = token;
-                nodes_[at].children.push_back(next);
-            }
-            at = next;
+            const int known = find(at, bytes_of(token), 0);
+            if (known < 0) add_child(at, token);
+            at = known < 0 ? nodes_[at].children.back() : nodes_[at].children[size_t(known)];
         }
         nodes_[at].columns.push_back(column);
     }
-    for (Node& node : nodes_) {
-        for (uint32_t i = 0; i < node.children.size(); i++) {
-            const std::string& key = nodes_[node.children[i]].key;
-            node.heads.emplace_back(head_of(bytes_of(key)), key.size());
-            if (node.children.size() > few_keys) node.by_key.emplace(key, i);
-        }
-    }
     for (const std::string& key : format->ignored_keys) ignored_.emplace(key, true);
+}
+
+void JsonRecordReader::add_child(uint32_t parent, const std::string& key) {
+    const uint32_t child = uint32_t(nodes_.size());
+    nodes_.emplace_back();
+    nodes_[child].key = &key;
+    Node& node = nodes_[parent];
+    node.children.push_back(child);
+    node.heads.emplace_back(head_of(bytes_of(key)), key.size());
+    if (node.children.size() <= few_keys) return;
+    for (size_t i = node.by_key.size(); i < node.children.size(); i++)
+        node.by_key.emplace(*nodes_[node.children[i]].key, uint32_t(i));
 }
 
 int JsonRecordReader::find(uint32_t node, Bytes key, size_t guess) const {
@@ -57,7 +57,7 @@ int JsonRecordReader::find(uint32_t node, Bytes key, uint64_t head, size_t guess
     const Node& n = nodes_[node];
     const std::pair<uint64_t, size_t> wanted(head, key.size);
     const auto is = [&](size_t i) {
-        return n.heads[i] == wanted && (key.size <= 8 || key.equals(nodes_[n.children[i]].key));
+        return n.heads[i] == wanted && (key.size <= 8 || key.equals(*nodes_[n.children[i]].key));
     };
     if (guess < n.heads.size() && is(guess)) return int(guess);
     if (n.children.size() > few_keys) {
@@ -112,13 +112,15 @@ Skipped JsonRecordReader::read_object(uint32_t node, const uint8_t* at, const ui
             nodes_[child].seen = object;
             if (again && format_->duplicates == DuplicateKey::error) return {key_at, ErrorCode::duplicate_key};
             wanted = !again || format_->duplicates == DuplicateKey::last;
+            if (again) note_unknown(key_at, spans);
             if (wanted) {
                 if (again) forget(child, spans);
                 done = read_value(child, at, end, spans);
             }
-        } else if (format_->unknown_is_error && node == 0 &&
-                   !ignored_.count(std::string_view(reinterpret_cast<const char*>(key.data), key.size))) {
-            return {key_at, ErrorCode::unknown_key};
+        } else if (minds_unknown_ && (node != 0 || !ignored_.count(std::string_view(
+                                                       reinterpret_cast<const char*>(key.data), key.size)))) {
+            if (format_->unknown_is_error && node == 0) return {key_at, ErrorCode::unknown_key};
+            note_unknown(key_at, spans);
         }
         if (!wanted) done = skip_value(at, end);
         if (done.code != ErrorCode::none) return done;
@@ -135,6 +137,7 @@ Skipped JsonRecordReader::read_array(uint32_t node, const uint8_t* at, const uin
         const std::string token = std::to_string(item);
         const int found = find(node, Bytes{reinterpret_cast<const uint8_t*>(token.data()), token.size()}, ~size_t(0));
         at = skip_json_space(at, end);
+        if (found < 0 && at < end) note_unknown(at, spans);
         const Skipped done =
             found >= 0 ? read_value(nodes_[node].children[size_t(found)], at, end, spans) : skip_value(at, end);
         if (done.code != ErrorCode::none) return done;
@@ -157,7 +160,13 @@ Skipped JsonRecordReader::read_value(uint32_t node, const uint8_t* at, const uin
     }
     if (!nodes_[node].children.empty() && *at == '{') return read_object(node, at, end, spans);
     if (!nodes_[node].children.empty() && *at == '[') return read_array(node, at, end, spans);
+    note_unknown(at, spans);
     return skip_value(at, end);
+}
+
+// What begins there has no column.
+void JsonRecordReader::note_unknown(const uint8_t* at, ValueSpan* spans) const {
+    if (format_->rescue_column >= 0) spans[format_->rescue_column] = {at, at + 1};
 }
 
 void JsonRecordReader::forget(uint32_t node, ValueSpan* spans) {

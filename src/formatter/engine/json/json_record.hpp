@@ -27,7 +27,7 @@ class JsonRecordReader {
 
   private:
     struct Node {  // a token of a pointer, and those behind it
-        std::string key;
+        const std::string* key = nullptr;  // the format's
         std::vector<uint32_t> columns;   // whose value stands here
         std::vector<uint32_t> children;  // nodes
         std::vector<std::pair<uint64_t, size_t>> heads;  // of the children's keys: first eight bytes, size
@@ -35,16 +35,19 @@ class JsonRecordReader {
         uint64_t seen = 0;               // the last object it was met in
     };
 
+    void add_child(uint32_t parent, const std::string& key);
     // The position among the node's children, looked for at `guess` first; -1: none of them.
     int find(uint32_t node, Bytes key, size_t guess) const;
     int find(uint32_t node, Bytes key, uint64_t head, size_t guess) const;
     Skipped read_object(uint32_t node, const uint8_t* at, const uint8_t* end, ValueSpan* spans);
     Skipped read_array(uint32_t node, const uint8_t* at, const uint8_t* end, ValueSpan* spans);
     Skipped read_value(uint32_t node, const uint8_t* at, const uint8_t* end, ValueSpan* spans);
+    void note_unknown(const uint8_t* at, ValueSpan* spans) const;
     void forget(uint32_t node, ValueSpan* spans);
 
     const JsonFormat* format_;
     std::vector<Node> nodes_;
+    const bool minds_unknown_;  // members that the schema lacks
     std::unordered_map<std::string_view, bool> ignored_;
     uint64_t objects_ = 0;
     std::string scratch_;

@@ -50,6 +50,10 @@ Skipped parse_json_scalar(const JsonNodeSpec& node, const uint8_t* at, const uin
     const ColumnSpec& spec = node.scalar;
     out->null = false;
     if (at == end) return {at, ErrorCode::malformed};
+    if (spec.encoding == BinaryEncoding::variant) {
+        if (!out->variants) out->variants = std::make_shared<VariantWriter>();
+        return out->variants->write(at, end, &out->text);
+    }
     if (spec.raw || *at == '{' || *at == '[') {
         const Skipped whole = check_value(at, end);
         if (whole.code != ErrorCode::none) return whole;

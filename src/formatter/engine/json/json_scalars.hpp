@@ -4,6 +4,7 @@
 
 #include "engine/json/json_format.hpp"
 #include "engine/json/json_text.hpp"
+#include "engine/json/json_variant.hpp"
 
 namespace formatter {
 
@@ -12,6 +13,7 @@ struct JsonScalar {
     alignas(widest_value) uint8_t value[widest_value] = {};  // as its type stores it
     Bytes text{};         // of string and binary columns; may lie in `scratch`
     std::string scratch;
+    std::shared_ptr<VariantWriter> variants;  // made for the first value of a column of them
 };
 
 // Values as JSON writes them all.

@@ -44,7 +44,9 @@ bool JsonDecoder::filter_rows() {
 
 void JsonDecoder::decode_columns() {
     for (size_t i = 0; i < layout_.size(); i++)
-        if (!is_filter_column_[i] || !filter_columns_decoded_) decode_column(i);
+        if (int32_t(i) != format_->rescue_column && (!is_filter_column_[i] || !filter_columns_decoded_))
+            decode_column(i);
+    if (format_->rescue_column >= 0) decode_rescued(size_t(format_->rescue_column));
 }
 
 void JsonDecoder::decode_column(size_t i) {
@@ -182,12 +184,17 @@ void JsonDecoder::decode_nested(size_t i) {
         }
         const uint64_t length = builder.length();
         nested_reader_.first_nulled = {nullptr, ErrorCode::none};
+        nested_reader_.left_out = false;
         Skipped done = nested_reader_.read(builder, begin, end);
         if (done.code == ErrorCode::none) {
             done.at = skip_json_space(done.at, end);
             if (done.at == end) {
                 const Skipped& nulled = nested_reader_.first_nulled;
-                if (nulled.at && format_->note_nulled) note_error(i, row, nulled.code, nulled.at, true);
+                if (format_->rescues) {
+                    if (nulled.at) note_misfit(row, i);
+                    if (nested_reader_.left_out) note_misfit(row, size_t(format_->rescue_column));
+                } else if (nulled.at && format_->note_nulled)
+                    note_error(i, row, nulled.code, nulled.at, true);
                 continue;
             }
             done.code = ErrorCode::malformed;
@@ -198,9 +205,26 @@ void JsonDecoder::decode_nested(size_t i) {
     }
 }
 
+// Last of all: by then it is known which values did not fit. Whether a record has anything else, its stops of this column
+// say.
+void JsonDecoder::decode_rescued(size_t i) {
+    const uint32_t rows = block_.rows();
+    values_decoded[i] += rows;
+    each_row(block_.view(int32_t(2 * i), int32_t(2 * layout_.size() + 1), 0, false),
+             [&](uint32_t row, const Segment&, const uint32_t* stops) {
+                 if (stops[2 * i] != stops[2 * layout_.size() + 1]) note_misfit(row, i);
+             });
+    write_rescued(layout_[i].position, [&](uint32_t row, const Misfit* misfits, size_t count, std::string* text) {
+        const RowBlock::Location at = block_.locate(row);
+        for (size_t k = 0; k < count; k++) rescue_.expect_misfit(misfits[k].column);
+        rescue_.read(at.segment->base + at.stops[2 * layout_.size()],
+                     at.segment->base + at.stops[2 * layout_.size() + 1], text);
+    });
+}
+
 void JsonDecoder::value_error(size_t i, uint32_t row, ErrorCode code, const uint8_t* found, bool may_null,
                               RowMarks* marks) {
-    const Verdict verdict = judge(row, may_null, marks);
+    const Verdict verdict = judge(row, i, may_null, marks);
     if (verdict.told) note_error(i, row, code, found, verdict.row_kept);
 }
 

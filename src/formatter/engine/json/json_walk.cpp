@@ -28,6 +28,12 @@ JsonWalk::JsonWalk(const JsonFormat* format)
     const auto nested = [](const JsonColumn& c) { return c.node.kind != JsonKind::scalar; };
     if (std::any_of(format->columns.begin(), format->columns.end(), nested)) spaces_.emplace_back();
     for (uint32_t column = 0; column < format->columns.size(); column++) {
+        if (int32_t(column) == format->rescue_column) {
+            unknown_ = add_node();
+            nodes_[unknown_].kind = Node::unknown;
+            column_nodes_.push_back(0);
+            continue;
+        }
         uint32_t at = 1;
         for (const std::string& token : format->columns[column].path) {
             if (nodes_[at].kind != Node::passage) nodes_[at].kind = Node::contested;
@@ -58,10 +64,9 @@ uint32_t JsonWalk::add_node() {
 }
 
 uint32_t JsonWalk::add_member(uint32_t parent, const std::string& key) {
-    for (uint32_t member : objects_[parent].members)
-        if (objects_[member].key == key) return member;
+    const auto [known, fresh] = objects_[parent].by_key.try_emplace(key, uint32_t(nodes_.size()));
+    if (!fresh) return known->second;
     const uint32_t member = add_node();
-    objects_[member].key = key;
     nodes_[member].kind = Node::passage;
     objects_[parent].members.push_back(member);
     return member;
@@ -105,8 +110,7 @@ void JsonWalk::describe(uint32_t at, const JsonNodeSpec& spec, uint32_t space) {
 void JsonWalk::know_keys(uint32_t node, const std::vector<std::string>& ignored) {
     Object& object = objects_[node];
     object.keys = JsonKeys(object.members.size());
-    for (const std::string& key : ignored) object.by_key[key] = 0;
-    for (uint32_t member : object.members) object.by_key[objects_[member].key] = member;
+    for (const std::string& key : ignored) object.by_key.try_emplace(key, 0);
 }
 
 // Marks and counts lie behind the leaves, and how many of those there are is known at the end only.
@@ -317,6 +321,13 @@ inline bool JsonWalk::write_leaf(Node& node, uint32_t* row, const uint8_t* begin
     return !again;
 }
 
+void JsonWalk::note_unknown(const uint8_t* begin, const uint8_t* end) {
+    if (unknown_ == 0) return;
+    uint32_t* const stops = stops_ + 2 * format_->rescue_column;
+    stops[0] = uint32_t(begin - segment_base_);
+    stops[1] = uint32_t(end - segment_base_);
+}
+
 // Of a nested column: false if it has a value already.
 bool JsonWalk::note_whole(const Node& node, const uint8_t* begin, const uint8_t* end) {
     if (node.column < 0) return true;
@@ -341,7 +352,9 @@ inline bool JsonWalk::read_plain(uint32_t at, size_t before, uint32_t* row) {
 bool JsonWalk::read_plain_elsewhere(uint32_t at, uint32_t* row, const uint8_t* begin, const uint8_t* end) {
     Node& node = nodes_[at];
     if (node.kind == Node::contested) return false;
+    if (node.kind == Node::unknown) return note_unknown(begin, end), true;
     if (node.kind == Node::passage) {
+        note_unknown(begin, end);
         const bool again = objects_[at].seen == record_;
         objects_[at].seen = record_;
         return !again;
@@ -375,6 +388,7 @@ size_t JsonWalk::read_nested(uint32_t node_at, size_t at, uint32_t* row) {
     }
     const size_t next = behind(at);
     if (node.kind == Node::ignored) return next;
+    if (node.kind == Node::unknown) return note_unknown(begin, end_before(next)), next;
     if (!only_space(next - 1, next)) return 0;
     const uint8_t* const end = end_before(next);
     if (node.kind == Node::map && !note_whole(node, begin, end)) return 0;
@@ -471,7 +485,7 @@ const JsonKeys::Entry* JsonWalk::learn_key(uint32_t node, const uint8_t* begin, 
     const auto known = object.by_key.find(key);
     const bool all_known = format_->unknown_is_error && (nodes_[node].kind == Node::structure || node == 1);
     if (known == object.by_key.end() && all_known) return nullptr;
-    const uint32_t at = known == object.by_key.end() ? 0 : known->second;
+    const uint32_t at = known == object.by_key.end() ? unknown_ : known->second;
     const Node& member = nodes_[at];
     uint32_t stop = uint32_t(2 * column_nodes_.size());  // what nobody asked for, behind all columns
     if (at != 0) stop = member.kind == Node::leaf && member.place == Node::record_stops ? member.entry : no_stop;

@@ -31,7 +31,7 @@ inline bool expects_string(const JsonNodeSpec& node) {
 class JsonWalk {
   public:
     struct Node {  // what every value looks at; the rest is in Object
-        enum Kind : uint8_t { ignored, leaf, map, structure, list, passage, contested };
+        enum Kind : uint8_t { ignored, leaf, map, structure, list, passage, contested, unknown };
         Kind kind = ignored;
         enum Place : uint8_t { nowhere, record_stops, row };
         Place place = nowhere;  // of a leaf's entries
@@ -71,7 +71,6 @@ class JsonWalk {
 
   private:
     struct Object {  // by node: its members and their keys
-        std::string key;
         std::vector<uint32_t> members;  // nodes
         std::vector<uint32_t> required;  // those that must not be absent
         std::unordered_map<std::string, uint32_t> by_key;  // a node; 0: known, not wanted
@@ -97,6 +96,8 @@ class JsonWalk {
     size_t read_nested(uint32_t node, size_t at, uint32_t* row);
     const JsonKeys::Entry* find_near_begin(JsonKeys&, const uint8_t* begin, const uint8_t* end, const JsonKeys::Entry*);
     const JsonKeys::Entry* learn_key(uint32_t node, const uint8_t* begin, const uint8_t* end);
+    // Something of the record has no column: its stops of the rescue column then say so.
+    void note_unknown(const uint8_t* begin, const uint8_t* end);
     bool write_leaf(Node&, uint32_t* row, const uint8_t* begin, const uint8_t* end);
     bool note_whole(const Node&, const uint8_t* begin, const uint8_t* end);
     // The part behind a value that begins at `at`: the next one of the depth around it.
@@ -112,6 +113,7 @@ class JsonWalk {
     std::vector<Object> objects_;
     std::vector<JsonSpace> spaces_;
     std::vector<uint32_t> column_nodes_;
+    uint32_t unknown_ = 0;  // node of keys that the schema lacks, where they are rescued
     std::vector<uint8_t> troubled_;
     std::vector<uint32_t> rows_before_;  // of the record that is being read, by space
     bool readable_ = true;  // a column is the whole record: no structure of it is needed

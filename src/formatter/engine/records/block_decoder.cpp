@@ -1,9 +1,12 @@
 #include "engine/records/block_decoder.hpp"
 
+#include <cstring>
+
 namespace formatter {
 namespace {
 
 constexpr size_t block_entries = 64 << 10;
+constexpr uint64_t rescued_growth = 8;  // of text that is rescued, by escapes and names
 constexpr size_t block_rows_least = 64, block_rows_most = 2048;
 
 }  // namespace
@@ -35,6 +38,7 @@ void BlockDecoder::begin_attempt() {
     rejected_.assign((block_.rows() + 63) / 64 + 1, 0);
     any_rejected_ = false;
     nulled_ = 0;
+    misfits_.clear();
     columns_.begin_rows();
     begin_more();
 }
@@ -59,7 +63,7 @@ void BlockDecoder::materialize() {
     if (!block_.empty()) {
         make_room(std::max<uint64_t>(bytes, 1));
         decode_block();
-        text_room_ = text_room();
+        text_room_ = text_room() / (options_.rescue_column < 0 ? 1 : rescued_growth);
     }
     block_.clear();
     end_block(bytes);
@@ -93,9 +97,19 @@ void BlockDecoder::find_failed(const TextCheck& check, const Column& texts) {
     for (size_t w = 0; w < words; w++) failed_[w] &= present_[w];
 }
 
-BlockDecoder::Verdict BlockDecoder::judge(uint32_t row, bool may_null, RowMarks* marks) {
-    if (options_.on_error == OnError::null && may_null) {
+// Names that are much longer than what they name can outgrow any guess.
+void BlockDecoder::append_rescued(Column& c, bool large) {
+    const uint64_t size = rescued_.size();
+    if (!large && c.text_bytes + size >= offsets_most) out_of_memory();
+    c.text.reserve(c.text_bytes + size + 64, c.text_bytes);
+    std::memcpy(c.text.data() + c.text_bytes, rescued_.data(), size);
+    c.text_bytes += size;
+}
+
+BlockDecoder::Verdict BlockDecoder::judge(uint32_t row, size_t column, bool may_null, RowMarks* marks) {
+    if (options_.nulls_misfits() && may_null) {
         if (marks) clear_bit(marks->valid.data(), row);
+        if (options_.rescues) return note_misfit(row, column), Verdict{true, false};
         nulled_++;
         return {true, options_.note_nulled};
     }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "engine/columns/row_marks.hpp"
@@ -54,7 +55,41 @@ class BlockDecoder : public RecordDecoder {
         bool row_kept;
         bool told;  // a finding is wanted
     };
-    Verdict judge(uint32_t row, bool may_null, RowMarks* marks);
+    Verdict judge(uint32_t row, size_t column, bool may_null, RowMarks* marks);
+
+    // What of a row did not fit: the value of a column; of the rescue column itself: something that may have none.
+    struct Misfit {
+        uint32_t row, column;
+        bool operator<(const Misfit& other) const { return row != other.row ? row < other.row : column < other.column; }
+    };
+    void note_misfit(uint32_t row, size_t column) {
+        if (options_.rescue_column >= 0) misfits_.push_back({row, uint32_t(column)});
+    }
+    // The column of what is rescued, once all others are decoded: null but where rescue(row, misfits of the row, how many,
+    // &text) leaves a text.
+    template <typename Rescue>
+    void write_rescued(size_t position, Rescue rescue) {
+        Column& c = columns_.column(position);
+        const bool large = has_large_offsets(columns_.specs()[position]);
+        const uint64_t at = columns_.rows();
+        const uint32_t rows = block_.rows();
+        uint32_t next = 0;
+        std::fill(marks_.valid.begin(), marks_.valid.begin() + (rows + 63) / 64, 0);
+        std::sort(misfits_.begin(), misfits_.end());
+        for (size_t i = 0, behind = 0; i < misfits_.size(); i = behind) {
+            const uint32_t row = misfits_[i].row;
+            while (behind < misfits_.size() && misfits_[behind].row == row) behind++;
+            rescued_.clear();
+            if (!has_bit(rejected_.data(), row)) rescue(row, &misfits_[i], behind - i, &rescued_);
+            if (rescued_.empty()) continue;
+            while (next < row) c.write_offset(large, at + next++);
+            append_rescued(c, large);
+            c.write_offset(large, at + next++);
+            set_bit(marks_.valid.data(), row);
+        }
+        while (next < rows) c.write_offset(large, at + next++);
+        columns_.write_validity(position, at, marks_.valid.data(), rows);
+    }
     // Calls fail(row) for the block's texts that the column's check refuses; they were written behind the columns' rows.
     template <typename Fail>
     void check_texts(const ColumnSpec& spec, const Column& texts, Fail fail) {
@@ -92,12 +127,15 @@ class BlockDecoder : public RecordDecoder {
     bool any_rejected_ = false;
     size_t findings_before_ = 0;
     uint64_t nulled_ = 0;
+    std::vector<Misfit> misfits_;
 
   private:
     void decode_block();
     void find_failed(const TextCheck&, const Column& texts);
+    void append_rescued(Column&, bool large);
 
     std::vector<uint64_t> present_, failed_;
+    std::string rescued_;
 };
 
 }  // namespace formatter

@@ -15,9 +15,12 @@ struct DecodeOptions {
     uint32_t output_columns = 0;  // of the format's columns, the first ones; the others only the filter needs
     OnError on_error = OnError::raise;
     bool note_nulled = false;  // tell of values that an error made null, too
+    bool rescues = false;  // values that do not fit become null, which is no error: their text can be had beside them
+    int32_t rescue_column = -1;  // of the format's columns: where that text goes; -1: nobody asked for it
     RowFilter filter;
     const Kernel* kernel = nullptr;
 
+    bool nulls_misfits() const { return rescues || on_error == OnError::null; }
     bool tells_errors() const { return on_error != OnError::skip && (on_error != OnError::null || note_nulled); }
 };
 

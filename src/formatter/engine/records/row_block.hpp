@@ -2,6 +2,7 @@
 // stops, and where they stand. Out: views of fields, and where a row came from. Refuses to know what a field means.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct Rewritten {  // a record that was padded or cut to the arity it should ha
     uint32_t fields;  // it had
     const uint8_t* original;  // its bytes without the record end, kept with the block
     size_t original_size;
+    std::vector<uint32_t> separators;  // in it, where somebody wants them: what ends each field
 };
 
 class RowBlock {
@@ -76,6 +78,17 @@ class RowBlock {
     std::vector<Rewritten> rewritten;  // by row
     // The rewritten record behind a row as it is numbered now, or null.
     const Rewritten* rewritten_at(uint32_t row) const;
+    // Calls visit(row, record) for each that is left.
+    template <typename Visit>
+    void each_rewritten(Visit visit) const {
+        for (const Rewritten& record : rewritten) {
+            const auto found = std::lower_bound(original_.begin(), original_.end(), record.row);
+            if (original_.empty())
+                visit(record.row, record);
+            else if (found != original_.end() && *found == record.row)
+                visit(uint32_t(found - original_.begin()), record);
+        }
+    }
 
   private:
     uint32_t stop_count_;

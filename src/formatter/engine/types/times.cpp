@@ -63,11 +63,41 @@ bool decode_epoch(const FieldLoop& c) {
     return true;
 }
 
+// Of the rows that the kernel left, those written by the first of the format's own patterns, where that has a loop.
+// `store(row, seconds)` says whether the column can hold it.
+template <typename Store>
+void decode_pattern(const FieldLoop& c, Store store) {
+    if (c.spelling.timestamp_formats.empty() || c.spelling.typed || !c.marks->odd_count) return;
+    FixedTimes times(c.spelling.timestamp_formats[0]);
+    if (!times.serves()) return;
+    const FieldView& v = c.fields;
+    uint32_t row = 0;
+    for (size_t s = 0; s < v.segment_count; s++) {
+        const Segment& segment = v.segments[s];
+        const uint32_t* stops = v.stops + segment.first_stop;
+        for (const uint32_t end = row + segment.rows; row < end; row++, stops += v.stride) {
+            if (!has_bit(c.marks->odd, row)) continue;
+            const uint32_t begin = stops[v.begin_stop] + v.begin_skip;
+            const Bytes text{segment.base + begin, uint32_t(stops[v.end_stop] - begin)};
+            int64_t seconds = 0;
+            if (!times.read(text, &seconds) || !store(row, seconds)) continue;
+            clear_bit(c.marks->odd, row);
+            c.marks->odd_count--;
+        }
+    }
+}
+
 // ------------------------------------------------------------------------------------------ dates
 
 bool decode_date(const FieldLoop& c) {
     if (c.spec.epoch != EpochUnit::none) return false;
-    c.kernel->decode_date32(c.fields, c.out<int32_t>(), *c.marks);
+    int32_t* const out = c.out<int32_t>();
+    c.kernel->decode_date32(c.fields, out, *c.marks);
+    decode_pattern(c, [out](uint32_t row, int64_t seconds) {
+        if (seconds % seconds_of_day) return false;
+        out[row] = int32_t(seconds / seconds_of_day);
+        return true;
+    });
     return true;
 }
 
@@ -92,7 +122,15 @@ ErrorCode parse_date_text(Bytes text, const ColumnSpec& spec, const Spelling& sp
 bool decode_timestamp(const FieldLoop& c) {
     if (c.spec.time_of_day) return false;
     if (c.spec.epoch != EpochUnit::none) return decode_epoch(c);
-    c.kernel->decode_timestamp(c.fields, c.spec.unit, c.out<int64_t>(), *c.marks);
+    static const int64_t factors[] = {1, 1000, 1000000, 1000000000};
+    int64_t* const out = c.out<int64_t>();
+    c.kernel->decode_timestamp(c.fields, c.spec.unit, out, *c.marks);
+    decode_pattern(c, [out, factor = factors[int(c.spec.unit)]](uint32_t row, int64_t seconds) {
+        int64_t value;
+        if (__builtin_mul_overflow(seconds, factor, &value)) return false;
+        out[row] = value;
+        return true;
+    });
     return true;
 }
 

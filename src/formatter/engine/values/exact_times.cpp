@@ -179,7 +179,85 @@ bool by_format(Reader& r, const std::string& format, Civil* c) {
     return r.at == r.end;
 }
 
+bool digits(const uint8_t* at, int count, int* value) {
+    *value = 0;
+    bool fine = true;
+    for (int i = 0; i < count; i++) {
+        const uint8_t digit = uint8_t(at[i] - '0');
+        fine &= digit <= 9;
+        *value = *value * 10 + digit;
+    }
+    return fine;
+}
+
 }  // namespace
+
+FixedTimes::FixedTimes(const std::string& format) {
+    uint32_t at = 0;
+    for (size_t i = 0; i < format.size(); i++) {
+        if (at + 5 > most_size) return;
+        if (format[i] != '%') {
+            literals_[literal_count_++] = {uint8_t(at++), uint8_t(format[i])};
+            continue;
+        }
+        uint32_t* place = nullptr;
+        uint32_t width = 2;
+        switch (++i < format.size() ? format[i] : 0) {
+            case 'Y': place = &year_, width = 4; break;
+            case 'm': place = &month_; break;
+            case 'b': place = &name_, width = 3; break;
+            case 'd': place = &day_; break;
+            case 'H': place = &hour_; break;
+            case 'M': place = &minute_; break;
+            case 'S': place = &second_; break;
+            case 'z': place = &zone_, width = 5; break;
+            default: return;
+        }
+        if (*place != none || (at == 0 && width != 2)) return;
+        *place = at;
+        at += width;
+    }
+    const bool other_than_iso = literal_count_ && literals_[0].at == 2 && uint8_t(literals_[0].byte - '0') > 9;
+    if (other_than_iso && (month_ == none || name_ == none)) size_ = at;
+}
+
+bool FixedTimes::read(Bytes text, int64_t* seconds) {
+    if (text.size != size_) return false;
+    bool fine = true;
+    for (uint32_t i = 0; i < literal_count_; i++) fine &= text.data[literals_[i].at] == literals_[i].byte;
+    Civil c;
+    if (year_ != none) fine &= digits(text.data + year_, 4, &c.year);
+    if (month_ != none) fine &= digits(text.data + month_, 2, &c.month);
+    if (day_ != none) fine &= digits(text.data + day_, 2, &c.day);
+    if (hour_ != none) fine &= digits(text.data + hour_, 2, &c.hour);
+    if (minute_ != none) fine &= digits(text.data + minute_, 2, &c.minute);
+    if (second_ != none) fine &= digits(text.data + second_, 2, &c.second);
+    if (zone_ != none) {
+        int hours, minutes;
+        const uint8_t sign = text.data[zone_];
+        fine &= (sign == '+' || sign == '-') & digits(text.data + zone_ + 1, 2, &hours) &
+                digits(text.data + zone_ + 3, 2, &minutes);
+        fine &= hours <= 23 && minutes <= 59;
+        c.offset_seconds = (sign == '-' ? -1 : 1) * (hours * 3600 + minutes * 60);
+    }
+    if (!fine) return false;
+    int64_t date = c.year * 10000 + c.month * 100 + c.day;
+    if (name_ != none) {
+        uint32_t name = 0;
+        std::memcpy(&name, text.data + name_, 3);
+        date = date << 24 | name;
+    }
+    if (date != known_date_) {
+        Reader name{text.data + name_, text.data + name_ + 3};
+        if (name_ != none && !month_name(name, false, &c.month)) return false;
+        if (!valid(c)) return false;
+        known_date_ = date;
+        known_days_ = days_from_civil(c.year, c.month, c.day);
+    }
+    if (c.hour > 23 || c.minute > 59 || c.second > 59) return false;
+    *seconds = known_days_ * 86400 + c.hour * 3600 + c.minute * 60 + c.second - c.offset_seconds;
+    return true;
+}
 
 ErrorCode parse_date(Bytes field, int32_t* out) {
     Reader r{field.data, field.data + field.size};

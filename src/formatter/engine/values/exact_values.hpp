@@ -35,6 +35,29 @@ ErrorCode parse_timestamp(Bytes, TimeUnit, int64_t* out);
 ErrorCode parse_time_of_day(Bytes, TimeUnit, int64_t* out);
 // By a strptime-like format: %Y %m %d %H %M %S %f %y %b %B %p %I %z %j %% and literal text.
 ErrorCode parse_timestamp_as(Bytes, const std::string& format, TimeUnit, int64_t* out);
+
+// The same for formats all of whose texts have one size where each number has all its digits: of %Y %m %b %d %H %M %S %z and
+// literal text, with two digits and something else in front, as ISO 8601 never has. One is made for a column of them.
+class FixedTimes {
+  public:
+    explicit FixedTimes(const std::string& format);
+    bool serves() const { return size_ != 0; }
+    // Seconds since 1970. False where the exact way is to decide.
+    bool read(Bytes, int64_t* seconds);
+
+  private:
+    static constexpr uint32_t most_size = 64, none = ~uint32_t(0);
+
+    uint32_t size_ = 0;
+    uint32_t year_ = none, month_ = none, name_ = none, day_ = none, hour_ = none, minute_ = none, second_ = none,
+             zone_ = none;  // where they stand
+    uint32_t literal_count_ = 0;
+    struct Literal {
+        uint8_t at, byte;
+    } literals_[most_size];
+    int64_t known_date_ = -1, known_days_ = 0;  // the last one: neighbours mostly share it
+};
+
 ErrorCode decode_base64(Bytes, std::string* out);
 ErrorCode decode_hex(Bytes, std::string* out);
 

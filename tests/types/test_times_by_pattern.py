@@ -1,0 +1,71 @@
+"""Times by patterns of one size: what the loop reads is what the exact way reads, value by value and error by error.
+
+In: patterns; texts by them, mutated. Out: verdicts.
+"""
+
+from __future__ import annotations
+
+import datetime
+import random
+
+import pyarrow as pa
+import pytest
+
+import formatter as fm
+
+PATTERNS = [
+    "%d/%b/%Y:%H:%M:%S %z", "%d.%m.%Y %H:%M:%S", "%d-%b-%Y", "%m/%d/%Y", "%H:%M on %d.%m.%Y", "%d.%m.", "%S;%Y%m%d%H%M",
+    "%d %B %Y", "%d.%m.%y", "%d.%m.%Y %d", "%Y/%m/%d", "%d%m.%Y",
+]  # fmt: skip
+KINDS = [pa.timestamp(unit, tz) for unit, tz in (("s", "UTC"), ("ms", None), ("us", "UTC"), ("ns", None))] + [
+    pa.date32()
+]
+ALPHABET = "0123456789 :/.-+zZJaFeb;"
+
+
+def texts_of(pattern, chance):
+    out = []
+    for _ in range(700):
+        when = datetime.datetime(chance.choice([1, 1677, 1969, 1970, 2024, 2262, 9999]), 1, 1, tzinfo=datetime.UTC)
+        when = when.replace(month=chance.randrange(1, 13), day=chance.randrange(1, 29), hour=chance.choice([0, 9, 23]))
+        zone = chance.choice(["+0000", "-0730", "+2400", "+0160", "+02:00", "Z"])
+        text = when.strftime(pattern.replace("%z", zone).replace("%Y", f"{when.year:04d}"))
+        if chance.random() < 0.5:
+            at = chance.randrange(len(text))
+            text = text[:at] + chance.choice(ALPHABET) + text[at + chance.randrange(2) :]
+        out.append(text)
+    return out
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_a_pattern_reads_by_the_loop_what_it_reads_exactly(pattern, kind, kernel):
+    data = "\n".join(texts_of(pattern, random.Random(pattern))).encode()
+    schema = pa.schema([("t", kind)])
+    exact = fm.Csv(
+        schema, timestamp_formats=["no time is written so", pattern]
+    )  # the first one is looked for in the loop
+    found = []
+    for format in (fm.Csv(schema, timestamp_formats=[pattern]), exact):
+        rejects = []
+        table = fm.read(data, format, on_error="null", rejects=rejects)
+        collected = fm.read(data, format, on_error="collect", rejects=rejects)
+        codes = [(r["record"], r["code"]) for part in rejects for r in part.to_pylist()]
+        found.append((table["t"].cast(kind).combine_chunks().to_numpy(False).tolist(), len(collected), codes))
+    assert found[0] == found[1]
+    if pattern in PATTERNS[:2] and kind == KINDS[0]:
+        assert found[0][0].count(None) < 500
+
+
+def test_quoted_and_padded_times_and_null_tokens_keep_what_they_mean():
+    texts = [
+        '"29/Feb/2024:10:00:00 +0100"',
+        " 29/Feb/2024:10:00:00 +0100",
+        "29/Feb/2025:10:00:00 +0100",
+        "01/Jan/1970:00:00:00 +0000",
+    ]
+    data = "".join(f"{text},1\n" for text in texts).encode()
+    schema = pa.schema([("t", pa.timestamp("s", "UTC")), ("n", pa.int64())])
+    format = fm.Csv(schema, timestamp_formats=["%d/%b/%Y:%H:%M:%S %z"], trim=True, nulls=["01/Jan/1970:00:00:00 +0000"])
+    found = fm.read(data, format, on_error="null")["t"].cast(pa.timestamp("s")).to_pylist()
+    assert found == [datetime.datetime(2024, 2, 29, 9), datetime.datetime(2024, 2, 29, 9), None, None]
