@@ -186,6 +186,12 @@ def epoch_unit(field: pa.Field, owner: str) -> int:
     return EPOCHS[unit]
 
 
+def raw_text(schema: pa.Schema) -> str:
+    """Which columns are kept as they are written, as plans and streams show them, behind a space."""
+    kept = [field.name for field in schema if (field.metadata or {}).get(b"raw") == b"1"]
+    return f" raw=[{', '.join(kept)}]" if kept else ""
+
+
 def to_wanted(array: pa.Array, wanted: pa.DataType) -> pa.Array:
     """A decoded array as the type the schema asks for."""
     if holds_variant(wanted):

@@ -15,14 +15,13 @@ from formatter.buffers import addresses_of
 from formatter.errors import FormatError, OptionError
 from formatter.filters import Filters, normalized
 from formatter.foreign_code import raise_kept
-from formatter.formats import Csv, Framed, Json, Native
+from formatter.formats import Framed, Json, Native
 from formatter.formats.csv import check_byte_order
 from formatter.plans import Format, make_plan, record_end_of, rescue_of, with_rescue
+from formatter.raw_values import as_records, value_format
 from formatter.row_choice import BatchFilter, taken_rows
 from formatter.types import TEXTS, VIEWS, type_code
 from formatter.variants import Columns
-
-UNIT_SEPARATOR = "\x1f"  # a field holds none: with one field a value, nothing needs separating
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,36 +232,37 @@ def _in_value(error: FormatError) -> FormatError:
     return error
 
 
-def parse_values(array: Any, type: pa.DataType, *, format: Csv | None = None) -> pa.Array:
-    """A field a value: raw bytes to one typed array.
+def parse_values(array: Any, type: pa.DataType, *, format: Format | None = None) -> pa.Array:
+    """A field a value: raw bytes to one typed array. So a column that was kept raw (`raw=1`) is finished later.
 
     Args:
         array: An Arrow array of binary or text, or a list of bytes-like objects.
         type: The Arrow type wanted.
-        format: Whose rules hold: null markers, decimal point, true and false values, time formats, trim. None: those
-            of `fm.Csv`'s defaults.
+        format: That the values were kept by, which says how they are written: quotes, escapes, null markers, times. None: as
+            `fm.Csv` has them by default, without quotes.
 
     Returns:
         A `pyarrow.Array` of `type`, as long as `array`.
 
     Raises:
         FormatError: A value is none of `type`.
+        OptionError: A format without text.
         SchemaError: A type that cannot be parsed.
 
     Example:
         >>> import formatter as fm, pyarrow as pa
         >>> fm.parse_values([b"1.5", b"", b"-2"], pa.float64()).to_pylist()
         [1.5, None, -2.0]
+        >>> raw = pa.field("price", pa.binary(), metadata={"raw": "1"})
+        >>> format = fm.Csv(pa.schema([raw]))
+        >>> kept = fm.read(b'"7"\\n8.5\\n', format)["price"]
+        >>> fm.parse_values(kept, pa.float64(), format=format).to_pylist()
+        [7.0, 8.5]
     """
-    if type in VIEWS or type_code(type) in TEXTS:
+    if format is None and (type in VIEWS or type_code(type) in TEXTS):
         return _as_text(array, type)
-    field = Csv(pa.schema([("value", type)]), delimiter=UNIT_SEPARATOR, quote=None)
-    if format is not None:
-        names = ("nulls", "true_values", "false_values", "decimal", "timestamp_formats", "trim")
-        field = Csv(
-            field.schema, delimiter=UNIT_SEPARATOR, quote=None, **{name: getattr(format, name) for name in names}
-        )
-    return parse_records(array, field, on_error="raise").column(0)
+    one = value_format(format, type)
+    return parse_records(as_records(array, one), one, on_error="raise").column(0)
 
 
 def _as_text(array: Any, type: pa.DataType) -> pa.Array:

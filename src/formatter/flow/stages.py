@@ -17,6 +17,7 @@ from formatter.flow.bridge import CAPACITY
 from formatter.flow.key_hash import KEY_HASH
 from formatter.flow.policy import Backpressure, BatchPolicy, Pause
 from formatter.row_choice import BatchFilter
+from formatter.types import raw_text
 
 Clauses = list[list[tuple[Any, ...]]]
 
@@ -75,7 +76,8 @@ class Parse(Node):
 
     def label(self) -> str:
         kind = type(self.format).__name__
-        return f"Parse {kind} threads={self.threads}{columns_text(self.columns)}{filters_text(self.filters)}"
+        wanted = columns_text(self.columns) + raw_text(self.schema()) + filters_text(self.filters)
+        return f"Parse {kind} threads={self.threads}{wanted}"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
