@@ -22,6 +22,7 @@ from spark_udfs.settings import configure
 from spark_udfs.sources.data_sources import register, register_chunks
 from spark_udfs.streams.parse_stream import parse_stream
 from spark_udfs.tasks.metrics import metrics
+from spark_udfs.tasks.schema_drift import run_evolving
 from spark_udfs.tasks.siblings import measure, rejects
 from spark_udfs.types.arrow_schema import arrow_schema
 from spark_udfs.types.spark_schemas import Csv, Json
@@ -52,5 +53,6 @@ __all__ = [
     "register",
     "register_chunks",
     "rejects",
+    "run_evolving",
     "schema_of",
 ]

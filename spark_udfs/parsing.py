@@ -27,6 +27,7 @@ from spark_udfs.records.record_queries import require_payload, with_records
 from spark_udfs.records.record_task import RecordOnError, RecordTask
 from spark_udfs.stitch.stitch_global import stitch_globally
 from spark_udfs.tasks.metrics import reports_of
+from spark_udfs.tasks.schema_drift import evolving_format, watch_with
 from spark_udfs.tasks.siblings import remember, with_siblings
 from spark_udfs.types.named_columns import kept_fields, require_columns
 
@@ -52,6 +53,7 @@ def parse(
     options: Mapping[str, Any] | None = None,
     format_column: str | None = None,
     rescue: str | None = None,
+    evolve: fm.SchemaWatch | None = None,
 ) -> DataFrame:
     """Records of the chunks in a frame; or (unit="record") one record a payload.
 
@@ -79,6 +81,8 @@ def parse(
         format_column: With a dict of formats: the column whose value is a key of it, the same for all chunks of an origin. None:
             that of the origin.
         rescue: As for `fm.read`: the name of a column of what had no column or did not fit.
+        evolve: A watch, by whose format is parsed, and which notices what that lacks (`su.run_evolving` follows it). With
+            policy "fail" the task that notices raises `fm.DriftError`.
 
     Returns:
         A frame of the parsed columns, then those kept, then the error.
@@ -104,7 +108,10 @@ def parse(
         format, on_error = of_values(
             format, schema, options, on_error, zone_of(df.sparkSession), is_record=unit == "record"
         )
-    format, columns = asked_as(with_rescue(format, rescue), columns)
+    format = with_rescue(format, rescue)
+    if evolve is not None:
+        format = evolving_format(format, evolve)
+    format, columns = asked_as(format, columns)
     if unit == "record":
         if stitch != "auto":
             raise fm.OptionError(
@@ -119,6 +126,8 @@ def parse(
             format, payload, keep=kept_fields(df, keep), columns=columns, filters=filters,
             on_error=on_error or "null", error=error,
         )  # fmt: skip
+        if evolve is not None:
+            watch_with(df.sparkSession, records, evolve, columns)
         return with_records(df, records)
     if unit != "chunk":
         raise fm.OptionError(f"spark: unit is 'chunk' or 'record', found {unit!r}")
@@ -133,6 +142,10 @@ def parse(
         arrival="aligned" if stitch == "none" else "grouped",
     )  # fmt: skip
     task.bear(max_errors, on_error)
+    if evolve is not None:
+        if stitch == "global":
+            raise fm.OptionError("spark: evolve= is not for stitch='global'; take 'origin'")
+        watch_with(df.sparkSession, task, evolve, columns)
     task.reports = reports_of(df.sparkSession, f"parse {format.kind}, stitch {stitch}")
     told = [format.column] if isinstance(format, ChunkFormats) else []
     chunks = df.select(*dict.fromkeys([*names.names, *told, *keep]))

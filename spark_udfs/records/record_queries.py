@@ -61,6 +61,8 @@ def with_records(df: DataFrame, task: RecordTask) -> DataFrame:
     names = list(dict.fromkeys([task.payload, *kept]))
     if all_travel([df.schema[name] for name in names]):
         return mapped(payload_first(df, names), task, task.schema)
+    if task.drift is not None:
+        raise fm.OptionError("spark: evolve= is for columns in keep= that can travel to Python; cast or rename them")
     rows, hidden = beside(df, task, [quoted(name) for name in kept])
     return rows.select(
         *(quoted(one.name) if one.kind == "kept" else field_of(hidden, one.name) for one in task.outputs)

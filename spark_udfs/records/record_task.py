@@ -21,6 +21,7 @@ from pyspark.sql.types import BooleanType, StructField, StructType
 import formatter as fm
 from formatter.plans import rescue_of
 from formatter.values import ParsedRecords, RecordParser
+from spark_udfs.tasks.schema_drift import DriftReports
 from spark_udfs.tasks.sent_functions import told_plainly
 from spark_udfs.tasks.worker_process import prepare_worker
 from spark_udfs.types.named_columns import require_list
@@ -53,6 +54,7 @@ class RecordTask:
     """
 
     __name__ = "formatter.records"  # in query plans; pushdown_rule.java knows what is ours by it
+    drift: DriftReports | None = None  # who is told of what the schema lacks, if anybody
 
     def __init__(
         self,
@@ -124,8 +126,8 @@ class RecordTask:
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         prepare_worker()
         parser = self.parser()
-        for batch in batches:
-            yield self.parse_batch(batch, parser)[0]
+        rows = (self.parse_batch(batch, parser)[0] for batch in batches)
+        yield from rows if self.drift is None else self.drift.watched(rows)
 
     def parse_batch(self, batch: pa.RecordBatch, parser: RecordParser) -> tuple[pa.RecordBatch, pa.Array | None]:
         """What leaves for a batch, and the rows it stands for (None: all)."""

@@ -14,6 +14,7 @@ import pyarrow as pa
 import formatter as fm
 from formatter.tolerance import Tolerance
 from spark_udfs.tasks.metrics import Measure, Reports, metrics_batch
+from spark_udfs.tasks.schema_drift import DriftReports
 from spark_udfs.tasks.sent_functions import told_plainly
 from spark_udfs.tasks.worker_process import prepare_worker
 
@@ -31,6 +32,7 @@ class CountedTask:
 
     reports: Reports | None = None  # where tasks report, if anywhere
     task_count: int | None = None  # of the whole query, where that is known
+    drift: DriftReports | None = None  # who is told of what the schema lacks, if anybody
     max_errors: int | float | None = None  # how many records of a task may be bad, or which share of them
 
     def run(self) -> Run:
@@ -44,7 +46,8 @@ class CountedTask:
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         prepare_worker()
         run, measure = self.run(), Measure(self.reports, self.task_count)
-        yield from self.delivered(measure.timed(self._borne(run, batches)))
+        rows = self.delivered(measure.timed(self._borne(run, batches)))
+        yield from rows if self.drift is None else self.drift.watched(rows)
         measure.report(run.counts())
 
     def bear(self, max_errors: int | float | None, on_error: str) -> None:

@@ -5,6 +5,7 @@ from formatter import mixed_stream as mixed_stream
 from formatter._core import Checkpoint, Rows, SequenceShredder, Watermark
 from formatter.batch import Batch
 from formatter.checkpoints import CheckpointError
+from formatter.drift import DriftError, SchemaChange, SchemaWatch
 from formatter.errors import (
     BackpressureError,
     ClosedError,
@@ -60,6 +61,7 @@ __all__ = [
     "ClosedError",
     "Csv",
     "Delimited",
+    "DriftError",
     "DropNewest",
     "ExplainedColumn",
     "Explanation",
@@ -79,7 +81,9 @@ __all__ = [
     "Registered",
     "RejectsWarning",
     "Rows",
+    "SchemaChange",
     "SchemaError",
+    "SchemaWatch",
     "SequenceError",
     "SequenceShredder",
     "SharedStream",
