@@ -217,7 +217,7 @@ RecordEnds Utf16CsvScanner::scan(const uint8_t* data, size_t size, ScanState* st
     uint8_t source[stretch + carried_most];
     uint8_t text[most_utf8(sizeof source)];
     for (size_t at = 0; at < size;) {
-        const size_t carried = size_t(state->count);
+        const size_t carried = std::min(size_t(state->count), carried_most);  // a saved state may say anything
         const size_t more = std::min(stretch, size - at);
         std::memcpy(source, &state->carried, carried_most);
         std::memcpy(source + carried, data + at, more);
