@@ -226,7 +226,7 @@ public class FormatterPushdown extends Rule {
             int at = narrowing.position(input0);
             understood = at >= 0 && (isSum || function instanceof Min || function instanceof Max)
                 && (isSum && input0 != inputs.get(0) || isWhole(((Expression) input0).dataType())
-                    || !isSum && isMoment(((Expression) input0).dataType()));
+                    || !isSum && isOrdered(((Expression) input0).dataType()));
             if (!understood) return e;
             Expression input = partial(new Object[] {name, Integer.valueOf(at)}, function, function.dataType());
             return with(e, (Expression) function.withNewChildren(seq(Arrays.asList(new Object[] {input}))));
@@ -237,8 +237,10 @@ public class FormatterPushdown extends Rule {
                 || type instanceof LongType;
         }
 
-        static boolean isMoment(DataType type) {
-            return type instanceof DateType || type instanceof TimestampType || type instanceof TimestampNTZType;
+        // Types whose smallest and largest are found there: of floats where there are no groups, since NaN is a case of its own.
+        boolean isOrdered(DataType type) {
+            return type instanceof DateType || type instanceof TimestampType || type instanceof TimestampNTZType
+                || groups.isEmpty() && (type instanceof DoubleType || type instanceof FloatType);
         }
 
         static Expression with(AggregateExpression e, Expression function) {

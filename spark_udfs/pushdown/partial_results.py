@@ -7,6 +7,7 @@ leave 64 bits. What Spark then does (an error, or a number that wraps) is its ow
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -96,7 +97,7 @@ class Totals:
         self._reset()
 
     def _reset(self) -> None:
-        self._values: list[int | None] = [None] * len(self._results.asked)
+        self._values: list[float | None] = [None] * len(self._results.asked)
         self._sizes = [0] * len(self._results.asked)  # of a sum: what it might have come to, whatever the order
 
     def add(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -174,7 +175,7 @@ class Groups(Totals):
         self._reset()
 
 
-def one_of(batch: pa.RecordBatch, name: str, place: int | None = None) -> int | None:
+def one_of(batch: pa.RecordBatch, name: str, place: int | None = None) -> float | None:
     if place is None:
         return int(batch.num_rows)
     column = batch.column(place)
@@ -182,7 +183,22 @@ def one_of(batch: pa.RecordBatch, name: str, place: int | None = None) -> int | 
         return len(column) - int(column.null_count)
     if name == "sum":
         return pc.sum(whole(column)).as_py()  # type: ignore[no-any-return]
+    if types.is_floating(column.type):
+        return float_extreme(column, name)
     return pc.min_max(whole(column))[name].as_py()  # type: ignore[no-any-return]
+
+
+def float_extreme(column: pa.Array, name: str) -> float | None:
+    """As Spark has it: NaN equals itself and is above all numbers, and of two zeros the first one stays."""
+    present = column.drop_null()
+    is_nan = pc.is_nan(present)
+    numbers = present.filter(pc.invert(is_nan))
+    if len(numbers) < len(present) and (name == "max" or not len(numbers)):
+        return math.nan
+    found: float | None = pc.min_max(numbers)[name].as_py()
+    if found == 0:
+        return numbers[pc.index(pc.equal(numbers, 0.0), True).as_py()].as_py()  # type: ignore[no-any-return]
+    return found
 
 
 def whole(column: pa.Array) -> pa.Array:
@@ -199,13 +215,12 @@ def whole(column: pa.Array) -> pa.Array:
     return pa.Array.from_buffers(pa.int64(), len(column), [column.is_valid().buffers()[1], pa.py_buffer(halves)])
 
 
-def valued(number: int | None, type_: pa.DataType) -> pa.Array:
+def valued(number: float | None, type_: pa.DataType) -> pa.Array:
     """A value from the number that stands for it."""
     if number is None:
         return pa.nulls(1, type_)
-    return pa.Array.from_buffers(
-        type_, 1, [None, pa.py_buffer(number.to_bytes(type_.bit_width // 8, "little", signed=True))]
-    )
+    kind = f"f{type_.bit_width // 8}" if types.is_floating(type_) else f"i{type_.bit_width // 8}"
+    return pa.Array.from_buffers(type_, 1, [None, pa.py_buffer(np.array([number], kind))])
 
 
 def largest_sum(column: pa.Array) -> int:
@@ -213,5 +228,7 @@ def largest_sum(column: pa.Array) -> int:
     return 0 if found["min"] is None else max(abs(found["min"]), abs(found["max"])) * len(column)
 
 
-def merged(name: str, first: int, second: int) -> int:
-    return min(first, second) if name == "min" else max(first, second) if name == "max" else first + second
+def merged(name: str, first: float, second: float) -> float:
+    if name not in ("min", "max"):
+        return first + second
+    return (min if name == "min" else max)(first, second, key=lambda value: (value != value, value))  # NaN is above all

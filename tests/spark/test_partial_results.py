@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -48,7 +50,7 @@ AGGREGATES = [
     "count(*)", "count(1)", "count(b)", "count(s)", "count(f)", "count(*), count(l)", "min(b), max(b), sum(b)",
     "min(h), max(h), sum(h)", "min(i), max(i), sum(i)", "min(l), max(l)", "sum(i) + count(*) * 2 AS x, max(i) > min(i) AS y",
     "count(*) > 3 AS many", "min(d), max(d)", "max(t), min(t)", "sum(m)",
-    "count(DISTINCT b)", "avg(i)", "sum(f)", "max(s)", "count(b) FILTER (WHERE i > 3)",
+    "max(f), min(f), sum(i)", "count(DISTINCT b)", "avg(i)", "sum(f)", "max(s)", "count(b) FILTER (WHERE i > 3)",
     "count(b, h)", "sum(b + 1)", "first(b)", "max(m)",
 ]  # fmt: skip
 WHERE = [
@@ -56,7 +58,7 @@ WHERE = [
     "WHERE l <=> 3", "WHERE NOT (b = 3)", "WHERE f > 10", "WHERE i % 7 > 3", "WHERE s LIKE 'text 1%'", "WHERE false",
     "WHERE b > 200", "WHERE b IN (1, NULL)", "WHERE s >= 'text 2' AND (i < 100 OR i > 1000)",
 ]  # fmt: skip
-PUSHED = 15  # of the aggregates: those that tasks take
+PUSHED = 16  # of the aggregates: those that tasks take
 
 
 GROUPED = [
@@ -198,6 +200,27 @@ def test_partial_results_of_groups_make_the_whole_ones_however_rows_are_cut(rows
         assert bool(sums) == bool(present)
         assert min(smallest, default=None) == min(present, default=None)
         assert max(largest, default=None) == max(present, default=None)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    rows=st.lists(
+        st.lists(st.one_of(st.none(), st.sampled_from([math.nan, 0.0, -0.0, 1.5, -2.0, math.inf])), max_size=4),
+        max_size=4,
+    )
+)
+def test_the_largest_of_floats_is_nan_where_there_is_one_and_of_zeros_the_first_stays(rows):
+    schema = pa.schema([("f", pa.float64())])
+    batches = [pa.RecordBatch.from_arrays([pa.array(of, pa.float64())], schema=schema) for of in rows]
+    found = [batch.to_pylist()[0] for batch in PartialResults(iter, [0], [], [["min", 0], ["max", 0]])(batches)]
+    present = [value for of in rows for value in of if value is not None]
+    kept: list[float | None] = [None, None]
+    for value in present:  # as Spark's greatest and least take them in, one by one
+        above = [(math.isnan(one), one) if one is not None else None for one in kept]
+        this = (math.isnan(value), value)
+        kept[0] = value if above[0] is None or this < above[0] else kept[0]
+        kept[1] = value if above[1] is None or (this > above[1] and not math.isnan(kept[1])) else kept[1]
+    assert [repr(found[0][f"partial{at}"]) if found else "None" for at in range(2)] == [repr(value) for value in kept]
 
 
 def test_few_groups_are_put_together_and_many_are_left_to_spark():

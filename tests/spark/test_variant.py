@@ -157,3 +157,14 @@ def test_a_variant_column_of_a_frame_keeps_its_place(spark):
     parsed = su.parse_column(df.where(col("key") == "k"), "text", WHOLE, into="mine")
     assert parsed.columns == ["text", "key", "other", "mine"]
     assert bytes_of(parsed, "other") == bytes_of(parsed.select("mine.v"), "v")
+
+
+def test_a_pushed_filter_on_a_variant_is_left_to_spark(pushing, lines):
+    rows = su.read(pushing, lines, "json", options={"singleVariantColumn": "v"})
+    assert rows.where("v IS NOT NULL").count() == 6
+    assert rows.where("variant_get(v, '$.a', 'int') = 1").count() == 1
+    assert rows.count() == 8
+    both = fm.Json(pa.schema([("v", fm.variant()), ("a", pa.int64())]), paths={"v": ""})
+    values = pushing.createDataFrame([('{"a": 1}',), ('{"a": 2}',), (None,)], "text string")
+    parsed = su.parse_column(values, "text", both, into="r")
+    assert parsed.where("r.a = 2 AND r.v IS NOT NULL").selectExpr("to_json(r.v) AS text").collect() == [('{"a":2}',)]

@@ -29,12 +29,14 @@ static inline size_t write_round(SeparatorBlocks<quotes>& blocks, size_t offset,
     const size_t round_end = size - offset > settle_bytes ? offset + settle_bytes : size;
     size_t count = table.count;
     uint64_t ends = table.ends;
+    SeparatorBlocks<quotes> own = blocks;  // in registers
     for (; offset < round_end && count < limit; offset += 64) {
-        const SeparatorMasks masks = blocks.at(offset);
+        const SeparatorMasks masks = own.at(offset);
         write_positions(masks.separators, uint32_t(offset), table.positions + count);
         count += popcount(masks.separators);
         ends += popcount(masks.ends);
     }
+    blocks = own;
     table.count = count;
     table.ends = ends;
     return offset;

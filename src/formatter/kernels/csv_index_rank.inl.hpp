@@ -118,7 +118,7 @@ static inline RankVerdict find_stops(RankTable& table, const uint8_t* data, uint
 // False if it stopped at something it leaves to others: a record that is not like the rest, or one longer than a round.
 // What stands before index.consumed is done.
 template <Quotes quotes>
-static bool index_by_rank(SeparatorBlocks<quotes>& blocks, const uint8_t* data, size_t size, uint8_t record_end,
+static bool index_by_rank(SeparatorBlocks<quotes> blocks, const uint8_t* data, size_t size, uint8_t record_end,
                           const StopPlan& plan, CsvIndex& index) {
     RankTable table;
     uint32_t* out = index.stops;

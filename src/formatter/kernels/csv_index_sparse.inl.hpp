@@ -19,7 +19,7 @@ namespace FORMATTER_ISA {
 
 // True if the record at index.consumed has more separators than fields, or an end too early.
 template <Quotes quotes>
-static bool index_by_skipping(SeparatorBlocks<quotes>& blocks, const uint8_t* data, size_t size, const StopPlan& plan,
+static bool index_by_skipping(SeparatorBlocks<quotes> blocks, const uint8_t* data, size_t size, const StopPlan& plan,
                               CsvIndex& index) {
     const uint32_t last = plan.stop_count - 1;
     uint32_t* out = index.stops;

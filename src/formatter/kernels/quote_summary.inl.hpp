@@ -131,16 +131,42 @@ static QuoteState state_behind(QuoteState state, const uint8_t* data, size_t siz
     return state;
 }
 
+// All courses a block at a time, of which the masks are those of each, until they are one.
+template <Quotes quotes>
+static size_t follow_until_one(const uint8_t* data, size_t size, const CsvBytes& bytes, QuoteCourse* courses,
+                               size_t count, size_t* leaders) {
+    constexpr size_t most_courses = 4;
+    const SeparatorBlocks<quotes> blocks(data, size, bytes);
+    QuotePlaces<quotes> places[most_courses];
+    for (size_t i = 0; i < count; i++) places[i] = QuotePlaces<quotes>(bytes, courses[i].state);
+    size_t offset = 0;
+    for (; *leaders > 1 && size - offset >= 64; offset += 64) {
+        const BlockMasks block = blocks.as_it_stands(offset);
+        for (size_t i = 0; i < *leaders; i++) {
+            const uint64_t ends = block.ends & places[i].take(block, [&] { return blocks.returns(offset); });
+            courses[i].state = places[i].state();
+            if (ends == 0) continue;
+            const uint64_t first = offset + trailing_zeros(ends);
+            const uint64_t last = offset + 63 - unsigned(__builtin_clzll(ends));
+            for (size_t k = i; k < (i + 1 == *leaders ? count : i + 1); k++) {
+                if (courses[k].first_end == QuoteSummary::none) courses[k].first_end = first;
+                courses[k].last_end = last;
+            }
+        }
+        while (*leaders > 1 && courses[*leaders - 1].state == courses[*leaders - 2].state) --*leaders;
+    }
+    return offset;
+}
+
 template <Quotes quotes>
 static void follow_courses(const uint8_t* data, size_t size, const CsvBytes& bytes, QuoteCourse* courses,
                            size_t count) {
     for (size_t i = 0; i < count; i++) courses[i].first_end = courses[i].last_end = QuoteSummary::none;
     size_t leaders = count;  // courses of their own; those behind have become the last of these
-    size_t begin = 0;
+    size_t begin = follow_until_one<quotes>(data, size, bytes, courses, count, &leaders);
     while (begin < size) {
-        // All of them a block at a time until they are one, which then goes to the end.
         const size_t whole = (size - begin) / 64 * 64;
-        const size_t stretch = leaders > 1 && whole ? 64 : whole ? whole : size - begin;
+        const size_t stretch = whole ? whole : size - begin;
         for (size_t i = 0; i < leaders; i++) {
             QuoteCourse& course = courses[i];
             SeparatorBlocks<quotes> blocks(data + begin, stretch, bytes, course.state);

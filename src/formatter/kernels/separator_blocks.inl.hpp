@@ -40,6 +40,106 @@ inline Quotes quotes_of(const CsvBytes& bytes) {
     return bytes.rule == QuoteRule::strict ? Quotes::parity : Quotes::lenient;
 }
 
+// What stands where in a block, whatever it means there.
+struct BlockMasks {
+    uint64_t toggles;  // quotes
+    uint64_t separators, ends;
+    uint64_t missing;  // behind the last byte
+};
+
+// The rules of place, block after block. It is a value: what puts wrong toggles right gets a copy and gives one back, so
+// that the loop's own stays in registers.
+template <Quotes quotes>
+class QuotePlaces {
+  public:
+    QuotePlaces() = default;
+    QuotePlaces(const CsvBytes& bytes, QuoteState start)
+        : before_(start.fresh),
+          closing_(start.closing),
+          outside_(start.inside ? 0 : ~uint64_t(0)),
+          picky_(bytes.rule == QuoteRule::strict ? 0 : ~uint64_t(0)),
+          sticky_(bytes.rule == QuoteRule::sticky ? ~uint64_t(0) : 0),
+          ends_in_quotes_(bytes.ends_in_quotes ? ~uint64_t(0) : 0) {}
+
+    // Which bytes are outside quotes. `returns()`: which are carriage returns that a record end may follow, asked for where one
+    // might stand behind a quote that closes.
+    template <typename Returns>
+    __attribute__((always_inline)) inline uint64_t take(BlockMasks block, Returns returns) {
+        uint64_t outside = prefix_xor(block.toggles) ^ outside_;
+        if (__builtin_expect(wrong(block, outside, 0) != 0, 0)) {
+            const Righted righted = put_right(*this, block, may_stick ? returns() : 0);
+            *this = righted.places;
+            block.toggles = righted.toggles;
+            outside = righted.outside;
+        }
+        before_ = edges(block) >> 63;
+        if (may_stick) closing_ = closed(block, outside) >> 63;
+        outside_ ^= -uint64_t(popcount(block.toggles) & 1);
+        return outside;
+    }
+    // The same of a block without a quote, where none has been before.
+    inline void pass(uint64_t separators) { before_ = separators >> 63; }
+
+    QuoteState state() const { return {outside_ == 0, outside_ != 0 && before_ != 0, closing_ != 0}; }
+
+    static constexpr bool may_stick = quotes == Quotes::sticky || quotes == Quotes::any;
+
+  private:
+    struct Righted {
+        QuotePlaces places;
+        uint64_t toggles, outside;
+    };
+
+    //     bytes     , " a " , b " c        (bit 0 leftmost, outside)
+    //     toggles   0 1 0 1 0 0 1 0
+    //     inside    0 1 1 0 0 0 1 1
+    //     before    ? 1 1 0 1 1 0 1        a separator or a toggle stands before
+    //     wrong     0 0 0 0 0 0 1 0        a toggle that opens where nothing lets it
+    __attribute__((always_inline)) inline uint64_t wrong(const BlockMasks& block, uint64_t outside,
+                                                         uint64_t returns) const {
+        const uint64_t lets = edges(block);
+        uint64_t found = block.toggles & ~(lets * 2 + before_) & ~outside;
+        if (quotes == Quotes::any) found = (found & picky_) | (block.ends & ~outside & ends_in_quotes_);
+        if (may_stick) found |= (closed(block, outside) * 2 + closing_) & ~(lets | returns | block.missing);
+        return found;
+    }
+
+    // Separators and toggles. But for record ends that were made toggles no byte is both: the sum is their union, and takes
+    // one instruction with a shift.
+    __attribute__((always_inline)) static inline uint64_t edges(const BlockMasks& block) {
+        return quotes == Quotes::any ? block.separators | block.toggles : block.separators + block.toggles;
+    }
+
+    // The quotes that close something, by the sticky rule. A record end may have been made a toggle, and is none of them.
+    __attribute__((always_inline)) inline uint64_t closed(const BlockMasks& block, uint64_t outside) const {
+        const uint64_t toggles = block.toggles & outside;
+        return quotes == Quotes::sticky ? toggles : toggles & ~block.ends & sticky_;
+    }
+
+    // What stands before the first wrong bit is right: that one is made right, and so on.
+    __attribute__((noinline)) static Righted put_right(QuotePlaces places, BlockMasks block, uint64_t returns) {
+        for (;;) {
+            const uint64_t outside = prefix_xor(block.toggles) ^ places.outside_;
+            const uint64_t found = places.wrong(block, outside, returns);
+            if (found == 0) return {places, block.toggles, outside};
+            const uint64_t first = found & -found;
+            const bool not_closed = may_stick && !(block.toggles & first) && !(block.ends & ~outside & first);
+            if (not_closed && first == 1) {  // the quote is the last byte of the block before
+                places.outside_ = ~places.outside_;
+                places.closing_ = 0;
+                places.before_ = 0;
+            } else {
+                block.toggles ^= not_closed ? first >> 1 : first;
+            }
+        }
+    }
+
+    uint64_t before_ = 0;  // 1 if the last byte of the block before is a separator or a quote
+    uint64_t closing_ = 0;  // 1 if a quote that closed is the last byte of that
+    uint64_t outside_ = 0;  // all ones if the next block begins outside quotes
+    uint64_t picky_ = 0, sticky_ = 0, ends_in_quotes_ = 0;  // all ones if so
+};
+
 // Blocks are asked for in order, each once.
 template <Quotes quotes>
 class SeparatorBlocks {
@@ -48,12 +148,7 @@ class SeparatorBlocks {
         : data_(data),
           size_(size),
           quoted_(start.inside || start.closing),
-          before_(start.fresh ? ~uint64_t(0) : 0),
-          closing_(start.closing),
-          inside_(start.inside ? ~uint64_t(0) : 0),
-          picky_(bytes.rule == QuoteRule::strict ? 0 : ~uint64_t(0)),
-          sticky_(bytes.rule == QuoteRule::sticky ? ~uint64_t(0) : 0),
-          ends_in_quotes_(bytes.ends_in_quotes ? ~uint64_t(0) : 0),
+          places_(bytes, start),
           delimiter_(make_needle(bytes.delimiter)),
           record_end_(make_needle(bytes.record_end)),
           quote_(make_needle(bytes.quote)),
@@ -67,22 +162,28 @@ class SeparatorBlocks {
         return {tail.separators & valid, tail.ends & valid};
     }
 
+    // Of the whole block there, whatever it begins in.
+    __attribute__((always_inline)) inline BlockMasks as_it_stands(size_t offset) const {
+        const Block block = load_block(data_ + offset);
+        const uint64_t ends = equal_mask(block, record_end_);
+        return {equal_mask(block, quote_), equal_mask(block, delimiter_) | ends, ends, 0};
+    }
+    uint64_t returns(size_t offset) const { return equal_mask(load_block(data_ + offset), carriage_return_); }
+
     // Behind the last block, if that was a whole one.
-    QuoteState state() const { return {inside_ != 0, inside_ == 0 && before_ >> 63 != 0, closing_ != 0}; }
+    QuoteState state() const { return places_.state(); }
 
   private:
-    static constexpr bool may_stick = quotes == Quotes::sticky || quotes == Quotes::any;
-
     __attribute__((always_inline)) inline SeparatorMasks masks(const Block& block, uint64_t valid) {
-        uint64_t ends = equal_mask(block, record_end_);
-        uint64_t separators = equal_mask(block, delimiter_) | ends;
+        const uint64_t ends = equal_mask(block, record_end_);
+        const uint64_t separators = equal_mask(block, delimiter_) | ends;
         if (quotes == Quotes::none) return {separators, ends};
-        uint64_t toggles = equal_mask(block, quote_);
+        const uint64_t toggles = equal_mask(block, quote_);
         // Until the first quote that is one branch, never missed. From then on quotes come and go, and to ask for each
         // block whether it has some would cost more than to do without the answer.
         if (!quoted_) {
             if (toggles == 0) {
-                if (quotes != Quotes::parity) before_ = separators;
+                if (quotes != Quotes::parity) places_.pass(separators);
                 return {separators, ends};
             }
             quoted_ = true;
@@ -92,59 +193,16 @@ class SeparatorBlocks {
             inside_ ^= -uint64_t(popcount(toggles) & 1);  // not the product's last bit: the next block waits for this
             return {separators & outside, ends & outside};
         }
-        toggles &= valid;
-        ends &= valid;
-        separators &= valid;
-        uint64_t inside = prefix_xor(toggles) ^ inside_;
-        uint64_t closers = 0;
-        if (may_stick) closers = separators | toggles | equal_mask(block, carriage_return_) | ~valid;
-        if (__builtin_expect(wrong(toggles, inside, separators, ends, closers) != 0, 0))
-            inside = put_right(toggles, separators, ends, closers);
-        before_ = separators | toggles;
-        if (may_stick) closing_ = (toggles & ~inside & ~ends & sticky_) >> 63;
-        inside_ ^= -uint64_t(popcount(toggles) & 1);
-        return {separators & ~inside, ends & ~inside};
-    }
-
-    //     bytes     , " a " , b " c        (bit 0 leftmost, outside)
-    //     toggles   0 1 0 1 0 0 1 0
-    //     inside    0 1 1 0 0 0 1 1
-    //     before    ? 1 1 0 1 1 0 1        a separator or a toggle stands before
-    //     wrong     0 0 0 0 0 0 1 0        a toggle that opens where nothing lets it
-    inline uint64_t wrong(uint64_t toggles, uint64_t inside, uint64_t separators, uint64_t ends,
-                          uint64_t closers) const {
-        uint64_t found = toggles & inside & ~((separators | toggles) << 1 | before_ >> 63);
-        if (quotes == Quotes::any) found = (found & picky_) | (ends & inside & ends_in_quotes_);
-        if (may_stick) found |= ((toggles & ~inside & ~ends & sticky_) << 1 | closing_) & ~closers;
-        return found;
-    }
-
-    // What stands before the first wrong bit is right: that one is made right, and so on.
-    __attribute__((noinline)) uint64_t put_right(uint64_t& toggles, uint64_t separators, uint64_t ends,
-                                                 uint64_t closers) {
-        for (;;) {
-            const uint64_t inside = prefix_xor(toggles) ^ inside_;
-            const uint64_t found = wrong(toggles, inside, separators, ends, closers);
-            if (found == 0) return inside;
-            const uint64_t first = found & -found;
-            const bool not_closed = may_stick && !(toggles & first) && !(ends & inside & first);
-            if (not_closed && first == 1) {  // the quote is the last byte of the block before
-                inside_ = ~inside_;
-                closing_ = 0;
-                before_ = 0;
-            } else {
-                toggles ^= not_closed ? first >> 1 : first;
-            }
-        }
+        const BlockMasks found = {toggles & valid, separators & valid, ends & valid, ~valid};
+        const uint64_t outside = places_.take(found, [&] { return equal_mask(block, carriage_return_); });
+        return {found.separators & outside, found.ends & outside};
     }
 
     const uint8_t* data_;
     size_t size_;
     bool quoted_;
-    uint64_t before_;  // separators and quotes of the block before
-    uint64_t closing_;  // 1 if a quote that closed is the last byte of that
-    uint64_t inside_;  // all ones if the next block begins inside quotes
-    uint64_t picky_, sticky_, ends_in_quotes_;  // all ones if so
+    uint64_t inside_ = 0;  // by parity: all ones if the next block begins inside quotes
+    QuotePlaces<quotes> places_;  // by other rules
     Needle delimiter_, record_end_, quote_, carriage_return_;
 };
 
