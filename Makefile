@@ -15,7 +15,7 @@ CYTHON_FILES := $(shell find src -name '*.pyx' -o -name '*.pxi' -o -name '*.pxd'
 OTHER_KERNELS := import formatter; print(*formatter.kernels()[1:])
 
 .PHONY: shred soup help env build test memory test-fast test-kernels lint format docs bench bench-store bench-compare demo soak crash
-.PHONY: test-spark-matrix spark-queries wheel clean clean-env instructions mutate
+.PHONY: test-spark-matrix spark-queries wheel clean clean-env instructions mutate fuzz
 
 help:  ## this text
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -83,6 +83,9 @@ soak: build  ## random stream schedules for SECONDS (default 600), then the long
 	@$(BIN)/python tests/stream/soak.py $(or $(SECONDS),600)
 	@FORMATTER_SOAK=1 FORMATTER_SOAK_SECONDS=$(or $(SECONDS),600) $(PYTEST) tests/flow/test_backpressure.py \
 	  tests/flow/test_barriers_against_model.py tests/stream/test_memory.py tests/stream/test_sanitizers.py $(ARGS)
+
+fuzz: env  ## libFuzzer with sanitizers on the engine's seams, MINUTES (default 14) for all; ARGS="csv json" chooses targets
+	@$(BIN)/python tests/fuzz/fuzz.py $(or $(MINUTES),14) $(ARGS)
 
 mutate: build  ## the changes of tests/mutations one by one, in a copy: the tests notice each; ARGS="shred_ring.cpp" narrows
 	@$(BIN)/python tests/mutations/mutate.py $(ARGS)

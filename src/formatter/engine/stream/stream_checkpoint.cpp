@@ -216,6 +216,7 @@ bool StreamEngine::restore(const std::string& image) {
         o.finished = in.number();
         counts_.finished += o.finished;
         o.preamble_open = in.number();
+        if (o.preamble_open && !options_.format.header) return false;
         o.state = read_state(in);
         if (!in.number()) continue;
         Outstanding& work = o.work();
