@@ -51,12 +51,12 @@ class DriftReports:
         if getattr(spark, "_jsc", None) is None:
             raise fm.OptionError("spark: evolve= needs the driver's own session, not one of Spark Connect")
         self.format = watch.format
-        self.fails = watch.policy == "fail"
+        self.table, self.fails = watch.table, watch.policy == "fail"
         self._steps = spark.sparkContext.accumulator([], StepsParam(watch))
 
     def watched(self, rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         policy: Any = "fail" if self.fails else "rescue"
-        watch = fm.SchemaWatch(self.format, policy=policy)
+        watch = fm.SchemaWatch(self.format, policy=policy, table=self.table)
         context = TaskContext.get()
         place = f"stage {context.stageId()}, partition {context.partitionId()}" if context else ""
         for batch in rows:

@@ -112,3 +112,10 @@ def test_all_of_a_file_reads_by_the_format_of_its_stretches():
     ]
     format, _ = infer_stretches(stretches, "csv")
     assert fm.read(data, format).num_rows == 5000
+
+
+def test_samples_of_unequal_length_are_proven_whole_where_all_of_them_are_few_values():
+    line = b'{"n": 1, "s": "x"}\n'
+    stretches = [Stretch("a", line * 40_000, ends=True), *(Stretch("b", line * 20, 77 + at, True) for at in range(60))]
+    format, doubts = infer_stretches(stretches, "json")
+    assert (types(format), doubts) == ({"n": "int64", "s": "string"}, [])

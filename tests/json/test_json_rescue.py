@@ -68,6 +68,12 @@ def test_pointers_leave_what_stands_beside_them():
     assert rescued('{"home": {"id": 1, "zip": 2}}', columns=["name", "_rescued"], paths=paths) == '{"home":{"zip":2}}'
 
 
+def test_what_only_pointers_that_are_not_wanted_go_into_is_kept_whole_where_it_is_broken():
+    paths, text = {"id": "/home/id"}, '{"home": {"id": 1, "a\tb": 2 3}}'
+    found = rescued(text, columns=["_rescued"], paths=paths)
+    assert json.loads(found) == {"home": '{"id": 1, "a\tb": 2 3}'}
+
+
 def test_columns_that_are_not_wanted_are_not_rescued():
     text = '{"id": "x", "name": 5, "new": 1}'
     assert rescued(text, columns=["name", "_rescued"]) == '{"name":5,"new":1}'

@@ -42,7 +42,7 @@ def test_tasks_tell_the_watch_what_they_notice(spark, tmp_path, unit):
 def test_the_policy_fail_fails_the_query_with_the_statements_to_apply(spark):
     watch = fm.SchemaWatch(fm.Json(SCHEMA), policy="fail", table="db.events")
     df = su.parse(records_of(spark, [{"price": 1.5}]), watch.format, payload="value", unit="record", evolve=watch)
-    with pytest.raises(Exception, match=r"ALTER TABLE t ADD COLUMNS \(price DOUBLE\)"):
+    with pytest.raises(Exception, match=r"ALTER TABLE db\.events ADD COLUMNS \(price DOUBLE\)"):
         df.collect()
 
 

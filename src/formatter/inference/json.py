@@ -162,7 +162,8 @@ def infer_json(samples: Sequence[JsonSample], rows: int) -> tuple[Json, list[str
     if top.twice is not None:
         doubts.append(f"key {top.twice!r} stands twice in an object; the last one counts")
     fields = [_field(name, top.members[name], name, doubts) for name in names]
-    most = max(1, PROVEN_VALUES // sum(_leaf_count(field.type) for field in fields) // len(looked))
+    provable = PROVEN_VALUES // sum(_leaf_count(field.type) for field in fields)
+    most = count + bad if count + bad <= provable else max(1, provable // len(looked))
     if any(most < len(one.ends) for one in looked):
         doubts.append(
             f"{count + bad} records of {len(names)} different keys: proven on the first {most} of each sample"

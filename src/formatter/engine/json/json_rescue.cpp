@@ -122,6 +122,8 @@ bool JsonRescue::read_value(uint32_t node, const uint8_t* at, const uint8_t* end
         }
         case Node::passage: break;
     }
+    // What only columns that are not wanted go into nobody has looked at.
+    if (node != 0 && check_value(at, end).code != ErrorCode::none) return keep(at, end, out);
     if (*at == '{') return read_object(node, at, end, out);
     if (*at == '[' && !n.children.empty()) return read_items(node, at, end, out);
     return !n.covered && !null && keep(at, end, out);
