@@ -172,13 +172,12 @@ def json_plan(
     if format.rescue is not None:  # nothing of that name is looked for in a record
         del full[format.rescue]
     names = [field.name for field in decoded]
+    kept = set(names)
     wanted = {tokens[0].encode() for tokens in map(format.tokens_of, names) if tokens}
     known = {tokens[0].encode() for tokens in map(format.tokens_of, full) if tokens}
-    if (
-        format.rescue in names and format.unknown != "error"
-    ):  # what stands beside a column that is not wanted may have none
+    if format.rescue in kept and format.unknown != "error":  # what stands beside an unwanted column may have none
         known = {tokens[0].encode() for tokens in map(format.tokens_of, full) if len(tokens) == 1}
-    unwanted = [name for name in full if name not in names]
+    unwanted = [name for name in full if name not in kept]
     options = {
         "layout": RECORDS.index(format.records) if length is None else PREFIXED,
         "length": length or UNFRAMED,

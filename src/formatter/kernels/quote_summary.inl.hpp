@@ -155,6 +155,7 @@ static size_t follow_until_one(const uint8_t* data, size_t size, const CsvBytes&
         }
         while (*leaders > 1 && courses[*leaders - 1].state == courses[*leaders - 2].state) --*leaders;
     }
+    for (size_t k = *leaders; k < count; k++) courses[k].state = courses[*leaders - 1].state;
     return offset;
 }
 
