@@ -13,6 +13,7 @@ bool is_blank_byte(uint8_t c) { return c == ' ' || c == '\t'; }
 // The longest prefix of the pattern that the bytes so far end with, `c` the last of them: patterns are at most 8 bytes,
 // so trying the shorter prefixes one by one is as good as a failure table.
 uint8_t longer_match(const std::string& pattern, uint8_t matched, uint8_t c) {
+    if (matched >= pattern.size()) matched = 0;  // by a saved state that no scanner was in
     while (matched && uint8_t(pattern[matched]) != c) {
         uint8_t shorter = matched - 1;
         while (shorter && std::memcmp(pattern.data(), pattern.data() + matched - shorter, shorter) != 0) shorter--;
@@ -141,6 +142,13 @@ struct CarriedQuote {
 RecordEnds scan_csv(const CsvFormat& format, const uint8_t* data, size_t size, ScanState* state, bool first_only,
                     RecordScan* record) {
     return follow<false>(format, data, size, state, first_only, record);
+}
+
+// What is open when bounds are looked for has a quote so far back, and no more.
+bool CsvScanner::can_be(const ScanState& state) const {
+    const bool open = state.inside || state.closing;
+    return state.matched < csv_->record_end.size() && state.delimiter_matched < csv_->delimiter.size() &&
+           (!looks_ahead() || !open || state.count);
 }
 
 LookStep CsvScanner::look(const uint8_t* data, size_t size, ScanState* state) const {

@@ -50,6 +50,7 @@ class CsvScanner : public RecordScanner {
         return scan_csv(*csv_, data, size, state, first_only);
     }
     std::vector<ScanState> possible_states() const override;
+    bool can_be(const ScanState&) const override;
     bool looks_ahead() const override { return csv_->bounded() && csv_->newlines_in_quotes; }
     LookStep look(const uint8_t* data, size_t size, ScanState*) const override;
     uint64_t size_of_first(const uint8_t* data, size_t size, ScanState*) const override;

@@ -88,6 +88,8 @@ class RecordScanner {
     virtual uint64_t size_of_first(const uint8_t* data, size_t size, ScanState* state) const {
         return scan(data, size, state, true).first;
     }
+    // Whether following bytes can lead to this state; a saved one may say anything.
+    virtual bool can_be(const ScanState&) const { return true; }
     // Whether something is wrong if the input ends behind this record end: the decoder is then told of the end, even
     // though no bytes are left.
     virtual bool checks_end() const { return false; }

@@ -218,6 +218,8 @@ bool StreamEngine::restore(const std::string& image) {
         o.preamble_open = in.number();
         if (o.preamble_open && !options_.format.header) return false;
         o.state = read_state(in);
+        const RecordScanner* scanner = options_.format.framing.scanner.get();
+        if (scanner && !scanner->can_be(o.state)) return false;
         if (!in.number()) continue;
         Outstanding& work = o.work();
         counts_.pending_bytes += read_outstanding(in, work, options_.format.framing);
