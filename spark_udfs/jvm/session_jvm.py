@@ -17,8 +17,10 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 LONGEST_REASON = 300
+_classes: WeakKeyDictionary[Any, dict[Path, Any]] = WeakKeyDictionary()  # by the gateway to a JVM
 
 
 def has_jvm(spark: Any) -> bool:
@@ -40,9 +42,17 @@ def compiled(spark: Any, name: str) -> Any:
 
 
 def java_class(spark: Any, source_name: str, class_name: str) -> Any:
-    """A class of a source, as it was compiled the last time if that was the same source for the same Spark."""
+    """A class of a source, once a JVM: Py4J would call a method of one class on objects of another of its name. It is as it was
+    compiled the last time if that was the same source for the same Spark."""
     version = f"{spark.version}\n{spark._jvm.java.lang.System.getProperty('java.version')}\n{source(source_name)}"
     jar = _cache_folder() / f"{class_name}-{hashlib.sha256(version.encode()).hexdigest()[:32]}.jar"
+    classes = _classes.setdefault(spark.sparkContext._gateway, {})
+    if jar not in classes:
+        classes[jar] = _made_class(spark, jar, source_name, class_name)
+    return classes[jar]
+
+
+def _made_class(spark: Any, jar: Path, source_name: str, class_name: str) -> Any:
     if jar.exists():
         with suppress(Exception):  # a file that is none of ours, or half of one: compiled anew
             return _loaded(spark, jar, class_name)

@@ -213,6 +213,7 @@ def test_what_was_compiled_once_is_kept_for_the_next_session(direct, monkeypatch
         session_jvm, "compiled", lambda spark, name: compiled_names.append(name) or compiled(spark, name)
     )
     for again in range(3):
+        monkeypatch.setattr(session_jvm, "_classes", {})  # as in another JVM
         su.disable_direct_rows(direct)
         assert su.enable_direct_rows(direct)
         assert direct.range(3).mapInArrow(counts_batches(), "rows bigint").selectExpr("sum(rows)").first() == (3,)

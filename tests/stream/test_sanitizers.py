@@ -14,6 +14,7 @@ HERE = Path(__file__).parent
 SOURCES = [f"engine/{name}" for name in ("stream/*.cpp", "shred/shred_ring*.cpp", "records/framing.cpp")]
 SOURCES += [
     "engine/csv/csv_scanner.cpp",
+    "engine/csv/csv_structure.cpp",
     "engine/records/text_encoding.cpp",
     "engine/columns/buffer_pool.cpp",
     "engine/threads/fork_watch.cpp",

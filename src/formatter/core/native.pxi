@@ -320,6 +320,8 @@ cdef extern from "engine/stream/stream_engine.hpp" namespace "formatter" nogil:
         cbool applied, parsing
         uint64_t version, oldest, buffers, bytes, batches
         vector[string] missing
+    cdef cppclass StreamProgress:
+        uint64_t batches, open_origins
     cdef cppclass StreamCounts:
         uint64_t batches, finished, buffers, bytes, spanning, duplicates, lost
         uint64_t pending_buffers, pending_bytes, origins, open_batches
@@ -340,6 +342,7 @@ cdef extern from "engine/stream/stream_engine.hpp" namespace "formatter" nogil:
         PlanChange replan(RecordFormat, vector[uint32_t], cbool, PushResult*) except +
         uint64_t await_older(uint64_t, int64_t) except +
         StreamCounts counts() except +
+        StreamProgress progress()
         vector[uint64_t] open_origins() except +
         string checkpoint(PushResult*) except +
         cbool restore(const string&) except +

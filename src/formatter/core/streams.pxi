@@ -219,8 +219,12 @@ cdef class NativeStream:
 
     def progress(self):
         """(batches that have left, each has a number below; origins that are not finished)."""
-        cdef StreamCounts counts = self.look()
-        return counts.batches, counts.origins - counts.finished
+        cdef StreamProgress found
+        if self.engine.closed() == StreamClosed.forked:
+            self.check()
+        with nogil:
+            found = self.engine.progress()
+        return found.batches, found.open_origins
 
     def checkpoint(self):
         """(state, result): the state of every origin, None if there is no memory for it; the batches that were open."""

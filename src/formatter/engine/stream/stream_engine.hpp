@@ -55,6 +55,7 @@ class StreamEngine final : ForkWatch {
     uint64_t await_older(uint64_t version, int64_t timeout_ns);
 
     StreamCounts counts();
+    StreamProgress progress();
     std::vector<uint64_t> open_origins();
 
     // Waits for pushes in flight, flushes open batches into `result`, and writes the state of every origin.

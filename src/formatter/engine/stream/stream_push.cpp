@@ -267,6 +267,11 @@ StreamCounts StreamEngine::counts() {
     return counts;
 }
 
+StreamProgress StreamEngine::progress() {
+    const Guard guard(lock_);
+    return {counts_.batches, origins_.size() - counts_.finished};
+}
+
 std::vector<uint64_t> StreamEngine::open_origins() {
     const Guard guard(lock_);
     std::vector<uint64_t> open;

@@ -50,4 +50,10 @@ struct StreamCounts {
     std::vector<uint64_t> values_decoded;
 };
 
+// What of them is asked where there may be no memory to copy the rest.
+struct StreamProgress {
+    uint64_t batches = 0;  // that have left
+    uint64_t open_origins = 0;
+};
+
 }  // namespace formatter
