@@ -159,6 +159,7 @@ ALLOCATES_NOTHING = [
     "native_hash_fixed",
     "native_xxh64",
     "popcount",
+    "progress",
     "read_file_bytes",
     "release",
     "ring_bell",
