@@ -13,7 +13,6 @@ bool is_blank_byte(uint8_t c) { return c == ' ' || c == '\t'; }
 // The longest prefix of the pattern that the bytes so far end with, `c` the last of them: patterns are at most 8 bytes,
 // so trying the shorter prefixes one by one is as good as a failure table.
 uint8_t longer_match(const std::string& pattern, uint8_t matched, uint8_t c) {
-    if (matched >= pattern.size()) matched = 0;  // by a saved state that no scanner was in
     while (matched && uint8_t(pattern[matched]) != c) {
         uint8_t shorter = matched - 1;
         while (shorter && std::memcmp(pattern.data(), pattern.data() + matched - shorter, shorter) != 0) shorter--;
@@ -137,6 +136,10 @@ struct CarriedQuote {
     }
 };
 
+bool matches_in_part(const CsvFormat& format, const ScanState& state) {
+    return state.matched < format.record_end.size() && state.delimiter_matched < format.delimiter.size();
+}
+
 }  // namespace
 
 RecordEnds scan_csv(const CsvFormat& format, const uint8_t* data, size_t size, ScanState* state, bool first_only,
@@ -144,11 +147,9 @@ RecordEnds scan_csv(const CsvFormat& format, const uint8_t* data, size_t size, S
     return follow<false>(format, data, size, state, first_only, record);
 }
 
-// What is open when bounds are looked for has a quote so far back, and no more.
 bool CsvScanner::can_be(const ScanState& state) const {
-    const bool open = state.inside || state.closing;
-    return state.matched < csv_->record_end.size() && state.delimiter_matched < csv_->delimiter.size() &&
-           (!looks_ahead() || !open || state.count);
+    return matches_in_part(*csv_, state) &&
+           (!looks_ahead() || CarriedQuote::of(state).line_matched < csv_->record_end.size());
 }
 
 LookStep CsvScanner::look(const uint8_t* data, size_t size, ScanState* state) const {
@@ -219,13 +220,17 @@ std::vector<ScanState> CsvScanner::possible_states() const {
     return states;
 }
 
+bool Utf16CsvScanner::can_be(const ScanState& state) const {
+    return matches_in_part(*csv_, state) && state.count <= carried_most;
+}
+
 RecordEnds Utf16CsvScanner::scan(const uint8_t* data, size_t size, ScanState* state, bool first_only) const {
-    constexpr size_t stretch = 2048, carried_most = 3;
+    constexpr size_t stretch = 2048;
     RecordEnds ends;
     uint8_t source[stretch + carried_most];
     uint8_t text[most_utf8(sizeof source)];
     for (size_t at = 0; at < size;) {
-        const size_t carried = std::min(size_t(state->count), carried_most);  // a saved state may say anything
+        const size_t carried = size_t(state->count);
         const size_t more = std::min(stretch, size - at);
         std::memcpy(source, &state->carried, carried_most);
         std::memcpy(source + carried, data + at, more);

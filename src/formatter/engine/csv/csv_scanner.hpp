@@ -65,8 +65,11 @@ class Utf16CsvScanner : public RecordScanner {
     Utf16CsvScanner(std::shared_ptr<const CsvFormat> csv, TextEncoding encoding)
         : csv_(std::move(csv)), encoding_(encoding) {}
     RecordEnds scan(const uint8_t* data, size_t size, ScanState*, bool first_only) const override;
+    bool can_be(const ScanState&) const override;
 
   private:
+    static constexpr size_t carried_most = 3;  // bytes of a character that was cut
+
     std::shared_ptr<const CsvFormat> csv_;
     TextEncoding encoding_;
 };

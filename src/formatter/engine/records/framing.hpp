@@ -75,6 +75,7 @@ struct Framing {
     }
     size_t fixed_size() const { return scanner ? scanner->fixed_size() : 0; }
     bool checks_end() const { return scanner && scanner->checks_end(); }
+    bool can_be(const ScanState& state) const { return !scanner || scanner->can_be(state); }
     bool looks_ahead() const { return scanner && scanner->looks_ahead(); }
 
   private:

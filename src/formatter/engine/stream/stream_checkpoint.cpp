@@ -218,11 +218,14 @@ bool StreamEngine::restore(const std::string& image) {
         o.preamble_open = in.number();
         if (o.preamble_open && !options_.format.header) return false;
         o.state = read_state(in);
-        const RecordScanner* scanner = options_.format.framing.scanner.get();
-        if (scanner && !scanner->can_be(o.state)) return false;
+        const Framing& framing = options_.format.framing;
+        const bool open = o.state.inside || o.state.closing;
+        if (!framing.can_be(o.state)) return false;
+        if (framing.looks_ahead() && open && !o.state.count) return false;  // it says how far back that began
         if (!in.number()) continue;
         Outstanding& work = o.work();
-        counts_.pending_bytes += read_outstanding(in, work, options_.format.framing);
+        counts_.pending_bytes += read_outstanding(in, work, framing);
+        if (!framing.can_be(work.preamble.state)) return false;
         counts_.pending_buffers += work.fragments.size() + work.held.size();
         tally_count_ += work.tallies.size();
         counts_.pending_buffers -= o.fold();
