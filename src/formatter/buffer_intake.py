@@ -152,8 +152,7 @@ class BufferIntake:
         with self._lock:
             if on_error == "collect":
                 self._rejects += found
-            if self._tolerance.most is not None:
-                self._tolerance.records = self.native.counts()["records"]
+            self._count_records()
             try:
                 self._tolerance.add(0, counts, [error for error, _ in found])
             except TooManyErrors as error:
@@ -165,14 +164,18 @@ class BufferIntake:
         if self.native.progress()[1]:
             return None
         with self._lock:
-            if self._tolerance.most is not None:
-                self._tolerance.records = self.native.counts()["records"]
+            self._count_records()
             try:
                 self._tolerance.end(steps=steps)
             except TooManyErrors as error:
                 return error
             self._tolerance.begin_anew()
         return None
+
+    def _count_records(self) -> None:
+        """So many there are until now, where a share of them may be bad."""
+        if self._tolerance.most is not None:
+            self._tolerance.records = self.native.counts()["records"]
 
     def _described(self, origin: Origin, finding: _core.Finding) -> FormatError:
         place = f"origin {origin!r}, sequence {finding.sequence}" if finding.sequence else f"origin {origin!r}"

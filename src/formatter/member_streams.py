@@ -66,7 +66,7 @@ def _content(
         while block := raw.read(READ_BYTES):
             while block:
                 if member is None:
-                    block = block.lstrip(padding) if padding else block
+                    block = block.lstrip(padding)
                     if not block:
                         break
                     member = new_member()

@@ -130,18 +130,23 @@ def test_a_json_record_is_rebuilt_from_its_columns_and_what_is_rescued(drawn, fo
         assert parsed(row["_rescued"]), line  # nothing is rescued as nothing
 
 
+def streamed_rows(data: bytes, format: fm.Csv | fm.Json, size: int, rng: Any) -> list[dict[str, Any]]:
+    """Those of a stream of buffers of that size, in random order."""
+    buffers = [data[at : at + size] for at in range(0, len(data), size)]
+    stream = fm.Stream(format, ordered=True)
+    batches = []
+    for i in rng.sample(range(len(buffers)), len(buffers)):
+        batches += stream.push(buffers[i], sequence=i + 1)
+    batches += stream.finish()
+    return [row for batch in batches for row in batch.data.to_pylist()]
+
+
 @given(st.lists(records, min_size=1, max_size=6), st.integers(1, 70), chances)
 def test_what_is_rescued_of_json_is_the_same_at_every_cut_in_every_order_and_by_itself(drawn, size, rng):
     lines = [written(record, rng).encode() for record in drawn] * rng.choice([1, 10])
     data = b"\n".join(lines)
     whole = fm.read(data, JSON, threads=1).to_pylist()
-    buffers = [data[at : at + size] for at in range(0, len(data), size)]
-    stream = fm.Stream(JSON, ordered=True)
-    batches = []
-    for i in rng.sample(range(len(buffers)), len(buffers)):
-        batches += stream.push(buffers[i], sequence=i + 1)
-    batches += stream.finish()
-    assert [row for batch in batches for row in batch.data.to_pylist()] == whole
+    assert streamed_rows(data, JSON, size, rng) == whole
     assert fm.parse_records(lines, JSON).to_pylist() == whole
     array = b"[" + b",\n".join(lines) + b"]"
     assert fm.read(array, fm.Json(SCHEMA, records="array", rescue="_rescued")).to_pylist() == whole
@@ -186,12 +191,6 @@ def test_a_csv_record_is_rebuilt_from_its_columns_and_what_is_rescued(drawn, hea
     data = b"".join(as_csv([names, *rows] if header else rows))
     read = fm.read(data, format, threads=1).to_pylist()
     assert [fields_of(row, names) for row in read] == rows
-    buffers = [data[at : at + size] for at in range(0, len(data), size)]
-    stream = fm.Stream(format, ordered=True)
-    batches = []
-    for i in rng.sample(range(len(buffers)), len(buffers)):
-        batches += stream.push(buffers[i], sequence=i + 1)
-    batches += stream.finish()
-    assert [row for batch in batches for row in batch.data.to_pylist()] == read
+    assert streamed_rows(data, format, size, rng) == read
     if not header:
         assert fm.parse_records([record.rstrip(b"\n") for record in as_csv(rows)], format).to_pylist() == read

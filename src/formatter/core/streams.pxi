@@ -200,11 +200,14 @@ cdef class NativeStream:
             found = self.engine.open_origins()
         return list(found)
 
-    cdef StreamCounts look(self) except *:
+    cdef check_known(self):
         """Counts are there to the end, but in a child that cannot know what they were to become."""
-        cdef StreamCounts counts
         if self.engine.closed() == StreamClosed.forked:
             self.check()
+
+    cdef StreamCounts look(self) except *:
+        cdef StreamCounts counts
+        self.check_known()
         with nogil:
             counts = self.engine.counts()
         return counts
@@ -220,8 +223,7 @@ cdef class NativeStream:
     def progress(self):
         """(batches that have left, each has a number below; origins that are not finished)."""
         cdef StreamProgress found
-        if self.engine.closed() == StreamClosed.forked:
-            self.check()
+        self.check_known()
         with nogil:
             found = self.engine.progress()
         return found.batches, found.open_origins
