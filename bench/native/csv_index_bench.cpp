@@ -74,18 +74,18 @@ struct Load {
 };
 
 // All rows; `keep` gets the stops.
-size_t index_all(const CsvIndexPart& part, const std::string& data, const CsvBytes& bytes, const StopPlan& plan,
+size_t index_all(const CsvIndexPart& part, const std::string& data, const CsvBytes& bytes, const StopChoice& choice,
                  uint32_t rows_a_call, std::vector<uint32_t>& stops, std::vector<uint32_t>* keep) {
     const uint8_t* at = reinterpret_cast<const uint8_t*>(data.data());
     const uint8_t* const end = at + data.size();
     size_t rows = 0;
     for (;;) {
         CsvIndex index = {stops.data() + 1, rows_a_call, 0, 0, IndexEnd::input, false};
-        part.index_csv(at, size_t(end - at), bytes, plan, index);
+        part.index_csv(at, size_t(end - at), bytes, choice, index);
         rows += index.rows;
         at += index.consumed;
         const uint32_t* first = stops.data() + 1;
-        if (keep) keep->insert(keep->end(), first, first + size_t(index.rows) * plan.stop_count);
+        if (keep) keep->insert(keep->end(), first, first + size_t(index.rows) * choice.stop_count);
         if (index.end == IndexEnd::irregular) std::abort();
         if (index.end != IndexEnd::capacity) return rows;
     }
@@ -138,17 +138,17 @@ int main(int argc, char** argv) {
         const CsvBytes bytes = {',', '\n', '"', load.quoting};
         std::vector<uint32_t> wanted = load.stops;
         for (uint32_t i = 0; load.stops.empty() && i < load.fields; i++) wanted.push_back(i);
-        const StopPlan plan = {load.fields, uint32_t(wanted.size()), wanted.data()};
+        const StopChoice choice = {load.fields, uint32_t(wanted.size()), wanted.data()};
         std::vector<uint32_t> stops(1 + load.rows_a_call * wanted.size() + 64), expected, got;
         const CsvIndexPart& reference = *csv_index_parts[sizeof csv_index_parts / sizeof *csv_index_parts - 1];
-        index_all(reference, data, bytes, plan, load.rows_a_call, stops, &expected);
+        index_all(reference, data, bytes, choice, load.rows_a_call, stops, &expected);
         std::printf("%-24s", load.name);
         for (const CsvIndexPart* part : parts) {
             got.clear();
-            index_all(*part, data, bytes, plan, load.rows_a_call, stops, &got);
+            index_all(*part, data, bytes, choice, load.rows_a_call, stops, &got);
             if (got != expected) std::abort();
             std::printf("%9.2f", best_gbps(data.size(), repeats, [&] {
-                            index_all(*part, data, bytes, plan, load.rows_a_call, stops, nullptr);
+                            index_all(*part, data, bytes, choice, load.rows_a_call, stops, nullptr);
                         }));
         }
         std::printf("\n");

@@ -67,8 +67,8 @@ def survey_of(chunks: DataFrame, format: Any, names: ChunkColumns) -> pa.Table:
     if tail is not None:
         size = f.octet_length(payload).cast("bigint").alias("size")
         return _completed(chunks.select(*named, size, tail.alias("tail"), head).toArrow())
-    framing = framing_bytes(format)
-    if framing is not None and (in_jvm := quote_survey(chunks.sparkSession, *framing)) is not None:
+    ending = ending_bytes(format)
+    if ending is not None and (in_jvm := quote_survey(chunks.sparkSession, *ending)) is not None:
         return _completed(
             chunks.select(*named, head, in_jvm(payload).alias("s")).select("*", "s.*").drop("s").toArrow()
         )
@@ -87,7 +87,7 @@ def second_looks(chunks: DataFrame, asked: pa.Table, format: Any, names: ChunkCo
     return _completed(mapped(again, task, struct_of(task.schema)).toArrow())
 
 
-def framing_bytes(format: Any) -> tuple[int, int, int] | None:
+def ending_bytes(format: Any) -> tuple[int, int, int] | None:
     """Delimiter, record end and quote where those say all, a byte each."""
     if isinstance(format, fm.Json) or format.quote is None or format.escape is not None or format.comment is not None:
         return None
@@ -122,7 +122,7 @@ class SurveyTask:
         self.schema = pa.schema([pa.field("origin", arrow_type(origin_type)), *FIELDS])
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        native = make_plan(self.format).native
+        engine = make_plan(self.format).engine
         for batch in batches:
             origins, sequences, payloads = (batch.column(name) for name in self.names.names)
             if len(payloads) == 0:
@@ -131,7 +131,7 @@ class SurveyTask:
             payloads = payloads.fill_null(b"") if missing.any() else payloads
             addresses, lengths, _, _ = addresses_of(payloads)
             sizes = lengths.astype(np.int64)
-            courses, counts, chosen = _core.survey_chunks(native, addresses, lengths)
+            courses, counts, chosen = _core.survey_chunks(engine, addresses, lengths)
             ends = np.cumsum(counts)
             if self.given is not None:
                 states = batch.column(self.given).to_numpy()

@@ -182,7 +182,7 @@ class _Placing:
         return np.zeros(len(ends), np.int64), last_ends, np.ones(len(ends), bool)
 
     def _followed(self, known: Any, bounds: Any) -> tuple[Any, Any]:
-        first_state = _core.first_chunk_state(make_plan(self.format).native)
+        first_state = _core.first_chunk_state(make_plan(self.format).engine)
         states, taken = np.empty(len(self.codes), np.int64), np.empty(len(self.codes), np.int64)
         starts, ends, firsts, state = known["start"].tolist(), known["end"].tolist(), set(self.starts.tolist()), 0
         for row, (a, b) in enumerate(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)):
@@ -221,16 +221,16 @@ class _Placing:
     def _header(self, origin: Origin, rows: slice) -> tuple[int, bytes | None]:
         """Where the records begin, and the header, if its columns are in another order than the schema's."""
         text, whole = b"", True
-        native = make_plan(self.format).native
+        engine = make_plan(self.format).engine
         heads = self.table.column("head").slice(rows.start, rows.stop - rows.start)
         for head, size in zip(heads, self.sizes[rows].tolist(), strict=True):
             piece = head.as_py() or b""
             text += piece
             whole = len(piece) == size
-            if (found := native.read_header(text)) is not None or not whole:
+            if (found := engine.read_header(text)) is not None or not whole:
                 break
         else:
-            found = native.read_header(text + record_end_of(self.format))
+            found = engine.read_header(text + record_end_of(self.format))
             if found is None:  # nothing but blank lines
                 return len(text), None
         if found is None:

@@ -139,9 +139,9 @@ class GlobalRun:
             task = self._task
             plain = task.format.body if header is None and has_header(task.format) else task.format
             decode = make_plan(plain, columns=task.columns, filters_wanted=task.filters, on_error=task.on_error)
-            native = decode.native if header is None else decode.native.read_header(header)[0]
+            engine = decode.engine if header is None else decode.engine.read_header(header)[0]
             reader = _core.ChunkReader(
-                native, max_rows=MAX_ROWS, max_batch_bytes=MAX_BATCH_BYTES, count_rows=bool(task.keep)
+                engine, max_rows=MAX_ROWS, max_batch_bytes=MAX_BATCH_BYTES, count_rows=bool(task.keep)
             )
             self._readers[header] = decode, reader
         return self._readers[header]
@@ -174,7 +174,7 @@ class GlobalRun:
     def _described(self, finding: Any, decode: DecodePlan, batch: pa.RecordBatch, row: int) -> fm.FormatError:
         """Bytes are counted in the origin; records only in the chunk, since no task sees those before it."""
         origin, sequence = (batch.column(name)[row].as_py() for name in self._task.names.names[:2])
-        found = diagnostics.describe(finding, self._task.format, decode.native.column_names, origin=origin)
+        found = diagnostics.describe(finding, self._task.format, decode.engine.column_names, origin=origin)
         text = str(found).replace(f"record {found.record}", f"record {found.record} of chunk {sequence}", 1)
         return fm.FormatError(
             f"origin {origin!r}: {text}", code=found.code, origin=origin, sequence=sequence,

@@ -248,7 +248,7 @@ PUSH_STATUS: tuple[str, ...]
 CLOSED_FOR_MEMORY: str
 CLOSED_BY_FORK: str
 
-class NativeStream:
+class EngineStream:
     def __init__(
         self,
         plan: Plan,

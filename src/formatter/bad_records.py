@@ -30,7 +30,7 @@ class BadRecordKeeper:
         if isinstance(format, Csv):
             format = replace(format, encoding="utf-8")  # the engine tells of records in UTF-8, whatever they were in
         self._plan = make_plan(format, columns=columns, on_error="null")
-        self._native = self._plan.native
+        self._engine = self._plan.engine
         self._ending = record_end_of(format)
         self._raw_column = raw_column
         fields = list(self._plan.schema)
@@ -39,8 +39,8 @@ class BadRecordKeeper:
     def follow_header(self, header: bytes) -> None:
         """The columns of the file that comes now are where this header names them."""
         text = header.removeprefix(BOM_UTF8).decode(self._encoding, "replace").encode()
-        found = self._plan.native.read_header(text, True)  # it may be the file's last line, without an end
-        self._native = self._plan.native if found is None else found[0]
+        found = self._plan.engine.read_header(text, True)  # it may be the file's last line, without an end
+        self._engine = self._plan.engine if found is None else found[0]
 
     def completed(
         self, batches: Sequence[pa.RecordBatch], findings: Sequence[_core.Finding], first_record: int, record_count: int
@@ -68,7 +68,7 @@ class BadRecordKeeper:
     def _rows_of(self, raws: list[bytes]) -> pa.RecordBatch:
         """One row a record: what can be read of it, else nulls."""
         addresses, sizes, valid, held = addresses_of(pa.array(raws, pa.large_binary()))
-        found = _core.parse_record_array(self._native, addresses, sizes, valid, self._ending)
+        found = _core.parse_record_array(self._engine, addresses, sizes, valid, self._ending)
         if found is None:
             raise diagnostics.too_large_batch(self._plan.schema)
         capsule, rows, _, _ = found

@@ -36,7 +36,7 @@ from formatter.tolerance import PLACES_SHOWN, Tolerance
 
 MAX_RECORD_BYTES = 64 << 20
 MAX_PENDING_BYTES = 1 << 30
-_NAMED_ORIGIN = 1 << 63  # native ids from here on stand for origins that are no small whole numbers
+_NAMED_ORIGIN = 1 << 63  # ids in the engine from here on stand for origins that are no small whole numbers
 
 # What the engine says, and of which origin and sequence, should it be a refusal.
 Answer = tuple[Any, Origin, int]
@@ -47,7 +47,7 @@ class SavedStream(NamedTuple):
 
     format: Format
     options: dict[str, Any]
-    native: bytes
+    engine: bytes
     names: list[tuple[Origin, int]]
     rejects: list[tuple[FormatError, bytes]]
     batches: list[tuple[dict[str, Any], pa.RecordBatch]]
@@ -58,14 +58,14 @@ class BufferIntake:
     """`options`: as checked_options() gives them. `columns`: the names that findings count columns by."""
 
     def __init__(
-        self, format: Format, options: dict[str, Any], native: _core.NativeStream, columns: tuple[str, ...]
+        self, format: Format, options: dict[str, Any], engine: _core.EngineStream, columns: tuple[str, ...]
     ) -> None:
         self.format = format
-        self.native = native
+        self.engine = engine
         self._options = options
         self._columns = columns
         self._lock = threading.Lock()
-        self._names: dict[Origin, int] = {}  # origins that are no small whole numbers, and their native ids
+        self._names: dict[Origin, int] = {}  # origins that are no small whole numbers, and their ids in the engine
         self._origins: dict[int, Origin] = {}
         self._rejects: list[tuple[FormatError, bytes]] = []
         self._tolerance = tolerance_of(options)
@@ -84,28 +84,28 @@ class BufferIntake:
         ids = self._ids(origins, count)
         if array is not None:
             addresses, sizes, _, _ = addresses_of(array)
-            result = self.native.push_many(
+            result = self.engine.push_many(
                 addresses, sizes, np.zeros(count, np.uint64) if ids is None else ids, numbers
             )
         else:
-            result = self.native.push_list(listed, ids, numbers)
+            result = self.engine.push_list(listed, ids, numbers)
         if result[0] == "ok":
             return result, 0, 0
         refused = result[1][0]
         return result, 0 if ids is None else self.origin_of(int(ids[refused])), int(numbers[refused])
 
     def append(self, buffer: Any, origin: Origin) -> Answer:
-        result = self.native.push(buffer, self.id_of(origin), 0, True)
+        result = self.engine.push(buffer, self.id_of(origin), 0, True)
         return result, origin, result[2]
 
     def lost(self, sequence: int, origin: Origin) -> Answer:
         number = checked_sequence(sequence, origin)
-        return self.native.lost(self.id_of(origin), number), origin, number
+        return self.engine.lost(self.id_of(origin), number), origin, number
 
     def finish(self, origin: Origin, last_sequence: int | None) -> Answer:
         if last_sequence is not None and last_sequence != 0:
             last_sequence = checked_sequence(last_sequence, origin)
-        return self.native.finish(self.id_of(origin), last_sequence), origin, last_sequence or 0
+        return self.engine.finish(self.id_of(origin), last_sequence), origin, last_sequence or 0
 
     def id_of(self, origin: Origin) -> int:
         if isinstance(origin, int) and not isinstance(origin, bool) and 0 <= origin < _NAMED_ORIGIN:
@@ -120,8 +120,8 @@ class BufferIntake:
             self._origins[number] = origin
         return number
 
-    def origin_of(self, native: int) -> Origin:
-        return native if native < _NAMED_ORIGIN else self._origins[native]
+    def origin_of(self, engine_id: int) -> Origin:
+        return engine_id if engine_id < _NAMED_ORIGIN else self._origins[engine_id]
 
     def _ids(self, origins: Any, count: int) -> Numbers | None:
         if origins is None:
@@ -161,7 +161,7 @@ class BufferIntake:
 
     def ended(self, steps: int) -> FormatError | None:
         """If every origin has ended, what was passed over is told, once, so many calls up; or is too much."""
-        if self.native.progress()[1]:
+        if self.engine.progress()[1]:
             return None
         with self._lock:
             self._count_records()
@@ -175,7 +175,7 @@ class BufferIntake:
     def _count_records(self) -> None:
         """So many there are until now, where a share of them may be bad."""
         if self._tolerance.most is not None:
-            self._tolerance.records = self.native.counts()["records"]
+            self._tolerance.records = self.engine.counts()["records"]
 
     def _described(self, origin: Origin, finding: _core.Finding) -> FormatError:
         place = f"origin {origin!r}, sequence {finding.sequence}" if finding.sequence else f"origin {origin!r}"
@@ -188,7 +188,7 @@ class BufferIntake:
 
     # -------------------------------------------------------------------------------------------------- checkpoints
 
-    def packed(self, native: bytes | None, waiting: list[Batch], schema: pa.Schema) -> bytes:
+    def packed(self, engine: bytes | None, waiting: list[Batch], schema: pa.Schema) -> bytes:
         with self._lock:
             options = {
                 **self._options,
@@ -199,12 +199,12 @@ class BufferIntake:
                 "dialect": _dialect_state(self.format),
                 "rescue": rescue_of(self.format),
             }
-        return checkpoints.pack(options, native, waiting, schema)
+        return checkpoints.pack(options, engine, waiting, schema)
 
     def resume(self, saved: SavedStream) -> None:
-        if not self.native.restore(saved.native):
+        if not self.engine.restore(saved.engine):
             raise CheckpointError(
-                "checkpoint: its native state cannot be read; it is of another version of this package"
+                "checkpoint: its engine state cannot be read; it is of another version of this package"
             )
         for name, number in saved.names:
             self._names[name] = number
@@ -217,7 +217,7 @@ class BufferIntake:
 
 def unpacked(format: Format, state: bytes) -> SavedStream:
     """A checkpoint that was taken with this format."""
-    options, native, batches = checkpoints.unpack(state)
+    options, engine, batches = checkpoints.unpack(state)
     names = options.pop("names")
     format = with_rescue(format, options.pop("rescue", None))
     rejects, schema, dialect = options.pop("rejects"), options.pop("schema"), options.pop("dialect")
@@ -230,7 +230,7 @@ def unpacked(format: Format, state: bytes) -> SavedStream:
     return SavedStream(
         format,
         saved_options(options),
-        native,
+        engine,
         names,
         [(_error_of_state(v), raw) for v, raw in rejects],
         batches,
@@ -291,7 +291,7 @@ def told_to_stream(on_error: str) -> dict[str, Any]:
     return {"on_error": "collect" if on_error == "skip" else on_error, "note_nulled": on_error == "null"}
 
 
-def native_options(options: dict[str, Any], policy: BatchPolicy) -> dict[str, Any]:
+def engine_options(options: dict[str, Any], policy: BatchPolicy) -> dict[str, Any]:
     """What the engine's stream is opened with."""
     return {
         "ordered": options["ordered"],

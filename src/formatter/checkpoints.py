@@ -1,6 +1,6 @@
-"""A stream's checkpoint as bytes. In: options, native state, undelivered batches. Out: one versioned, checksummed blob.
+"""A stream's checkpoint as bytes. In: options, engine's state, undelivered batches. Out: one versioned, checksummed blob.
 
-Layout: magic, then three length-prefixed parts (options as JSON, the native state, undelivered batches as Arrow IPC),
+Layout: magic, then three length-prefixed parts (options as JSON, the engine's state, undelivered batches as Arrow IPC),
 then the SHA-256 of everything before it.
 """
 
@@ -90,9 +90,9 @@ def _one_row(value: pa.Scalar) -> bytes:
     return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
 
 
-def pack(options: dict[str, Any], native: bytes | None, batches: Sequence[Batch], schema: pa.Schema) -> bytes:
-    """`native` None: there was no memory for it."""
-    if native is None:
+def pack(options: dict[str, Any], engine: bytes | None, batches: Sequence[Batch], schema: pa.Schema) -> bytes:
+    """`engine` None: there was no memory for it."""
+    if engine is None:
         raise MemoryError("checkpoint: there is no memory for what waits; the stream goes on, and may be asked again")
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, schema) as writer:
@@ -100,7 +100,7 @@ def pack(options: dict[str, Any], native: bytes | None, batches: Sequence[Batch]
             writer.write_batch(batch.data)
     about = [{"origin": b.origin, "spans": b.spans, "version": b.projection_version} for b in batches]
     head = json.dumps({"options": options, "batches": about}, default=_to_json).encode()
-    return sealed(MAGIC, [head, native, sink.getvalue().to_pybytes()])
+    return sealed(MAGIC, [head, engine, sink.getvalue().to_pybytes()])
 
 
 def sealed(magic: bytes, parts: Sequence[bytes]) -> bytes:

@@ -16,17 +16,17 @@ class Footer:
 
     def __init__(self, format: Csv) -> None:
         self._plan = make_plan(format, columns=[], on_error="skip")
-        self._native = self._plan.native
+        self._engine = self._plan.engine
         self._records = format.skip_footer
 
     def follow_preamble(self, start: Any, whole: bool) -> None:
         """An input begins so: how many fields a record has may be its header's to say."""
         found = self._plan.header(start, whole)
-        self._native = self._plan.ordered(start) if found is None else found[0]
+        self._engine = self._plan.ordered(start) if found is None else found[0]
 
     def begin_in(self, window: memoryview, first_record: int, last: bool) -> int:
         """Where the footer begins in a window, or would if the input ended here."""
-        before: int = self._native.bytes_before_footer(window[first_record:], self._records, input_ends=last)
+        before: int = self._engine.bytes_before_footer(window[first_record:], self._records, input_ends=last)
         return first_record + before
 
 

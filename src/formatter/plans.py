@@ -55,17 +55,17 @@ def with_rescue(format: Format, rescue: str | None) -> Format:
 
 @dataclass(frozen=True)
 class DecodePlan:
-    """`native` decodes `columns`; batches leave with `schema`. `converted`: positions whose storage type is another."""
+    """`engine` decodes `columns`; batches leave with `schema`. `converted`: positions whose storage type is another."""
 
     format: Format
-    native: Any
+    engine: Any
     schema: pa.Schema
     storage: pa.Schema
     converted_schema: pa.Schema  # `schema`, and then the fields of `asked`
     columns: tuple[str, ...]
     converted: tuple[int, ...]
     on_error: str
-    big_endian: Any = None  # of UTF-16 whose byte order the input's mark tells: instead of `native`
+    big_endian: Any = None  # of UTF-16 whose byte order the input's mark tells: instead of `engine`
     parsers: dict[int, Parser] = dataclasses.field(
         default_factory=dict
     )  # by position: these columns are decoded as text
@@ -79,12 +79,12 @@ class DecodePlan:
         return bool(self.parsers) or in_python
 
     def ordered(self, start: bytes | memoryview) -> Any:
-        """The native plan for an input that begins so: the mark of UTF-16 tells which byte of two comes first."""
+        """The engine's plan for an input that begins so: the mark of UTF-16 tells which byte of two comes first."""
         swapped = self.big_endian is not None and bytes(start[:2]) == BOM_UTF16_BE
-        return self.big_endian if swapped else self.native
+        return self.big_endian if swapped else self.engine
 
     def header(self, start: bytes | memoryview, ends: bool) -> tuple[Any, int, list[str]] | None:
-        """(the native plan with its columns where the header at the start of an input names them, bytes through its end, the
+        """(the engine's plan with its columns where the header at the start of an input names them, bytes through its end, the
         names it lacks), or None if it does not end in these bytes. `ends`: nothing follows them, which ends it, too."""
         found: tuple[Any, int, list[str]] | None = self.ordered(start).read_header(start, ends)
         return found
@@ -228,7 +228,7 @@ def _new_plan(
     schema = format.schema
     filter_names = filters.columns_of(clauses)
     filters.check_columns(filter_names, schema, "filters")
-    native: Any
+    engine: Any
     big_endian: Any = None
     inner = format.inner if isinstance(format, Framed) else format
     if rescue_of(inner) in filter_names:
@@ -245,25 +245,25 @@ def _new_plan(
     if isinstance(inner, Json):
         described = filters.described(clauses, filterable(decoded, filter_names), schema)
         length = LENGTHS[format.length] if isinstance(format, Framed) else None
-        native = json_plans.json_plan(inner, decoded, len(names), described, on_error, note_nulled, length)
+        engine = json_plans.json_plan(inner, decoded, len(names), described, on_error, note_nulled, length)
         storage_types = [json_plans.stored(field.type) for field in out_fields]
     elif isinstance(inner, Native):
         rows = binary_plans.columns_of(inner, decoded)
         described = filters.described(clauses, [column["spec"] for column in rows], schema)
         assert isinstance(format, Native | Framed)
-        native = binary_plans.binary_plan(format, rows, len(names), described, on_error, note_nulled, single=single)
+        engine = binary_plans.binary_plan(format, rows, len(names), described, on_error, note_nulled, single=single)
         storage_types = [binary_plans.storage_type(field.type) for field in out_fields]
     elif isinstance(inner, Delimited):
         rows = delimited_plans.columns_of(inner, decoded)
         described = filters.described(clauses, [column["spec"] for column in rows], schema)
         dialect = csv_dialect(inner.values_as, on_error) | {"note_nulled": note_nulled}
-        native = delimited_plans.delimited_plan(inner, rows, len(names), described, dialect)
+        engine = delimited_plans.delimited_plan(inner, rows, len(names), described, dialect)
         storage_types = [types.laid_out(field) for field in out_fields]
     elif isinstance(inner, Registered):
         rows = registered_plans.columns_of(inner, decoded)
         described = filters.described(clauses, rows, schema)
         dialect = csv_dialect(inner.values_as, on_error) | {"note_nulled": note_nulled}
-        native = registered_plans.registered_plan(inner, rows, len(names), described, dialect)
+        engine = registered_plans.registered_plan(inner, rows, len(names), described, dialect)
         storage_types = [types.laid_out(field) for field in out_fields]
     else:
         assert isinstance(format, Csv)
@@ -279,7 +279,7 @@ def _new_plan(
             dialect["rescues"] = True
             dialect["rescue_column"] = names.index(format.rescue) if format.rescue in names else -1
             dialect["known_names"] = [name.encode() for name in places]
-        native = _core.Plan.for_csv(dialect, specs, len(names), len(places), described)
+        engine = _core.Plan.for_csv(dialect, specs, len(names), len(places), described)
         if format.encoding == "utf-16":
             swapped = dialect | {"encoding": ENCODINGS["utf-16-be"]}
             big_endian = _core.Plan.for_csv(swapped, specs, len(names), len(places), described)
@@ -294,7 +294,7 @@ def _new_plan(
         storage = pa.schema(stored, metadata=schema.metadata)
     return DecodePlan(
         format=format,
-        native=native,
+        engine=engine,
         schema=out_schema,
         storage=storage,
         converted_schema=out_schema,

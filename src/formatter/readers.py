@@ -193,7 +193,7 @@ class _Reading:
         self.item = item
         self.range_bytes = range_bytes
         self.found: list[tuple[Any, bytes]] = []
-        self.native = plan.native
+        self.engine = plan.engine
         self.ranges: Any = None
         self.footer = footer_of(plan.format)
 
@@ -247,18 +247,18 @@ class _Reading:
         """Makes ready to read; returns how many bytes stand before the first record."""
         size = 0
         format = self.plan.format
-        self.native = self.plan.ordered(window)
+        self.engine = self.plan.ordered(window)
         if isinstance(format, Csv) and format.has_preamble:
             found = self.plan.header(window, last)
             if found is None and not last:
                 return -1
             if found is not None:
-                self.native, size, missing = found
+                self.engine, size, missing = found
                 if missing:
                     raise diagnostics.missing_in_header(format, missing)
         if self.footer is not None:
             self.footer.follow_preamble(window, last)
-        self.ranges = _core.RangeReader(self.native, self.threads, ROWS_PER_BATCH, BYTES_PER_BATCH)
+        self.ranges = _core.RangeReader(self.engine, self.threads, ROWS_PER_BATCH, BYTES_PER_BATCH)
         if isinstance(format, Json) and format.records == "array":
             self._check_array(window[:HEAD_BYTES])
         return size
@@ -275,7 +275,7 @@ class _Reading:
         errors = []
         for finding in sorted(findings, key=lambda finding: finding.record):
             described = diagnostics.describe(
-                finding, self.plan.format, self.plan.native.column_names, origin=name, place=name
+                finding, self.plan.format, self.plan.engine.column_names, origin=name, place=name
             )
             if self.plan.on_error == "raise" or diagnostics.always_raised(finding.code):
                 raise described

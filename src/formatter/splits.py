@@ -76,7 +76,7 @@ class SplitScan:
 
     def __init__(self, format: Format) -> None:
         self._format = format
-        self._plan = make_plan(format).native
+        self._plan = make_plan(format).engine
 
     def summarize(self, stream: Any, begin: int, end: int) -> SplitSummary:
         """Of a file's part; that at 0 begins in one state only."""
@@ -127,14 +127,14 @@ class SplitScan:
                 if filled == len(window):
                     window = _longer(window)
                 filled, ended = _fill(stream, window, filled, len(window))
-                begin, native = 0, plan.native
+                begin, engine = 0, plan.engine
                 if ranges is None:
                     if isinstance(self._format, Csv) and self._format.has_preamble:
                         found = plan.header(window[:filled], ended)
                         if found is None and not ended:
                             continue
-                        native, begin = (native, filled) if found is None else found[:2]
-                    ranges = _core.RangeReader(native, 1, ROWS_PER_BATCH, BYTES_PER_BATCH)
+                        engine, begin = (engine, filled) if found is None else found[:2]
+                    ranges = _core.RangeReader(engine, 1, ROWS_PER_BATCH, BYTES_PER_BATCH)
                 step = max(line - at - begin, 1)
                 ranges.begin(window[:filled], begin, step, input_ends=ended, byte_offset=at)
                 ranges.next()
@@ -228,17 +228,17 @@ class SplitReader:
         self, stream: Any, part: Part, *, origin: str | None = None, header: bytes = b""
     ) -> Iterator[pa.RecordBatch]:
         """`header`: the file's first bytes through its header, for a part that does not begin the file."""
-        native = self.plan.native
+        engine = self.plan.engine
         wants_header = isinstance(self.plan.format, Csv) and self.plan.format.has_preamble
         if wants_header and part.begin:
-            native, _ = self._with_header(header, True)
+            engine, _ = self._with_header(header, True)
             wants_header = False
         elif part.begin:
             wants_header = False
-        yield from self._read(stream, part, origin, native, wants_header)
+        yield from self._read(stream, part, origin, engine, wants_header)
 
     def _read(
-        self, stream: Any, part: Part, origin: str | None, native: Any, wants_header: bool
+        self, stream: Any, part: Part, origin: str | None, engine: Any, wants_header: bool
     ) -> Iterator[pa.RecordBatch]:
         ending = record_end_of(self.plan.format)
         finder = not part.aligned and part.begin > 0
@@ -257,15 +257,15 @@ class SplitReader:
                 start = 0
                 if ranges is None:
                     if wants_header:
-                        native, size = self._with_header(window[:filled], ended)
+                        engine, size = self._with_header(window[:filled], ended)
                         if size is None:
                             continue
                         start = min(size, filled)
                     elif not part.begin:
-                        native = self.plan.ordered(window[:filled])
+                        engine = self.plan.ordered(window[:filled])
                     if footer is not None:
                         footer.follow_preamble(window[:filled], ended)
-                    ranges = _core.RangeReader(native, 1, ROWS_PER_BATCH, BYTES_PER_BATCH)
+                    ranges = _core.RangeReader(engine, 1, ROWS_PER_BATCH, BYTES_PER_BATCH)
                 if finder:
                     found = _find(window, 0, filled, ending)
                     first = at + filled if found < 0 else at + found
@@ -315,7 +315,7 @@ class SplitReader:
             records, arrays, findings, _ = result
             raise_kept()
             self._count(ranges.counters, records)
-            self._note(findings, self.plan.native.column_names, origin, counted=part.begin == 0)
+            self._note(findings, self.plan.engine.column_names, origin, counted=part.begin == 0)
             batches = [self.plan.batch(capsule) for capsule in arrays]
             if self._keeper is not None:
                 batches = self._keeper.completed(batches, findings, records_before + read, records)

@@ -19,7 +19,7 @@ from formatter.buffer_intake import (
     MAX_PENDING_BYTES,
     MAX_RECORD_BYTES,
     BufferIntake,
-    native_options,
+    engine_options,
     stream_options,
     told_to_stream,
     unpacked,
@@ -159,8 +159,8 @@ class Stream:
         )  # fmt: skip
         self._nulls = NullColumns()
         self._positional = layout == "positional"
-        self._native = _core.NativeStream(self._plan.native, **native_options(options, policy))
-        self._intake = BufferIntake(format, options, self._native, self._plan.native.column_names)
+        self._engine = _core.EngineStream(self._plan.engine, **engine_options(options, policy))
+        self._intake = BufferIntake(format, options, self._engine, self._plan.engine.column_names)
         self._id = self._intake.id_of
         self._lock = threading.Lock()
         self._undelivered: list[Batch] = []  # finished in a call that raised, or restored
@@ -184,7 +184,7 @@ class Stream:
     @property
     def stats(self) -> StreamStats:
         """Counts since the start."""
-        return StreamStats(kernel=_core.active_kernel(), **self._native.counts())
+        return StreamStats(kernel=_core.active_kernel(), **self._engine.counts())
 
     # ------------------------------------------------------------------------------------------------------ buffers
 
@@ -206,7 +206,7 @@ class Stream:
             BackpressureError: `max_pending_bytes` is reached; push it again later.
         """
         number = checked_sequence(sequence, origin)
-        return self._settle(self._native.push(buffer, self._id(origin), number), origin, number)
+        return self._settle(self._engine.push(buffer, self._id(origin), number), origin, number)
 
     def push_many(self, buffers: Any, *, sequences: Any, origins: Any = None) -> list[Batch]:
         """Takes many buffers, in the order of their sequences. If one is refused, those before it were taken.
@@ -258,18 +258,18 @@ class Stream:
     def finish_all(self) -> list[Batch]:
         """finish() for every origin that is still open."""
         batches: list[Batch] = []
-        for native in self._native.open_origins():
+        for native in self._engine.open_origins():
             origin = self._intake.origin_of(native)
             try:
-                batches += self._settle(self._native.finish(native, None), origin, 0)
+                batches += self._settle(self._engine.finish(native, None), origin, 0)
             except Exception:
                 self._undelivered[:0] = batches
                 raise
-        return self._ended(batches + self._settle(self._native.flush(True), 0, 0))
+        return self._ended(batches + self._settle(self._engine.flush(True), 0, 0))
 
     def flush(self) -> list[Batch]:
         """Open batches, whatever the policy says."""
-        return self._settle(self._native.flush(True), 0, 0)
+        return self._settle(self._engine.flush(True), 0, 0)
 
     # ------------------------------------------------------------------------------------------------------- errors
 
@@ -281,7 +281,7 @@ class Stream:
 
     def checkpoint(self) -> bytes:
         """Everything needed to go on, as bytes: open rows, fragments, positions. Batches returned before are delivered."""
-        native, result = self._native.checkpoint()
+        native, result = self._engine.checkpoint()
         finished = self._batches(result[3])
         with self._lock:
             self._undelivered += finished
@@ -331,7 +331,7 @@ class Stream:
                     data = self._nulls.positional(data, self.format.schema)
                 batches.append(Batch(data, self._intake.origin_of(native), spans, 1, projection))
         except MemoryError:
-            self._native.close()  # these rows are lost
+            self._engine.close()  # these rows are lost
             raise
         return batches
 

@@ -173,13 +173,13 @@ class RecordParser:
     def parse(self, array: Any) -> ParsedRecords:
         addresses, sizes, valid, keep = addresses_of(array)
         plan = self._plan
-        read = _core.parse_record_array(plan.native, addresses, sizes, valid, self._record_end)
+        read = _core.parse_record_array(plan.engine, addresses, sizes, valid, self._record_end)
         if read is None:
             raise diagnostics.too_large_batch(plan.schema)
         capsule, rows, findings, decoded = read
         raise_kept()
         del keep
-        names = plan.native.column_names
+        names = plan.engine.column_names
         findings.sort(key=lambda finding: finding.record)
         details = tuple(_in_value(diagnostics.describe(finding, self._format, names)) for finding in findings)
         for error in details:

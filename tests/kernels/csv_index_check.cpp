@@ -115,7 +115,7 @@ std::vector<QuoteCourse> courses_byte_by_byte(const std::string& data, const Csv
     return courses;
 }
 
-Expected index_byte_by_byte(const std::string& data, const CsvBytes& bytes, const StopPlan& plan,
+Expected index_byte_by_byte(const std::string& data, const CsvBytes& bytes, const StopChoice& choice,
                             uint32_t capacity_rows) {
     Expected expected;
     std::vector<uint32_t> record;
@@ -125,12 +125,12 @@ Expected index_byte_by_byte(const std::string& data, const CsvBytes& bytes, cons
         if (!reader.separates(byte)) continue;
         record.push_back(uint32_t(i));
         if (byte != bytes.record_end) continue;
-        if (record.size() != plan.fields) {
+        if (record.size() != choice.fields) {
             expected.end = IndexEnd::irregular;
             break;
         }
-        for (uint32_t wanted = 0; wanted < plan.stop_count; wanted++)
-            expected.stops.push_back(record[plan.stops[wanted]]);
+        for (uint32_t wanted = 0; wanted < choice.stop_count; wanted++)
+            expected.stops.push_back(record[choice.stops[wanted]]);
         record.clear();
         expected.rows++;
         expected.consumed = i + 1;
@@ -182,11 +182,11 @@ class Check {
         for (uint32_t ordinal = 0; ordinal + 1 < fields; ordinal++)
             if (random_.one_in(rarity)) wanted.push_back(ordinal);
         wanted.push_back(fields - 1);
-        const StopPlan plan = {fields, uint32_t(wanted.size()), wanted.data()};
+        const StopChoice choice = {fields, uint32_t(wanted.size()), wanted.data()};
 
-        const Expected all = index_byte_by_byte(data, bytes, plan, UINT32_MAX);
+        const Expected all = index_byte_by_byte(data, bytes, choice, UINT32_MAX);
         uint32_t capacities[] = {all.rows + 1, all.rows, random_.below(all.rows + 1)};
-        const Expected least = index_byte_by_byte(data, bytes, plan, capacities[2]);
+        const Expected least = index_byte_by_byte(data, bytes, choice, capacities[2]);
         Expected exact = all;
         exact.end = IndexEnd::capacity;
         const Expected* expected[] = {&all, &exact, &least};
@@ -208,11 +208,11 @@ class Check {
                                            part->index_csv_by_skipping}) {
                         if (index_csv == part->index_csv_then_pick && fields > part->most_scratch_fields) continue;
                         if (index_csv == part->index_csv_by_rank &&
-                            (fields > part->most_scratch_fields || plan.stop_count > part->most_rank_stops))
+                            (fields > part->most_scratch_fields || choice.stop_count > part->most_rank_stops))
                             continue;
                         const char* difference =
-                            compare(index_csv, input, data.size(), bytes, plan, capacities[i], *expected[i]);
-                        if (difference != nullptr) fail(part->name, difference, data, fields, plan.stop_count);
+                            compare(index_csv, input, data.size(), bytes, choice, capacities[i], *expected[i]);
+                        if (difference != nullptr) fail(part->name, difference, data, fields, choice.stop_count);
                     }
                 }
                 QuoteSummary got;
@@ -233,20 +233,20 @@ class Check {
 
   private:
     const char* compare(decltype(Kernel::index_csv) index_csv, const uint8_t* input, size_t size, const CsvBytes& bytes,
-                        const StopPlan& plan, uint32_t capacity_rows, const Expected& expected) {
+                        const StopChoice& choice, uint32_t capacity_rows, const Expected& expected) {
         const uint32_t sentinel = 0xabcdef01;
-        const size_t entries = size_t(capacity_rows) * plan.stop_count + 64;
+        const size_t entries = size_t(capacity_rows) * choice.stop_count + 64;
         uint32_t* stops = reinterpret_cast<uint32_t*>(stops_.at_end(entries * sizeof(uint32_t)));
         std::memset(stops, 0xee, entries * sizeof(uint32_t));  // not what the kernel before left there
         stops[-1] = sentinel;
         CsvIndex index = {stops, capacity_rows, ~0u, ~size_t(0), IndexEnd(99), true};
-        index_csv(input, size, bytes, plan, index);
+        index_csv(input, size, bytes, choice, index);
         if (index.rows != expected.rows) return "rows";
         if (index.consumed != expected.consumed) return "consumed";
         if (index.end != expected.end) return "end";
         if (index.saw_carriage_return != expected.saw_carriage_return) return "saw_carriage_return";
         if (stops[-1] != sentinel) return "the entry before the first";
-        const size_t written = size_t(index.rows) * plan.stop_count;
+        const size_t written = size_t(index.rows) * choice.stop_count;
         for (size_t i = 0; i < written; i++)
             if (stops[i] != expected.stops[i]) return "a stop";
         return nullptr;

@@ -12,16 +12,16 @@
 using namespace formatter;
 
 template <FORMATTER_ISA::IndexWay way>
-static void index_one_way(const uint8_t* data, size_t size, const CsvBytes& bytes, const StopPlan& plan,
+static void index_one_way(const uint8_t* data, size_t size, const CsvBytes& bytes, const StopChoice& choice,
                           CsvIndex& index) {
     using FORMATTER_ISA::index_records;
     using FORMATTER_ISA::Quotes;
     switch (FORMATTER_ISA::quotes_of(bytes)) {
-        case Quotes::none: return index_records<Quotes::none>(way, data, size, bytes, plan, index);
-        case Quotes::parity: return index_records<Quotes::parity>(way, data, size, bytes, plan, index);
-        case Quotes::lenient: return index_records<Quotes::lenient>(way, data, size, bytes, plan, index);
-        case Quotes::sticky: return index_records<Quotes::sticky>(way, data, size, bytes, plan, index);
-        case Quotes::any: return index_records<Quotes::any>(way, data, size, bytes, plan, index);
+        case Quotes::none: return index_records<Quotes::none>(way, data, size, bytes, choice, index);
+        case Quotes::parity: return index_records<Quotes::parity>(way, data, size, bytes, choice, index);
+        case Quotes::lenient: return index_records<Quotes::lenient>(way, data, size, bytes, choice, index);
+        case Quotes::sticky: return index_records<Quotes::sticky>(way, data, size, bytes, choice, index);
+        case Quotes::any: return index_records<Quotes::any>(way, data, size, bytes, choice, index);
     }
 }
 

@@ -272,7 +272,7 @@ def test_chunks_apart_from_each_other_give_every_value_too(seed):
     )
     none, last = np.zeros(len(chunks), np.int64), np.array([i == len(chunks) - 1 for i in range(len(chunks))], np.int64)
     plan = make_plan(format)
-    reader = _core.ChunkReader(plan.native, max_rows=1 << 16, max_batch_bytes=1 << 30, count_rows=True)
+    reader = _core.ChunkReader(plan.engine, max_rows=1 << 16, max_batch_bytes=1 << 30, count_rows=True)
     arrays, errors, rows, _ = reader.read(
         addresses, sizes, carry_addresses, carry_sizes, none, none - 1, last, none, np.array([0, *cuts])
     )

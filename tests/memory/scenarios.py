@@ -68,7 +68,7 @@ def opening(data: bytes, format: fm.Csv, **options: object) -> Callable[[], Rows
 def reading_ranges() -> Rows:
     """Many small ranges by two threads, some of which guess their first record wrong."""
     plan = make_plan(fm.Csv(FLAT))
-    reader = _core.RangeReader(plan.native, 2, 50, 1 << 20)
+    reader = _core.RangeReader(plan.engine, 2, 50, 1 << 20)
     reader.begin(CSV, 0, 500, input_ends=True, byte_offset=0, smallest_range_bytes=500)
     batches: list[pa.RecordBatch] = []
     try:
@@ -103,7 +103,7 @@ def parsing_records() -> Rows:
 
 
 def surveying() -> Rows:
-    plan = make_plan(fm.Csv(FLAT, escape="\\")).native
+    plan = make_plan(fm.Csv(FLAT, escape="\\")).engine
     parts = [np.frombuffer(CSV[i : i + 700], np.uint8) for i in range(0, len(CSV), 700)]
     addresses, sizes = (np.array([f(p) for p in parts], np.uint64) for f in (lambda p: p.ctypes.data, len))
     packed, counts, likely = _core.survey_chunks(plan, addresses, sizes)
@@ -113,7 +113,7 @@ def surveying() -> Rows:
 def reading_chunks() -> Rows:
     """The reader is used again, also after it has failed."""
     plan = make_plan(fm.Csv(FLAT))
-    reader = _core.ChunkReader(plan.native, max_rows=50, max_batch_bytes=1 << 20, count_rows=True)
+    reader = _core.ChunkReader(plan.engine, max_rows=50, max_batch_bytes=1 << 20, count_rows=True)
     part = np.frombuffer(CSV, np.uint8)
     one = [np.array([value], np.uint64) for value in (part.ctypes.data, len(part), 0, 0)]
     rest = [np.array([value], np.int64) for value in (0, 0, 1, 1, 0)]
@@ -210,7 +210,7 @@ def watched_closing(stream: fm.Stream) -> Iterator[None]:
     except MemoryError:
         relieve()
         assert stream.stats.buffers >= 0
-        if not stream._native.closed:
+        if not stream._engine.closed:
             raise
         for call in (
             lambda: stream.push(b"1,x\n", sequence=10_000),
@@ -260,7 +260,7 @@ def streaming(
                         try:
                             state = stream.checkpoint()
                         except MemoryError:
-                            if stream._native.closed:
+                            if stream._engine.closed:
                                 raise
                             state = stream.checkpoint()  # it goes on, and what had left before is not lost
                     stream = fm.Stream.restore(format, state)
@@ -285,7 +285,7 @@ def sharing() -> Rows:
         stream.finish()
     except MemoryError:
         relieve()
-        if stream._native.closed:
+        if stream._engine.closed:
             for subscription in both:
                 with pytest.raises(fm.FlowError) as told:
                     deque(subscription, maxlen=0)

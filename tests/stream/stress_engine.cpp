@@ -96,12 +96,12 @@ struct Found {
     }
 };
 
-StreamOptions options_for(FramingKind kind, bool ordered) {
+StreamOptions options_for(EndingKind kind, bool ordered) {
     StreamOptions options;
-    options.format.framing.kind = kind;
-    options.format.framing.kernel = &kernel_scalar;
-    options.format.framing.bytes.quoting = kind == FramingKind::parity;
-    options.format.framing.scanner = std::make_shared<CsvScanner>(std::make_shared<CsvFormat>());
+    options.format.ending.kind = kind;
+    options.format.ending.kernel = &kernel_scalar;
+    options.format.ending.bytes.quoting = kind == EndingKind::parity;
+    options.format.ending.scanner = std::make_shared<CsvScanner>(std::make_shared<CsvFormat>());
     options.format.make_decoder = [] { return std::unique_ptr<RecordDecoder>(new LineDecoder(1)); };
     options.ordered = ordered;
     options.max_record_bytes = 1 << 20;
@@ -123,7 +123,7 @@ bool change_plan_amid_a_parse() {
       private:
         std::function<void()> interrupt_;
     };
-    StreamOptions options = options_for(FramingKind::stateless, false);
+    StreamOptions options = options_for(EndingKind::stateless, false);
     StreamEngine* stream = nullptr;
     PushResult open;
     RecordFormat later = options.format;
@@ -145,7 +145,7 @@ bool change_plan_amid_a_parse() {
     return fine;
 }
 
-bool drive(FramingKind kind, bool ordered, uint64_t records, unsigned threads) {
+bool drive(EndingKind kind, bool ordered, uint64_t records, unsigned threads) {
     const StreamOptions options = options_for(kind, ordered);
     StreamEngine engine(options);
 
@@ -246,7 +246,7 @@ bool drive(FramingKind kind, bool ordered, uint64_t records, unsigned threads) {
 int main(int, char** arguments) {
     const uint64_t records = std::strtoull(arguments[1], nullptr, 10);
     bool fine = change_plan_amid_a_parse();
-    for (FramingKind kind : {FramingKind::stateless, FramingKind::parity, FramingKind::scanned})
+    for (EndingKind kind : {EndingKind::stateless, EndingKind::parity, EndingKind::scanned})
         for (bool ordered : {false, true})
             for (unsigned threads : {2u, 5u}) fine &= drive(kind, ordered, records, threads);
     if (fine) std::puts("every record and every buffer exactly once");

@@ -11,7 +11,7 @@ import pytest
 from native_programs import PACKAGE, native_program, objects_of
 
 HERE = Path(__file__).parent
-SOURCES = [f"engine/{name}" for name in ("stream/*.cpp", "shred/shred_ring*.cpp", "records/framing.cpp")]
+SOURCES = [f"engine/{name}" for name in ("stream/*.cpp", "shred/shred_ring*.cpp", "records/record_ending.cpp")]
 SOURCES += [
     "engine/csv/csv_scanner.cpp",
     "engine/csv/csv_structure.cpp",

@@ -14,7 +14,7 @@ def survey_chunks(Plan plan, const uint64_t[::1] addresses, const uint64_t[::1] 
     cdef int64_t[::1] count_view = counts, likely_view = likely
     with nogil:
         for i in range(count):
-            survey_chunk(plan.format.framing, <const uint8_t*><size_t>addresses[i], sizes[i], &survey)
+            survey_chunk(plan.format.ending, <const uint8_t*><size_t>addresses[i], sizes[i], &survey)
             courses.insert(courses.end(), survey.courses.begin(), survey.courses.end())
             count_view[i] = survey.courses.size()
             likely_view[i] = survey.likely
@@ -27,7 +27,7 @@ def survey_chunks(Plan plan, const uint64_t[::1] addresses, const uint64_t[::1] 
 
 def first_chunk_state(Plan plan):
     """The state an origin begins in."""
-    return first_state(plan.format.framing)
+    return first_state(plan.format.ending)
 
 
 cdef class ChunkReader:

@@ -163,13 +163,13 @@ cdef extern from "engine/records/prefixed_records.hpp" namespace "formatter" nog
         uint8_t width
         cbool big_endian
 
-cdef extern from "engine/records/framing.hpp" namespace "formatter" nogil:
-    cdef enum class FramingKind(uint8_t):
+cdef extern from "engine/records/record_ending.hpp" namespace "formatter" nogil:
+    cdef enum class EndingKind(uint8_t):
         stateless
         parity
         scanned
-    cdef cppclass Framing:
-        FramingKind kind
+    cdef cppclass RecordEnding:
+        EndingKind kind
         RecordEnds ends_after(const uint8_t*, size_t, ScanState*) except +
         cbool checks_end()
         size_t fixed_size()
@@ -186,7 +186,7 @@ cdef extern from "engine/records/record_format.hpp" namespace "formatter" nogil:
     cdef cppclass HeaderReader:
         Preamble read(const uint8_t*, size_t, Extent) except +
     cdef cppclass RecordFormat:
-        Framing framing
+        RecordEnding ending
         shared_ptr[HeaderReader] header
         unique_ptr[RecordDecoder] make_decoder() except +
 
@@ -233,11 +233,11 @@ cdef extern from "engine/whole/chunk_survey.hpp" namespace "formatter" nogil:
     cdef cppclass ChunkSurvey:
         vector[ChunkCourse] courses
         size_t likely
-    void survey_chunk(const Framing&, const uint8_t*, size_t, ChunkSurvey*) except +
-    uint16_t first_state(const Framing&)
-    vector[uint16_t] part_states(const Framing&) except +
-    uint16_t packed_state(const Framing&, const ScanState&) except +
-    ScanState unpacked_state(const Framing&, uint16_t) except +
+    void survey_chunk(const RecordEnding&, const uint8_t*, size_t, ChunkSurvey*) except +
+    uint16_t first_state(const RecordEnding&)
+    vector[uint16_t] part_states(const RecordEnding&) except +
+    uint16_t packed_state(const RecordEnding&, const ScanState&) except +
+    ScanState unpacked_state(const RecordEnding&, uint16_t) except +
 
 cdef extern from "engine/whole/chunk_reader.hpp" namespace "formatter" nogil:
     cdef cppclass PlacedChunk:

@@ -55,23 +55,23 @@ cdef class Plan:
     @property
     def splittable(self):
         """Whether a range of the input can find its own first record."""
-        return self.format.framing.kind != FramingKind.scanned or self.format.framing.fixed_size() > 0
+        return self.format.ending.kind != EndingKind.scanned or self.format.ending.fixed_size() > 0
 
     @property
     def first_state(self):
         """The state of quotes and escapes that an input begins in: a number, whose lowest bit says inside quotes."""
-        return first_state(self.format.framing)
+        return first_state(self.format.ending)
 
     @property
     def record_state(self):
         """That in which a record begins behind others."""
         cdef ScanState fresh
-        return packed_state(self.format.framing, fresh)
+        return packed_state(self.format.ending, fresh)
 
     @property
     def part_states(self):
         """Those in which a part of an input may begin that is not the first."""
-        return list(part_states(self.format.framing))
+        return list(part_states(self.format.ending))
 
     def frame(self, const uint8_t[::1] data, uint16_t state):
         """(the state after bytes that begin in the given one, the position behind their first record end or -1).
@@ -79,18 +79,18 @@ cdef class Plan:
         Many threads may call at once; the GIL is released.
         """
         cdef RecordEnds ends
-        cdef Framing* framing = &self.format.framing
-        cdef ScanState reached = unpacked_state(framing[0], state)
+        cdef RecordEnding* ending = &self.format.ending
+        cdef ScanState reached = unpacked_state(ending[0], state)
         cdef const uint8_t* begin = &data[0] if data.shape[0] else NULL
         cdef size_t size = data.shape[0]
         with nogil:
-            ends = framing.ends_after(begin, size, &reached)
-        return packed_state(framing[0], reached), <int64_t>ends.first if ends.any() else -1
+            ends = ending.ends_after(begin, size, &reached)
+        return packed_state(ending[0], reached), <int64_t>ends.first if ends.any() else -1
 
     @property
     def checks_end(self):
         """Whether the decoder is to be told that the input ends, even where no bytes are left."""
-        return self.format.framing.checks_end()
+        return self.format.ending.checks_end()
 
 
 cdef list names_of(const vector[string]& names):

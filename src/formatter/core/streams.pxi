@@ -11,7 +11,7 @@ CLOSED_BY_FORK = ("stream: it is closed in this process, which was forked while 
                   "in a call of it; make the stream in the process that uses it")
 
 
-cdef class NativeStream:
+cdef class EngineStream:
     cdef Plan plan
     cdef StreamEngine* engine
     cdef tuple names  # what columns are called in counts

@@ -73,7 +73,7 @@ def count_table(sample: Sample, readings: list[Reading], table: Table, rows: int
 
 
 def _count(sample: Sample, separators: Separators, table: Table, rows: int) -> Counted:
-    tally, columns = separators.native.tally_columns(
+    tally, columns = separators.engine.tally_columns(
         sample.data, sample.whole, table.begin, rows, table.width, table.header
     )
     _add_header_quotes(tally["quotes"], sample, separators, table)
@@ -162,7 +162,7 @@ def _find_tail(counted: Counted, sample: Sample, rows: int) -> None:
     behind = tally["records"] - tally["tail_first"]
     if not behind or not tally["tail_first"]:
         return
-    tail = counted.separators.native.records(sample.data, sample.whole, tally["tail_begin"], TAIL_RECORDS)
+    tail = counted.separators.engine.records(sample.data, sample.whole, tally["tail_begin"], TAIL_RECORDS)
     fields = [[FAMILY[kind] for _, kind, _ in cells] for _, _, _, _, cells in tail if cells]
     if not fields or not _is_foreign(fields[0], counted):
         return

@@ -2,7 +2,7 @@
 for each, best first.
 
 A reading scores by three things: the share of records that have the width of its table, the number of fields that gives,
-and how much the fields look like whole ones. The counting is native, one pass a reading.
+and how much the fields look like whole ones. The counting is done by the core, one pass a reading.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ class Separators:
     newlines_in_quotes: bool = True
 
     @cached_property
-    def native(self) -> Any:
+    def engine(self) -> Any:
         return _core.Reading(
             self.delimiter, self.record_end, self.quote, self.escape, self.comment, self.sticky, self.newlines_in_quotes
         )
 
     def tally(self, data: bytes, whole: bool, records: int = HEAD_RECORDS) -> dict[str, Any]:
-        found: dict[str, Any] = self.native.tally_dialect(data, whole, records)
+        found: dict[str, Any] = self.engine.tally_dialect(data, whole, records)
         return found
 
 
@@ -186,7 +186,7 @@ def _are_comments(head: Head, plain: Reading, commented: Reading, mark: bytes) -
 
 
 def _cells(line: bytes, separators: Separators) -> list[tuple[bytes, int, bool]]:
-    found: list[Any] = separators.native.records(line, True, 0, 1)
+    found: list[Any] = separators.engine.records(line, True, 0, 1)
     return list(found[0][4]) if found else []
 
 

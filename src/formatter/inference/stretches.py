@@ -146,9 +146,9 @@ def _behind_preamble(data: bytes, sample: Sample, head: Inferred, end: bytes) ->
 
 def _best(data: bytes, starts: Sequence[int], ends: bool, counted: Counted, *, flaws_most: int) -> bytes | None:
     """From the first of the starts behind which no more goes astray than may."""
-    native, header = counted.separators.native, counted.table.header
+    engine, header = counted.separators.engine, counted.table.header
     for start in starts:
-        tally, _ = native.tally_columns(data, ends, start, EVERY_ROW, counted.width, header)
+        tally, _ = engine.tally_columns(data, ends, start, EVERY_ROW, counted.width, header)
         quotes = tally["quotes"]
         flaws = tally["records"] - tally["even"] + quotes["reopened"] + quotes["swallowed"] + quotes["unclosed"]
         if flaws <= flaws_most and (tally["records"] or ends):

@@ -91,7 +91,7 @@ def _lead(sample: bytes, whole: bool, separators: Separators, reading: Reading, 
     """The records up to the table's first ones."""
     count = max(LEAST_LEAD_RECORDS, min(LEAD_RECORDS, LEAD_CELLS // max(reading.width, 1)))
     count += reading.tally["table_first"] + reading.tally["blank"]
-    found = separators.native.records(sample, whole, 0, count)
+    found = separators.engine.records(sample, whole, 0, count)
     return [
         Record(
             begin,
@@ -407,7 +407,7 @@ class _Search:
         return [], ""
 
     def _split(self, line: bytes, delimiter: bytes, quote: bytes | None) -> list[str]:
-        found = Separators(delimiter, b"\n", quote).native.records(line, True, 0, 1)
+        found = Separators(delimiter, b"\n", quote).engine.records(line, True, 0, 1)
         names = [text.decode(self.encoding, "replace").strip() for text, _, _ in found[0][4]] if found else []
         return [name[1:-1] if len(name) > 2 and name[0] == name[-1] in "\"'" else name for name in names]
 

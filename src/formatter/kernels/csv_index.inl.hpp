@@ -33,9 +33,9 @@ enum class IndexWay { all_stops, then_pick, by_rank, skipping };
 // records tells; the rest is taken to be like them. Between the two, where blocks are full and a few are wanted of each,
 // ranks cost less than positions.
 template <Quotes quotes>
-static IndexWay choose_way(const uint8_t* data, size_t size, const CsvBytes& bytes, const StopPlan& plan) {
-    if (plan.stop_count == plan.fields) return IndexWay::all_stops;
-    if (plan.fields > most_scratch_fields) return IndexWay::skipping;
+static IndexWay choose_way(const uint8_t* data, size_t size, const CsvBytes& bytes, const StopChoice& choice) {
+    if (choice.stop_count == choice.fields) return IndexWay::all_stops;
+    if (choice.fields > most_scratch_fields) return IndexWay::skipping;
     if (skip_from_bytes_per_stop == SIZE_MAX) return IndexWay::then_pick;
     const size_t look = size / 16 < settle_bytes ? size / 16 : settle_bytes;
     const size_t enough_records = 8;
@@ -48,30 +48,30 @@ static IndexWay choose_way(const uint8_t* data, size_t size, const CsvBytes& byt
     }
     const bool sparse = separators * 64 <= offset * few_in_a_block;
     const size_t enough_bytes = sparse ? skip_from_bytes_per_stop_if_sparse : skip_from_bytes_per_stop;
-    if (offset >= records * plan.stop_count * enough_bytes) return IndexWay::skipping;
-    const size_t wanted = records * plan.stop_count;
-    const bool few_wanted = plan.stop_count <= most_rank_stops && wanted * rank_from_bytes_per_stop <= offset;
+    if (offset >= records * choice.stop_count * enough_bytes) return IndexWay::skipping;
+    const size_t wanted = records * choice.stop_count;
+    const bool few_wanted = choice.stop_count <= most_rank_stops && wanted * rank_from_bytes_per_stop <= offset;
     return !sparse && few_wanted ? IndexWay::by_rank : IndexWay::then_pick;
 }
 
 template <Quotes quotes>
-static void index_records(IndexWay way, const uint8_t* data, size_t size, const CsvBytes& bytes, const StopPlan& plan,
-                          CsvIndex& index) {
+static void index_records(IndexWay way, const uint8_t* data, size_t size, const CsvBytes& bytes,
+                          const StopChoice& choice, CsvIndex& index) {
     SeparatorBlocks<quotes> blocks(data, size, bytes);
     index.rows = 0;
     index.consumed = 0;
     index.saw_carriage_return = false;
     bool suspect = false;  // the record at `consumed` has not the fields it should, as far as it was seen
     switch (way) {
-        case IndexWay::all_stops: suspect = index_all_stops(blocks, data, size, bytes.record_end, plan, index); break;
-        case IndexWay::then_pick: suspect = index_then_pick(blocks, data, size, bytes.record_end, plan, index); break;
+        case IndexWay::all_stops: suspect = index_all_stops(blocks, data, size, bytes.record_end, choice, index); break;
+        case IndexWay::then_pick: suspect = index_then_pick(blocks, data, size, bytes.record_end, choice, index); break;
         case IndexWay::by_rank:
-            if (!index_by_rank(blocks, data, size, bytes.record_end, plan, index)) {
+            if (!index_by_rank(blocks, data, size, bytes.record_end, choice, index)) {
                 SeparatorBlocks<quotes> rest(data, size, bytes);
-                suspect = index_then_pick(rest, data, size, bytes.record_end, plan, index);
+                suspect = index_then_pick(rest, data, size, bytes.record_end, choice, index);
             }
             break;
-        case IndexWay::skipping: suspect = index_by_skipping(blocks, data, size, plan, index); break;
+        case IndexWay::skipping: suspect = index_by_skipping(blocks, data, size, choice, index); break;
     }
     if (index.rows == index.capacity_rows)
         index.end = IndexEnd::capacity;
@@ -82,18 +82,19 @@ static void index_records(IndexWay way, const uint8_t* data, size_t size, const 
 }
 
 template <Quotes quotes>
-static void index_by_rule(const uint8_t* data, size_t size, const CsvBytes& bytes, const StopPlan& plan,
+static void index_by_rule(const uint8_t* data, size_t size, const CsvBytes& bytes, const StopChoice& choice,
                           CsvIndex& index) {
-    index_records<quotes>(choose_way<quotes>(data, size, bytes, plan), data, size, bytes, plan, index);
+    index_records<quotes>(choose_way<quotes>(data, size, bytes, choice), data, size, bytes, choice, index);
 }
 
-static void index_csv(const uint8_t* data, size_t size, const CsvBytes& bytes, const StopPlan& plan, CsvIndex& index) {
+static void index_csv(const uint8_t* data, size_t size, const CsvBytes& bytes, const StopChoice& choice,
+                      CsvIndex& index) {
     switch (quotes_of(bytes)) {
-        case Quotes::none: return index_by_rule<Quotes::none>(data, size, bytes, plan, index);
-        case Quotes::parity: return index_by_rule<Quotes::parity>(data, size, bytes, plan, index);
-        case Quotes::lenient: return index_by_rule<Quotes::lenient>(data, size, bytes, plan, index);
-        case Quotes::sticky: return index_by_rule<Quotes::sticky>(data, size, bytes, plan, index);
-        case Quotes::any: return index_by_rule<Quotes::any>(data, size, bytes, plan, index);
+        case Quotes::none: return index_by_rule<Quotes::none>(data, size, bytes, choice, index);
+        case Quotes::parity: return index_by_rule<Quotes::parity>(data, size, bytes, choice, index);
+        case Quotes::lenient: return index_by_rule<Quotes::lenient>(data, size, bytes, choice, index);
+        case Quotes::sticky: return index_by_rule<Quotes::sticky>(data, size, bytes, choice, index);
+        case Quotes::any: return index_by_rule<Quotes::any>(data, size, bytes, choice, index);
     }
 }
 

@@ -87,14 +87,14 @@ static inline Settled settle(const uint8_t* data, uint8_t record_end, uint32_t f
 
 template <Quotes quotes>
 static bool index_all_stops(SeparatorBlocks<quotes>& blocks, const uint8_t* data, size_t size, uint8_t record_end,
-                            const StopPlan& plan, CsvIndex& index) {
+                            const StopChoice& choice, CsvIndex& index) {
     PositionTable table = {index.stops, 0, 0};
     Settled settled = {0, false, false};
     for (size_t offset = 0; offset < size && index.rows < index.capacity_rows && !settled.suspect;) {
         const uint32_t rows_left = index.capacity_rows - index.rows;
-        offset = write_round(blocks, offset, size, size_t(rows_left) * plan.fields, table);
-        settled = settle(data, record_end, plan.fields, rows_left, table);
-        const size_t entries = size_t(settled.rows) * plan.fields;
+        offset = write_round(blocks, offset, size, size_t(rows_left) * choice.fields, table);
+        settled = settle(data, record_end, choice.fields, rows_left, table);
+        const size_t entries = size_t(settled.rows) * choice.fields;
         table = {table.positions + entries, table.count - entries, table.ends - settled.rows};
         index.rows += settled.rows;
         index.saw_carriage_return |= settled.carriage_return;
@@ -107,30 +107,30 @@ constexpr uint32_t most_scratch_fields = 1024;
 
 // Row after row with the columns in registers: as many loads and stores as there are stops, and nothing else.
 template <uint32_t stop_count>
-static inline void pick_rows(const uint32_t* table, const StopPlan& plan, uint32_t rows, uint32_t* out) {
+static inline void pick_rows(const uint32_t* table, const StopChoice& choice, uint32_t rows, uint32_t* out) {
     size_t columns[stop_count];
-    for (uint32_t i = 0; i < stop_count; i++) columns[i] = plan.stops[i];
-    for (uint32_t row = 0; row < rows; row++, table += plan.fields, out += stop_count)
+    for (uint32_t i = 0; i < stop_count; i++) columns[i] = choice.stops[i];
+    for (uint32_t row = 0; row < rows; row++, table += choice.fields, out += stop_count)
         for (uint32_t i = 0; i < stop_count; i++) out[i] = table[columns[i]];
 }
 
-static inline void pick_columns(const uint32_t* table, const StopPlan& plan, uint32_t rows, uint32_t* out) {
-    if (pick_in_registers(table, plan.fields, plan.stops, plan.stop_count, rows, out)) return;
-    switch (plan.stop_count) {
-        case 1: return pick_rows<1>(table, plan, rows, out);
-        case 2: return pick_rows<2>(table, plan, rows, out);
-        case 3: return pick_rows<3>(table, plan, rows, out);
-        case 4: return pick_rows<4>(table, plan, rows, out);
-        case 5: return pick_rows<5>(table, plan, rows, out);
-        case 6: return pick_rows<6>(table, plan, rows, out);
-        case 7: return pick_rows<7>(table, plan, rows, out);
-        case 8: return pick_rows<8>(table, plan, rows, out);
+static inline void pick_columns(const uint32_t* table, const StopChoice& choice, uint32_t rows, uint32_t* out) {
+    if (pick_in_registers(table, choice.fields, choice.stops, choice.stop_count, rows, out)) return;
+    switch (choice.stop_count) {
+        case 1: return pick_rows<1>(table, choice, rows, out);
+        case 2: return pick_rows<2>(table, choice, rows, out);
+        case 3: return pick_rows<3>(table, choice, rows, out);
+        case 4: return pick_rows<4>(table, choice, rows, out);
+        case 5: return pick_rows<5>(table, choice, rows, out);
+        case 6: return pick_rows<6>(table, choice, rows, out);
+        case 7: return pick_rows<7>(table, choice, rows, out);
+        case 8: return pick_rows<8>(table, choice, rows, out);
         default: break;
     }
     // Many: a column at a time, because a loop of `rows` turns is predicted better than one of a few.
-    const size_t fields = plan.fields, stop_count = plan.stop_count;
+    const size_t fields = choice.fields, stop_count = choice.stop_count;
     for (size_t column = 0; column < stop_count; column++) {
-        const uint32_t* from = table + plan.stops[column];
+        const uint32_t* from = table + choice.stops[column];
         uint32_t* to = out + column;
         for (uint32_t row = 0; row < rows; row++, from += fields, to += stop_count) *to = *from;
     }
@@ -139,18 +139,18 @@ static inline void pick_columns(const uint32_t* table, const StopPlan& plan, uin
 // Goes on behind what is consumed, where a record begins outside quotes; the blocks do so, too.
 template <Quotes quotes>
 static bool index_then_pick(SeparatorBlocks<quotes>& blocks, const uint8_t* data, size_t size, uint8_t record_end,
-                            const StopPlan& plan, CsvIndex& index) {
+                            const StopChoice& choice, CsvIndex& index) {
     alignas(64) uint32_t scratch[most_scratch_fields + settle_bytes + 64];  // an unfinished record, a round, the slack
     PositionTable table = {scratch, 0, 0};
     Settled settled = {0, false, false};
-    uint32_t* out = index.stops + size_t(index.rows) * plan.stop_count;
+    uint32_t* out = index.stops + size_t(index.rows) * choice.stop_count;
     for (size_t offset = index.consumed; offset < size && index.rows < index.capacity_rows && !settled.suspect;) {
         const uint32_t rows_left = index.capacity_rows - index.rows;
-        offset = write_round(blocks, offset, size, size_t(rows_left) * plan.fields, table);
-        settled = settle(data, record_end, plan.fields, rows_left, table);
-        const size_t entries = size_t(settled.rows) * plan.fields;
-        pick_columns(scratch, plan, settled.rows, out);
-        out += size_t(settled.rows) * plan.stop_count;
+        offset = write_round(blocks, offset, size, size_t(rows_left) * choice.fields, table);
+        settled = settle(data, record_end, choice.fields, rows_left, table);
+        const size_t entries = size_t(settled.rows) * choice.fields;
+        pick_columns(scratch, choice, settled.rows, out);
+        out += size_t(settled.rows) * choice.stop_count;
         table.count -= entries;
         table.ends -= settled.rows;
         std::memmove(scratch, scratch + entries, table.count * sizeof(uint32_t));

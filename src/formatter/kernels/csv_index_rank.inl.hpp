@@ -75,15 +75,15 @@ struct RankVerdict {
 };
 
 template <uint32_t stop_count>
-static inline RankVerdict find_stops(RankTable& table, const uint8_t* data, uint8_t record_end, const StopPlan& plan,
-                                     uint32_t rows, uint32_t* out) {
+static inline RankVerdict find_stops(RankTable& table, const uint8_t* data, uint8_t record_end,
+                                     const StopChoice& choice, uint32_t rows, uint32_t* out) {
     const uint64_t* const masks = table.masks;
     const uint32_t* const before = table.before;
     const uint32_t* const offsets = table.offsets;
     const uint8_t* block_of = table.block_of_first();
     size_t stops[stop_count];
-    for (uint32_t i = 0; i < stop_count; i++) stops[i] = plan.stops[i];
-    const size_t fields = plan.fields;
+    for (uint32_t i = 0; i < stop_count; i++) stops[i] = choice.stops[i];
+    const size_t fields = choice.fields;
     unsigned differs = 0, carriage_return = 0;
     uint32_t rank = 0;
     for (uint32_t row = 0; row < rows; row++, rank += uint32_t(fields), block_of += fields, out += stop_count) {
@@ -101,17 +101,17 @@ static inline RankVerdict find_stops(RankTable& table, const uint8_t* data, uint
 
 constexpr uint32_t most_rank_stops = 8;
 
-static inline RankVerdict find_stops(RankTable& table, const uint8_t* data, uint8_t record_end, const StopPlan& plan,
-                                     uint32_t rows, uint32_t* out) {
-    switch (plan.stop_count) {
-        case 1: return find_stops<1>(table, data, record_end, plan, rows, out);
-        case 2: return find_stops<2>(table, data, record_end, plan, rows, out);
-        case 3: return find_stops<3>(table, data, record_end, plan, rows, out);
-        case 4: return find_stops<4>(table, data, record_end, plan, rows, out);
-        case 5: return find_stops<5>(table, data, record_end, plan, rows, out);
-        case 6: return find_stops<6>(table, data, record_end, plan, rows, out);
-        case 7: return find_stops<7>(table, data, record_end, plan, rows, out);
-        default: return find_stops<8>(table, data, record_end, plan, rows, out);
+static inline RankVerdict find_stops(RankTable& table, const uint8_t* data, uint8_t record_end,
+                                     const StopChoice& choice, uint32_t rows, uint32_t* out) {
+    switch (choice.stop_count) {
+        case 1: return find_stops<1>(table, data, record_end, choice, rows, out);
+        case 2: return find_stops<2>(table, data, record_end, choice, rows, out);
+        case 3: return find_stops<3>(table, data, record_end, choice, rows, out);
+        case 4: return find_stops<4>(table, data, record_end, choice, rows, out);
+        case 5: return find_stops<5>(table, data, record_end, choice, rows, out);
+        case 6: return find_stops<6>(table, data, record_end, choice, rows, out);
+        case 7: return find_stops<7>(table, data, record_end, choice, rows, out);
+        default: return find_stops<8>(table, data, record_end, choice, rows, out);
     }
 }
 
@@ -119,7 +119,7 @@ static inline RankVerdict find_stops(RankTable& table, const uint8_t* data, uint
 // What stands before index.consumed is done.
 template <Quotes quotes>
 static bool index_by_rank(SeparatorBlocks<quotes> blocks, const uint8_t* data, size_t size, uint8_t record_end,
-                          const StopPlan& plan, CsvIndex& index) {
+                          const StopChoice& choice, CsvIndex& index) {
     RankTable table;
     uint32_t* out = index.stops;
     for (size_t offset = 0; offset < size;) {
@@ -128,24 +128,24 @@ static bool index_by_rank(SeparatorBlocks<quotes> blocks, const uint8_t* data, s
             const SeparatorMasks masks = blocks.at(offset);
             table.add(masks, uint32_t(offset));
         }
-        const uint32_t whole = uint32_t(table.count) / plan.fields, room = index.capacity_rows - index.rows;
+        const uint32_t whole = uint32_t(table.count) / choice.fields, room = index.capacity_rows - index.rows;
         const uint32_t rows = whole < room ? whole : room;
         if (rows == 0) {
             if (table.end_count != 0) return false;
             continue;
         }
-        const RankVerdict verdict = find_stops(table, data, record_end, plan, rows, out);
+        const RankVerdict verdict = find_stops(table, data, record_end, choice, rows, out);
         // The last round may hold more, of records nobody asks for: theirs do not count.
         const uint32_t ends = whole < room ? table.end_count
-                                           : table.ends_through(ptrdiff_t(rows) * plan.fields - 1,
-                                                                out[size_t(rows) * plan.stop_count - 1]);
+                                           : table.ends_through(ptrdiff_t(rows) * choice.fields - 1,
+                                                                out[size_t(rows) * choice.stop_count - 1]);
         if (!verdict.as_expected || ends != rows) return false;
-        out += size_t(rows) * plan.stop_count;
+        out += size_t(rows) * choice.stop_count;
         index.rows += rows;
         index.consumed = size_t(out[-1]) + 1;
         index.saw_carriage_return |= verdict.carriage_return;
         if (rows == room) return true;
-        table.drop_before(ptrdiff_t(rows) * plan.fields);
+        table.drop_before(ptrdiff_t(rows) * choice.fields);
     }
     return true;
 }

@@ -19,13 +19,13 @@ namespace FORMATTER_ISA {
 
 // True if the record at index.consumed has more separators than fields, or an end too early.
 template <Quotes quotes>
-static bool index_by_skipping(SeparatorBlocks<quotes> blocks, const uint8_t* data, size_t size, const StopPlan& plan,
-                              CsvIndex& index) {
-    const uint32_t last = plan.stop_count - 1;
+static bool index_by_skipping(SeparatorBlocks<quotes> blocks, const uint8_t* data, size_t size,
+                              const StopChoice& choice, CsvIndex& index) {
+    const uint32_t last = choice.stop_count - 1;
     uint32_t* out = index.stops;
-    uint32_t* const out_end = out + size_t(index.capacity_rows) * plan.stop_count;
+    uint32_t* const out_end = out + size_t(index.capacity_rows) * choice.stop_count;
     uint32_t next = 0;
-    uint32_t want = plan.stops[0];
+    uint32_t want = choice.stops[0];
     if (out == out_end) return false;
 
     for (size_t offset = 0; offset < size; offset += 64) {
@@ -36,7 +36,7 @@ static bool index_by_skipping(SeparatorBlocks<quotes> blocks, const uint8_t* dat
             const uint32_t stop = uint32_t(offset) + bit;
             *out++ = stop;
             if (next < last) {
-                want += plan.stops[next + 1] - plan.stops[next];
+                want += choice.stops[next + 1] - choice.stops[next];
                 next++;
                 continue;
             }
@@ -46,7 +46,7 @@ static bool index_by_skipping(SeparatorBlocks<quotes> blocks, const uint8_t* dat
             index.rows++;
             index.consumed = size_t(stop) + 1;
             if (out == out_end) return false;
-            want += plan.stops[0] + 1;
+            want += choice.stops[0] + 1;
             next = 0;
         }
         want -= count;

@@ -45,7 +45,7 @@ struct QuoteCourse {
 };
 
 // `stops` are the separator ordinals of a record to write, ascending; the last is always fields - 1 (the record end).
-struct StopPlan {
+struct StopChoice {
     uint32_t fields;
     uint32_t stop_count;
     const uint32_t* stops;
@@ -172,7 +172,7 @@ struct Kernel {
 
     // Writes the wanted stops of every complete record from `data`, which begins a record outside quotes. Separators are
     // delimiters and record ends outside quotes, by the bytes' rule. Offsets are relative to `data`.
-    void (*index_csv)(const uint8_t* data, size_t size, const CsvBytes&, const StopPlan&, CsvIndex&);
+    void (*index_csv)(const uint8_t* data, size_t size, const CsvBytes&, const StopChoice&, CsvIndex&);
     // Where bytes of the set stand, in order.
     void (*find_bytes)(const uint8_t* data, size_t size, const ByteSet&, BytePositions&);
     void (*summarize_quotes)(const uint8_t* data, size_t size, const CsvBytes&, QuoteSummary&);

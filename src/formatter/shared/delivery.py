@@ -106,11 +106,11 @@ class Delivery:
                 consumer.end()
 
     def _put(self, one: Any, batches: list[Batch], full: list[Consumer]) -> None:
-        native, spans, capsule, _number, projection = one
+        origin_id, spans, capsule, _number, projection = one
         if projection.idle:
             self._discard(projection.decode.plan.batch(capsule).num_rows)
             return
-        whole, groups = projection.batches(capsule, self._origin_of(native), spans)
+        whole, groups = projection.batches(capsule, self._origin_of(origin_id), spans)
         batches.append(whole)
         taken = bool(projection.chosen)
         for batch, consumers in groups:

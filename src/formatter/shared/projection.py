@@ -39,7 +39,7 @@ class Decode:
         self._predicates: dict[str, _core.RowPredicate] = {}
         self.plan: DecodePlan = make_plan(format, columns=list(paths(needs, schema)), filters_wanted=filters, **told)
         self.layout = Layout(needs, schema, nulls)
-        names = self.plan.native.column_names
+        names = self.plan.engine.column_names
         self.schema_indices: npt.NDArray[np.uint32] = np.array(
             [schema.get_field_index(name) for name in names], np.uint32
         )

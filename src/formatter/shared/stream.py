@@ -24,7 +24,7 @@ from formatter.buffer_intake import (
     MAX_PENDING_BYTES,
     MAX_RECORD_BYTES,
     BufferIntake,
-    native_options,
+    engine_options,
     stream_options,
     unpacked,
 )
@@ -130,12 +130,12 @@ class SharedStream:
         self._projection = Projection(0, {}, (), self._decodes.nothing)
         self._latency_s = None if policy.max_latency_ms is None else max(policy.max_latency_ms / 1e3, LEAST_WAIT_S)
         names = tuple(format.schema.names)
-        self._native = _core.NativeStream(
-            self._decodes.nothing.plan.native, **native_options(options, policy), names=names, marker=self._projection
+        self._engine = _core.EngineStream(
+            self._decodes.nothing.plan.engine, **engine_options(options, policy), names=names, marker=self._projection
         )
-        self._intake = BufferIntake(format, options, self._native, names)
+        self._intake = BufferIntake(format, options, self._engine, names)
         self._id = self._intake.id_of
-        self._delivery = Delivery(ordered, self._intake.origin_of, self._orphans.append, self._native.close)
+        self._delivery = Delivery(ordered, self._intake.origin_of, self._orphans.append, self._engine.close)
         renewed_in_children(self)
 
     @property
@@ -221,7 +221,7 @@ class SharedStream:
     def _await_rows_before(self, plan: int, batches: int, parsing: bool) -> None:
         """Calls that decoded before a cut have put what they decoded into the queues, unless they take too long."""
         if parsing:
-            batches = self._native.await_older(plan, PATIENCE_S)
+            batches = self._engine.await_older(plan, PATIENCE_S)
         if self._delivery.done < batches:
             self._delivery.wait(batches, PATIENCE_S)
 
@@ -262,8 +262,8 @@ class SharedStream:
         if asking is not None:
             asking.version = version
         applied = Projection(version, needs, consumers, decode)
-        change = (decode.plan.native, decode.schema_indices, applied)
-        plan, result, counts, missing = self._native.replan(*change, False)
+        change = (decode.plan.engine, decode.schema_indices, applied)
+        plan, result, counts, missing = self._engine.replan(*change, False)
         if not plan:
             # Somebody's column is not in an origin's header. Others have been told by an error; who asks is told here.
             lacking = [name for name in missing if asking is not None and name in asking.needs]
@@ -271,7 +271,7 @@ class SharedStream:
                 raise SchemaError(
                     f"subscribe: the header of an origin that is being read has no column {lacking[0]!r}; leave it out"
                 )
-            plan, result, counts, _ = self._native.replan(*change, True)
+            plan, result, counts, _ = self._engine.replan(*change, True)
         buffers, size, batches, parsing = counts
         self._cut = (plan, batches, parsing)
         if before.idle:
@@ -329,7 +329,7 @@ class SharedStream:
         if self._barred or self._orphans:
             self._admit()
         number = checked_sequence(sequence, origin)
-        return self._settle(self._native.push(buffer, self._id(origin), number), origin, number)
+        return self._settle(self._engine.push(buffer, self._id(origin), number), origin, number)
 
     def push_many(self, buffers: Any, *, sequences: Any, origins: Any = None) -> list[Batch]:
         """As `fm.Stream.push_many`. Batches go to the subscriptions; those of this call are returned too."""
@@ -351,7 +351,7 @@ class SharedStream:
     def flush(self) -> list[Batch]:
         """Open batches, whatever the policy says."""
         self._reap()
-        return self._settle(self._native.flush(True), 0, 0)
+        return self._settle(self._engine.flush(True), 0, 0)
 
     def finish(self, *, origin: Origin = 0, last_sequence: int | None = None) -> list[Batch]:
         """As `fm.Stream.finish`. With the last open origin the stream ends, and subscriptions that have read all do too."""
@@ -366,8 +366,8 @@ class SharedStream:
         self._reap()
         batches: list[Batch] = []
         try:
-            for native in self._native.open_origins():
-                batches += self._settle(self._native.finish(native, None), self._intake.origin_of(native), 0)
+            for origin_id in self._engine.open_origins():
+                batches += self._settle(self._engine.finish(origin_id, None), self._intake.origin_of(origin_id), 0)
         finally:
             self._end_if_finished()
         return batches
@@ -394,7 +394,7 @@ class SharedStream:
             raise FlowError("push: nobody is subscribed; subscribe first, or set idle='discard' to count and pass over")
 
     def _end_if_finished(self) -> None:
-        left, open_origins = self._native.progress()
+        left, open_origins = self._engine.progress()
         if open_origins:
             return
         with self._control:
@@ -446,7 +446,7 @@ class SharedStream:
                 if batch is not None or step <= 0:
                     return batch
                 if keeps_time:
-                    self._hand_out(self._native.flush(False)[3])
+                    self._hand_out(self._engine.flush(False)[3])
             finally:
                 if keeps_time:
                     self._clock.release()
@@ -459,8 +459,8 @@ class SharedStream:
         self._reap()
         with self._control:
             if self._projection.idle:
-                self._hand_out(self._native.flush(True)[3])  # rows nobody waits for, counted
-            counts = self._native.counts()
+                self._hand_out(self._engine.flush(True)[3])  # rows nobody waits for, counted
+            counts = self._engine.counts()
             live = tuple(self._live.values())
             buffers, size = self._discarded_buffers, self._discarded_bytes
             if self._projection.idle:
@@ -483,7 +483,7 @@ class SharedStream:
         Subscriptions are not part of it; who restores subscribes again before pushing.
         """
         self._reap()
-        native, result = self._native.checkpoint()
+        native, result = self._engine.checkpoint()
         self._hand_out(result[3])
         return self._intake.packed(native, [], self.schema)
 
@@ -493,8 +493,8 @@ class SharedStream:
         saved = unpacked(format, state)
         shared = cls(saved.format, **saved.options)
         shared._intake.resume(saved)
-        counts = shared._native.counts()
+        counts = shared._engine.counts()
         shared._idle_since = (counts["buffers"], counts["bytes"])
-        shared._finished = counts["origins"] > 0 and shared._native.progress()[1] == 0
+        shared._finished = counts["origins"] > 0 and shared._engine.progress()[1] == 0
         shared._barred |= shared._finished
         return shared

@@ -6,13 +6,13 @@ namespace formatter {
 
 RecordFormat binary_record_format(std::shared_ptr<const BinaryFormat> binary) {
     RecordFormat format;
-    format.framing.kind = FramingKind::scanned;
-    format.framing.record_end_size = 0;
-    format.framing.kernel = binary->kernel;
+    format.ending.kind = EndingKind::scanned;
+    format.ending.record_end_size = 0;
+    format.ending.kernel = binary->kernel;
     if (binary->length.width)
-        format.framing.scanner = std::make_shared<PrefixedRecords>(binary->length);
+        format.ending.scanner = std::make_shared<PrefixedRecords>(binary->length);
     else
-        format.framing.scanner = std::make_shared<FixedRows>(binary->row_width);
+        format.ending.scanner = std::make_shared<FixedRows>(binary->row_width);
     format.make_decoder = [binary] { return std::unique_ptr<RecordDecoder>(new BinaryDecoder(binary)); };
     return format;
 }

@@ -169,7 +169,7 @@ void CsvDecoder::align_block() {
 
 size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_limit) {
     const CsvBytes bytes = format_->bytes();
-    const StopPlan plan{format_->fields, uint32_t(stops_.size()), stops_.data()};
+    const StopChoice choice{format_->fields, uint32_t(stops_.size()), stops_.data()};
     RecordShape shape;
     size_t at = 0, stretch = stretch_bytes, passed = 0;
     while (row_limit > 0 && at < size) {
@@ -181,8 +181,8 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
         CsvIndex result{};
         result.stops = block_.open_segment(data + at, data, data + size, 1, here());
         result.capacity_rows = uint32_t(std::min<uint64_t>(block_.room(), row_limit));
-        kernel_->index_csv(data + at, window, bytes, plan, result);
-        if (looks_at_rows_) stop_at_odd_record(data + at, plan, &result);
+        kernel_->index_csv(data + at, window, bytes, choice, result);
+        if (looks_at_rows_) stop_at_odd_record(data + at, choice, &result);
         block_.add_rows(result.rows);
         saw_carriage_return_ |= result.saw_carriage_return;
         records_ += result.rows;
@@ -290,14 +290,14 @@ bool CsvDecoder::is_record(const uint8_t* data, const RecordShape& shape) const 
 
 // The loops know no bounds, and no headers: of what they found, rows that may pass one or be one are looked at, up to the
 // first that does or is.
-void CsvDecoder::stop_at_odd_record(const uint8_t* data, const StopPlan& plan, CsvIndex* index) {
+void CsvDecoder::stop_at_odd_record(const uint8_t* data, const StopChoice& choice, CsvIndex* index) {
     const uint8_t end = uint8_t(format_->record_end[0]);
     const bool many_lines = format_->max_quoted_lines && kernel_->count_byte(data, index->consumed, end) > index->rows;
     const uint64_t most = format_->max_quoted_bytes ? format_->max_quoted_bytes : ~uint64_t(0);
     RecordShape shape;
-    const uint32_t* stop = index->stops + plan.stop_count - 1;
+    const uint32_t* stop = index->stops + choice.stop_count - 1;
     size_t begin = 0;
-    for (uint32_t row = 0; row < index->rows; row++, stop += plan.stop_count) {
+    for (uint32_t row = 0; row < index->rows; row++, stop += choice.stop_count) {
         const size_t size = *stop - begin;
         const bool suspect = size > most || (many_lines && size && std::memchr(data + begin, end, size));
         const bool damaged = suspect && split_record(*format_, data + begin, size + 1, &shape) && shape.damaged;

@@ -43,7 +43,7 @@ class CsvDecoder : public BlockDecoder {
     void pass_damaged(const uint8_t* data, const RecordShape&);
     bool is_header_again(const uint8_t* data, size_t size) const;
     bool is_record(const uint8_t* data, const RecordShape&) const;
-    void stop_at_odd_record(const uint8_t* data, const StopPlan&, CsvIndex*);
+    void stop_at_odd_record(const uint8_t* data, const StopChoice&, CsvIndex*);
     size_t pass_endless(const uint8_t* data, size_t size);
     bool skip_preamble(const uint8_t* data, size_t size, size_t* skipped, bool whole = false);
     void header_error(const uint8_t* header, size_t size);

@@ -52,22 +52,22 @@ RecordFormat csv_record_format(std::shared_ptr<const CsvFormat> csv, TextEncodin
     const auto source = in_source(csv, encoding);
     const bool utf16 = encoding == TextEncoding::utf16_le || encoding == TextEncoding::utf16_be;
     RecordFormat format;
-    Framing& framing = format.framing;
-    framing.kind = utf16                     ? FramingKind::scanned
-                   : source->ends_anywhere() ? FramingKind::stateless
-                   : !source->plain()        ? FramingKind::scanned
-                   : source->picky()         ? FramingKind::courses
-                                             : FramingKind::parity;
-    framing.bytes = source->bytes();
-    framing.record_end_size = from_utf8(encoding, csv->record_end).size();
-    framing.kernel = csv->kernel;
-    framing.scanner = scanner_of(utf16 ? csv : source, encoding);
+    RecordEnding& ending = format.ending;
+    ending.kind = utf16                     ? EndingKind::scanned
+                  : source->ends_anywhere() ? EndingKind::stateless
+                  : !source->plain()        ? EndingKind::scanned
+                  : source->picky()         ? EndingKind::courses
+                                            : EndingKind::parity;
+    ending.bytes = source->bytes();
+    ending.record_end_size = from_utf8(encoding, csv->record_end).size();
+    ending.kernel = csv->kernel;
+    ending.scanner = scanner_of(utf16 ? csv : source, encoding);
     format.readable = !csv->unreadable;
     if (csv->has_preamble()) {
         auto lines = std::make_shared<CsvFormat>(utf16 ? *csv : *source);
         lines->quoting = lines->escaping = lines->commenting = false;
         format.header =
-            std::make_shared<CsvHeader>(csv, source, framing.scanner, scanner_of(std::move(lines), encoding), encoding);
+            std::make_shared<CsvHeader>(csv, source, ending.scanner, scanner_of(std::move(lines), encoding), encoding);
     }
     if (encoding == TextEncoding::utf8) {
         format.make_decoder = [csv] { return std::unique_ptr<RecordDecoder>(new CsvDecoder(csv)); };

@@ -1,4 +1,4 @@
-// A declaration's framing and decoder. In: a declaration. Out: the record format that streams and readers take. Refuses to
+// Where the records of a declaration end, and its decoder. In: a declaration. Out: the record format that streams and readers take. Refuses to
 // know buffers.
 #include "engine/delimited/delimited_record_format.hpp"
 

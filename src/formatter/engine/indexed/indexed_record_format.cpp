@@ -42,9 +42,9 @@ class IndexerScanner : public RecordScanner {
 RecordFormat indexed_record_format(std::shared_ptr<const IndexedFormat> indexed) {
     RecordFormat format = csv_record_format(indexed->fields, TextEncoding::utf8);
     if (indexed->scans) {
-        format.framing.kind = FramingKind::scanned;
-        format.framing.record_end_size = 0;
-        format.framing.scanner = std::make_shared<IndexerScanner>(indexed->indexer);
+        format.ending.kind = EndingKind::scanned;
+        format.ending.record_end_size = 0;
+        format.ending.scanner = std::make_shared<IndexerScanner>(indexed->indexer);
     }
     format.ends_as_told = true;
     format.make_decoder = [indexed] { return std::unique_ptr<RecordDecoder>(new IndexedDecoder(indexed)); };

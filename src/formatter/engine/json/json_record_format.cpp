@@ -17,8 +17,8 @@ bool keeps_text(const JsonNodeSpec& node) {
 
 RecordFormat json_record_format(std::shared_ptr<const JsonFormat> json) {
     RecordFormat format;
-    Framing& framing = format.framing;
-    framing.kernel = json->kernel;
+    RecordEnding& ending = format.ending;
+    ending.kernel = json->kernel;
     if (json->layout == JsonLayout::lines) {  // records end at every '\n', so buffers can be used in any order
         format.line_ends_inside = true;
         format.keeps_text = std::any_of(json->columns.begin(), json->columns.end(),
@@ -26,12 +26,12 @@ RecordFormat json_record_format(std::shared_ptr<const JsonFormat> json) {
         format.make_decoder = [json] { return std::unique_ptr<RecordDecoder>(new JsonDecoder(json)); };
         return format;
     }
-    framing.kind = FramingKind::scanned;
-    framing.record_end_size = json->layout == JsonLayout::array ? 1 : 0;
+    ending.kind = EndingKind::scanned;
+    ending.record_end_size = json->layout == JsonLayout::array ? 1 : 0;
     if (json->layout == JsonLayout::prefixed)
-        framing.scanner = std::make_shared<PrefixedRecords>(json->length);
+        ending.scanner = std::make_shared<PrefixedRecords>(json->length);
     else
-        framing.scanner = std::make_shared<JsonDocuments>(json->layout);
+        ending.scanner = std::make_shared<JsonDocuments>(json->layout);
     const auto lines = std::make_shared<JsonAsLines>(*json);
     format.make_decoder = [json, lines] {
         std::unique_ptr<RecordDecoder> inner(new JsonDecoder(json));

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/records/framing.hpp"
+#include "engine/records/record_ending.hpp"
 #include "engine/records/record_decoder.hpp"
 
 namespace formatter {
@@ -49,7 +49,7 @@ class HeaderReader {
 };
 
 struct RecordFormat {
-    Framing framing;
+    RecordEnding ending;
     bool line_ends_inside = false;  // within a record that is known whole, line ends are space
     bool keeps_text = false;  // of values as they are written, line ends and all
     bool ends_as_told = false;  // code that is not ours says where records end: the decoder may see it otherwise

@@ -52,7 +52,8 @@ struct ScanState {
 
 struct RecordEnds {  // positions behind the first and the last record end that complete in a buffer
     static constexpr uint64_t none = ~uint64_t(0);
-    static constexpr uint64_t later = none - 1;  // `last` was not looked for: few need it, and Framing::last_end tells
+    static constexpr uint64_t later =
+        none - 1;  // `last` was not looked for: few need it, and RecordEnding::last_end tells
     uint64_t first = none;
     uint64_t last = none;
     bool any() const { return first != none; }

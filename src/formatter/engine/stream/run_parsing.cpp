@@ -17,7 +17,7 @@ void RunParsing::parse() {
         parse_with_limit();
     } else if (job_.bytes) {
         call_.place(job_, {job_.records_from, job_.offset}, job_.stream_start, job_.bytes);
-        options_.format.framing.looks_ahead() ? index_settled(joined(), job_.bytes) : parse_pieces();
+        options_.format.ending.looks_ahead() ? index_settled(joined(), job_.bytes) : parse_pieces();
         job_.records = decoder().records_placed();
     }
     if (options_.format.ends_as_told && used_ < job_.bytes) {
@@ -71,7 +71,7 @@ void RunParsing::parse_leading(LeadingJob& job) {
     job.tail.append(joiner.open(), joiner.open_size());
     joiner.end();
     job.records = decoder().records_placed();
-    if (job.tail.size) options_.format.framing.ends_after(job.tail.data(), job.tail.size, &job.state);
+    if (job.tail.size) options_.format.ending.ends_after(job.tail.data(), job.tail.size, &job.state);
     cover_rest();
 }
 
@@ -129,7 +129,7 @@ void RunParsing::cover_rest() {
 
 // A record of these bytes may be longer than the stream allows.
 void RunParsing::parse_with_limit() {
-    const Framing& framing = options_.format.framing;
+    const RecordEnding& ending = options_.format.ending;
     const uint8_t* const data = joined();
     const auto position = [&](size_t at) {
         return RunPosition{job_.records_from, job_.offset + int64_t(at), job_.records};
@@ -139,7 +139,7 @@ void RunParsing::parse_with_limit() {
         if (end == begin) return;
         call_.place(job_, position(begin), job_.stream_start && begin == 0, 0);
         used_ = begin;
-        framing.looks_ahead() ? index_settled(data + begin, end - begin) : void(index(data + begin, end - begin));
+        ending.looks_ahead() ? index_settled(data + begin, end - begin) : void(index(data + begin, end - begin));
         job_.records += decoder().records_placed();
     };
     while (at < job_.bytes) {
@@ -150,13 +150,13 @@ void RunParsing::parse_with_limit() {
             size = options_.format.header->find_end(data, job_.bytes, job_.bytes, &preamble);
         } else {
             ScanState state = at == 0 && job_.stream_start ? ScanState::of_stream_start() : ScanState();
-            size = framing.size_of_first(data + at, job_.bytes - at, &state);
+            size = ending.size_of_first(data + at, job_.bytes - at, &state);
         }
         if (size == RecordEnds::none) break;  // cannot be: a run's own records end where it says
-        if (!is_preamble && size - framing.record_end_size > options_.max_record_bytes) {
+        if (!is_preamble && size - ending.record_end_size > options_.max_record_bytes) {
             index_up_to(at);
             RunPosition where = position(at);
-            where.buffer = job_.buffer_of(framing, PlacePosition{}, where.bytes, true);
+            where.buffer = job_.buffer_of(ending, PlacePosition{}, where.bytes, true);
             const size_t shown = std::min<size_t>({size, partial_raw_most, options_.max_record_bytes});
             call_.reject(job_, Finding::of_record(ErrorCode::record_too_long, data + at, shown), where);
             job_.records++;
@@ -167,7 +167,8 @@ void RunParsing::parse_with_limit() {
     index_up_to(job_.bytes);
 }
 
-uint64_t RunJob::buffer_of(const Framing& framing, const PlacePosition& found, int64_t begin, bool whole_record) const {
+uint64_t RunJob::buffer_of(const RecordEnding& ending, const PlacePosition& found, int64_t begin,
+                           bool whole_record) const {
     if (run_first == run_last) return run_first;
     const bool end_known = found.record_end >= 0;
     uint64_t skip = uint64_t(begin - offset + (end_known ? found.record_end - 1 : found.bytes));
@@ -180,7 +181,7 @@ uint64_t RunJob::buffer_of(const Framing& framing, const PlacePosition& found, i
             continue;
         }
         // From here the record goes on to its end.
-        if (end_known || framing.record_size(piece.data + skip, piece.size - skip, &state) != RecordEnds::none)
+        if (end_known || ending.record_size(piece.data + skip, piece.size - skip, &state) != RecordEnds::none)
             return piece_position + (i - pieces_before);
         skip = 0;
     }

@@ -41,7 +41,7 @@ PushStatus StreamEngine::admit(const ArrivedBuffer& arrived, uint64_t position, 
     Origin& origin = origin_of(buffer.origin);
     const uint64_t prefix = origin.ring.prefix();
     const bool waiting = origin.outstanding && origin.outstanding->held.count(position);
-    const bool looks_ahead = options_.format.framing.looks_ahead();
+    const bool looks_ahead = options_.format.ending.looks_ahead();
     uint64_t taken = std::max(prefix, origin.outstanding ? origin.outstanding->led_to : 0);
     if (looks_ahead && origin.outstanding && origin.outstanding->ahead.buffer)
         taken = std::max(taken, origin.outstanding->ahead.buffer - 1);
@@ -116,7 +116,7 @@ void StreamEngine::end_preamble(Origin& origin) {
 // All up to the preamble's end counts as one record: which of its lines is the header is known only there, and quotes in
 // those before it may mean nothing.
 RecordEnds StreamEngine::follow_preamble(Origin& origin, const Piece& buffer) {
-    const Framing& framing = options_.format.framing;
+    const RecordEnding& ending = options_.format.ending;
     PreambleScan& preamble = origin.work().preamble;
     const uint64_t end =
         options_.format.header->find_end(buffer.data, buffer.size, options_.too_many_bytes(), &preamble);
@@ -125,8 +125,8 @@ RecordEnds StreamEngine::follow_preamble(Origin& origin, const Piece& buffer) {
     if (!preamble.header.empty()) use_header(origin, preamble.header);
     origin.state = ScanState();
     const uint8_t* const behind = buffer.data + end;
-    RecordEnds ends = framing.ends_after(behind, buffer.size - end, &origin.state);
-    if (ends.last == RecordEnds::later) ends.last = framing.last_end(behind, buffer.size - end, origin.state.inside);
+    RecordEnds ends = ending.ends_after(behind, buffer.size - end, &origin.state);
+    if (ends.last == RecordEnds::later) ends.last = ending.last_end(behind, buffer.size - end, origin.state.inside);
     return {end, ends.any() ? end + ends.last : end};
 }
 
@@ -141,7 +141,7 @@ void StreamEngine::follow(Origin& origin, uint64_t position, Piece buffer, const
     } else if (origin.preamble_open) {
         ends = follow_preamble(origin, buffer);
     } else {
-        ends = options_.format.framing.ends_after(buffer.data, buffer.size, notes, &origin.state);
+        ends = options_.format.ending.ends_after(buffer.data, buffer.size, notes, &origin.state);
     }
     extend_run(origin, position, buffer, ends, lost, call);
 }
@@ -150,7 +150,7 @@ void StreamEngine::follow(Origin& origin, uint64_t position, Piece buffer, const
 // take the next one meanwhile.
 void StreamEngine::release_held(Origin& origin, StreamCall& call) {
     constexpr uint64_t share_bytes = 256 << 10;
-    const bool looks_ahead = options_.format.framing.looks_ahead();
+    const bool looks_ahead = options_.format.ending.looks_ahead();
     uint64_t taken = 0;
     while (taken < share_bytes && origin.outstanding && !origin.outstanding->held.empty()) {
         const auto at = origin.outstanding->held.begin();
@@ -170,14 +170,14 @@ void StreamEngine::release(Origin& origin, std::map<uint64_t, Held>::iterator at
     const Piece piece{buffer.data(), buffer.size(), buffer.before};
     counts_.pending_bytes -= piece.size;
     counts_.pending_buffers--;
-    const Framing& framing = options_.format.framing;
-    if (framing.looks_ahead()) {
+    const RecordEnding& ending = options_.format.ending;
+    if (ending.looks_ahead()) {
         origin.state = buffer.state;
         extend_run(origin, position, piece, buffer.ends, buffer.lost, call);
     } else if (waits(origin)) {
         follow(origin, position, piece, buffer.notes, buffer.lost, call);
     } else {
-        extend_run(origin, position, piece, framing.ends_anywhere(piece.data, piece.size), buffer.lost, call);
+        extend_run(origin, position, piece, ending.ends_anywhere(piece.data, piece.size), buffer.lost, call);
     }
     if (buffer.bytes.size) call.owners.push_back(std::move(buffer.bytes));
 }

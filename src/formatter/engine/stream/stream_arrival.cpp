@@ -18,7 +18,7 @@ constexpr size_t headroom_from = 16 << 10;
 // A round's buffers come to lie one behind the other, so that parsing finds one stretch of bytes; those that have to
 // wait need no copy under the lock; and the pass over memory that counting takes anyway copies at no cost.
 void StreamEngine::take_in(const PushedBuffer* buffers, const uint32_t* order, size_t count, StreamCall& call) const {
-    const Framing& framing = options_.format.framing;
+    const RecordEnding& ending = options_.format.ending;
     const size_t most = options_.in_order() ? in_place_bytes : count > 1 ? stateless_in_place : 0;
     size_t total = 0;
     for (size_t i = 0; i < count; i++) total += buffers[order[i]].size < most ? buffers[order[i]].size : 0;
@@ -38,14 +38,14 @@ void StreamEngine::take_in(const PushedBuffer* buffers, const uint32_t* order, s
             uint8_t* copy = call.block.data() + filled;
             const uint8_t* ahead = more ? next.data : b.data + (far ? ahead_bytes : 0);
             const size_t ahead_size = more ? next.size : far ? b.size - ahead_bytes : 0;
-            framing.copy_noting(copy, b.data, b.size, ahead, ahead_size, &arrived.notes);
+            ending.copy_noting(copy, b.data, b.size, ahead, ahead_size, &arrived.notes);
             b.data = copy;
             b.before = filled == before ? before : 0;
             filled += b.size;
         } else if (options_.in_order()) {
-            framing.note(b.data, b.size, &arrived.notes);
+            ending.note(b.data, b.size, &arrived.notes);
         }
-        if (!options_.in_order()) arrived.ends = framing.ends_anywhere(b.data, b.size);
+        if (!options_.in_order()) arrived.ends = ending.ends_anywhere(b.data, b.size);
     }
     call.block.size = total ? filled : 0;
 }

@@ -105,7 +105,7 @@ void write_outstanding(ImageWriter& out, const Outstanding& work) {
 }
 
 // The bytes that wait.
-uint64_t read_outstanding(ImageReader& in, Outstanding& work, const Framing& framing) {
+uint64_t read_outstanding(ImageReader& in, Outstanding& work, const RecordEnding& ending) {
     uint64_t pending = 0;
     work.tallied = in.number();
     work.open_bytes = in.number();
@@ -137,7 +137,7 @@ uint64_t read_outstanding(ImageReader& in, Outstanding& work, const Framing& fra
         held.lost = told & 1;
         held.preamble = size_t(told >> 1);
         held.bytes = read_owned(in);
-        framing.note(held.bytes.data(), held.bytes.size, &held.notes);
+        ending.note(held.bytes.data(), held.bytes.size, &held.notes);
         pending += held.bytes.size;
     }
     for (uint64_t n = in.number(); n && in.fine(); n--) {
@@ -218,14 +218,14 @@ bool StreamEngine::restore(const std::string& image) {
         o.preamble_open = in.number();
         if (o.preamble_open && !options_.format.header) return false;
         o.state = read_state(in);
-        const Framing& framing = options_.format.framing;
+        const RecordEnding& ending = options_.format.ending;
         const bool open = o.state.inside || o.state.closing;
-        if (!framing.can_be(o.state)) return false;
-        if (framing.looks_ahead() && open && !o.state.count) return false;  // it says how far back that began
+        if (!ending.can_be(o.state)) return false;
+        if (ending.looks_ahead() && open && !o.state.count) return false;  // it says how far back that began
         if (!in.number()) continue;
         Outstanding& work = o.work();
-        counts_.pending_bytes += read_outstanding(in, work, framing);
-        if (!framing.can_be(work.preamble.state)) return false;
+        counts_.pending_bytes += read_outstanding(in, work, ending);
+        if (!ending.can_be(work.preamble.state)) return false;
         counts_.pending_buffers += work.fragments.size() + work.held.size();
         tally_count_ += work.tallies.size();
         counts_.pending_buffers -= o.fold();

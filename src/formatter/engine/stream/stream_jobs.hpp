@@ -83,7 +83,7 @@ struct Job {
     // Records that were found to be a spanning one, beside those of the run.
     virtual uint64_t span_records() const { return 0; }
     // The buffer in which a record ends. `begin`: where its decoder's place is, from the run's start.
-    virtual uint64_t buffer_of(const Framing&, const PlacePosition&, int64_t begin, bool whole_record) const = 0;
+    virtual uint64_t buffer_of(const RecordEnding&, const PlacePosition&, int64_t begin, bool whole_record) const = 0;
 
     void add(const Piece& piece) {
         pieces.push_back(piece);
@@ -110,7 +110,7 @@ struct RunJob : Job {
     uint64_t piece_position = 0;
 
     void parse(const StreamOptions&, StreamCall&) override;
-    uint64_t buffer_of(const Framing&, const PlacePosition&, int64_t begin, bool whole_record) const override;
+    uint64_t buffer_of(const RecordEnding&, const PlacePosition&, int64_t begin, bool whole_record) const override;
 };
 
 // The next buffers in order, whole: parsing itself finds where their records end.
@@ -133,7 +133,7 @@ struct SpanningJob : Job {
 
     void parse(const StreamOptions&, StreamCall&) override;
     uint64_t span_records() const override { return records; }
-    uint64_t buffer_of(const Framing&, const PlacePosition&, int64_t, bool) const override { return position; }
+    uint64_t buffer_of(const RecordEnding&, const PlacePosition&, int64_t, bool) const override { return position; }
     uint64_t whole_bytes() const { return bytes + let_go; }
 };
 

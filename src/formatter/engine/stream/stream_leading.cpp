@@ -24,9 +24,9 @@ constexpr uint64_t longest_open = 64 << 10;  // a record that goes on and on is 
 
 // How many of these buffers, from the first on, follow each other and are large enough; 0 if that is not worth it.
 size_t StreamEngine::leading_buffers(const PushedBuffer* buffers, const uint32_t* order, size_t count) const {
-    const FramingKind kind = options_.format.framing.kind;
-    const bool by_quotes = kind == FramingKind::parity || kind == FramingKind::courses;
-    if (!by_quotes || options_.ordered || options_.max_sequence || options_.format.framing.looks_ahead()) return 0;
+    const EndingKind kind = options_.format.ending.kind;
+    const bool by_quotes = kind == EndingKind::parity || kind == EndingKind::courses;
+    if (!by_quotes || options_.ordered || options_.max_sequence || options_.format.ending.looks_ahead()) return 0;
     const PushedBuffer& first = buffers[order[0]];
     size_t bytes = 0, i = 0;
     for (; i < count && bytes < most_bytes; i++) {

@@ -59,7 +59,7 @@ bool StreamEngine::look_at(Outstanding& work, Held& held, size_t from) const {
         ahead.line_buffer = 0;
     }
     for (size_t at = from; at < held.size();) {
-        const LookStep step = options_.format.framing.scanner->look(held.data() + at, held.size() - at, &ahead.state);
+        const LookStep step = options_.format.ending.scanner->look(held.data() + at, held.size() - at, &ahead.state);
         if (step.anew) ahead.line_buffer = 0;
         if (step.open && !ahead.line_buffer && step.line_end != LookStep::none) {
             ahead.line_buffer = ahead.buffer;

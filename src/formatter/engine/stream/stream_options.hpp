@@ -25,9 +25,9 @@ struct StreamOptions {
     uint64_t sequence_of(uint64_t position) const {
         return max_sequence && position ? (position - 1) % max_sequence + 1 : position;
     }
-    bool in_order() const { return ordered || format.framing.needs_prefix(); }
+    bool in_order() const { return ordered || format.ending.needs_prefix(); }
     uint64_t too_many_bytes() const {  // of a record with its end, or of an open one
-        return max_record_bytes + format.framing.record_end_size;
+        return max_record_bytes + format.ending.record_end_size;
     }
 };
 

@@ -18,8 +18,8 @@ void StreamEngine::parse(StreamCall& call) const {
 
 void SpanningJob::parse(const StreamOptions& options, StreamCall& call) {
     builder->bytes += bytes;
-    const Framing& framing = options.format.framing;
-    if (whole_bytes() == 0 && !(unterminated && framing.checks_end())) return;
+    const RecordEnding& ending = options.format.ending;
+    if (whole_bytes() == 0 && !(unterminated && ending.checks_end())) return;
     OwnedBytes stitched;
     const uint8_t* data = pieces.empty() ? nullptr : pieces[0].data;
     if (pieces.size() > 1) {
@@ -27,7 +27,7 @@ void SpanningJob::parse(const StreamOptions& options, StreamCall& call) {
         for (const Piece& piece : pieces) stitched.append(piece.data, piece.size);
         data = stitched.data();
     }
-    const uint64_t record_end = unterminated ? 0 : framing.record_end_size;
+    const uint64_t record_end = unterminated ? 0 : ending.record_end_size;
     const auto from = unterminated ? RunPosition::From::end : RunPosition::From::start;
     const RunPosition begin{from, offset, 0, position};
     if (lost || reported || whole_bytes() - std::min(record_end, bytes) > options.max_record_bytes) {
@@ -52,7 +52,7 @@ void SpanningJob::parse(const StreamOptions& options, StreamCall& call) {
     call.place(*this, begin, stream_start, 0);
     uint64_t used = unterminated ? decoder.index_unterminated(data, bytes) : index(data, bytes);
     // Something in it was never closed: there are records behind it.
-    while (used < bytes && (unterminated || framing.looks_ahead())) {
+    while (used < bytes && (unterminated || ending.looks_ahead())) {
         make_room();
         const uint64_t more = index(data + used, bytes - used);
         used += more ? more : decoder.index_unterminated(data + used, bytes - used);
@@ -67,7 +67,7 @@ void StreamEngine::take_findings(Builder& builder, StreamCall& call) const {
     for (FindingAt<PlacePosition>& found : builder.decoder->findings) {
         const StreamCall::JobPlace& place = call.places[found.at.record.place];
         RunPosition at = place.begin;
-        at.buffer = place.job->buffer_of(options_.format.framing, found.at, at.bytes, found.column < 0);
+        at.buffer = place.job->buffer_of(options_.format.ending, found.at, at.bytes, found.column < 0);
         at.bytes += found.at.bytes;
         at.records += found.at.record.records;
         if (found.column >= 0) found.column = int32_t(builder.plan->column(size_t(found.column)));

@@ -217,8 +217,8 @@ PushResult StreamEngine::finish(uint64_t id, bool use_last, uint64_t last_sequen
     change.begin();
     check_open();
     Origin& origin = origin_of(id);
-    const Framing& framing = options_.format.framing;
-    const auto at_rest = [&] { return origin.in_flight == 0 && !(framing.looks_ahead() && origin.busy); };
+    const RecordEnding& ending = options_.format.ending;
+    const auto at_rest = [&] { return origin.in_flight == 0 && !(ending.looks_ahead() && origin.busy); };
     wait_until(guard, [&] { return at_rest() && !closed_gate_; });
     if (origin.finished) {
         result.status = PushStatus::finished;
@@ -238,12 +238,12 @@ PushResult StreamEngine::finish(uint64_t id, bool use_last, uint64_t last_sequen
     }
     origin.finished = true;
     counts_.finished++;
-    if (framing.looks_ahead()) settle_rest(origin, call, guard, &result);
+    if (ending.looks_ahead()) settle_rest(origin, call, guard, &result);
     origin.work();  // unfolded before the ring moves on
     if (origin.preamble_open) end_preamble(origin);
     Claims claims{};
     origin.ring.finish(last, claims);
-    const bool end_matters = framing.checks_end() && framing.scanner->has_begun(origin.state);
+    const bool end_matters = ending.checks_end() && ending.scanner->has_begun(origin.state);
     for (uint32_t i = 0; i < claims.count; i++) {
         auto job = claim_unterminated(origin, claims.spans[i], call);
         if (job->bytes || end_matters) call.jobs.push_back(std::move(job));

@@ -52,7 +52,7 @@ void StreamEngine::extend_run(Origin& origin, uint64_t position, Piece buffer, c
     if (!delimited)
         run.open |= buffer.size > 0;
     else if (ends.last == RecordEnds::later)
-        run.open = run.inside_after || buffer.data[buffer.size - 1] != options_.format.framing.bytes.record_end;
+        run.open = run.inside_after || buffer.data[buffer.size - 1] != options_.format.ending.bytes.record_end;
     else
         run.open = ends.any() && ends.last != buffer.size;
 }
@@ -64,7 +64,7 @@ void StreamEngine::close_run(StreamCall& call) {
     Origin& origin = *run.origin;
     if (run.delimited && run.tail_begin.offset == RecordEnds::later) {
         const Piece& last = run.buffers[run.tail_begin.buffer];
-        run.tail_begin.offset = options_.format.framing.last_end(last.data, last.size, run.inside_after);
+        run.tail_begin.offset = options_.format.ending.last_end(last.data, last.size, run.inside_after);
     }
     auto own = std::make_unique<RunJob>();
     own->origin = &origin;

@@ -11,16 +11,16 @@ namespace {
 
 class ChunkReading {
   public:
-    ChunkReading(const Framing& framing, RecordDecoder& decoder, const ChunkLimits& limits, ChunkRows* out)
-        : framing_(framing), decoder_(decoder), limits_(limits), out_(out) {}
+    ChunkReading(const RecordEnding& ending, RecordDecoder& decoder, const ChunkLimits& limits, ChunkRows* out)
+        : ending_(ending), decoder_(decoder), limits_(limits), out_(out) {}
 
     void read(size_t number, const PlacedChunk& chunk) {
         number_ = number;
-        ScanState state = unpacked_state(framing_, chunk.state);
-        if (const size_t width = framing_.fixed_size()) state.count = uint64_t(chunk.byte_offset) % width;
-        const RecordEnds ends = framing_.ends_after(chunk.data, chunk.size, &state);
+        ScanState state = unpacked_state(ending_, chunk.state);
+        if (const size_t width = ending_.fixed_size()) state.count = uint64_t(chunk.byte_offset) % width;
+        const RecordEnds ends = ending_.ends_after(chunk.data, chunk.size, &state);
         size_t last = ends.any() ? ends.last : 0;
-        if (last == RecordEnds::later) last = framing_.last_end(chunk.data, chunk.size, state.inside);
+        if (last == RecordEnds::later) last = ending_.last_end(chunk.data, chunk.size, state.inside);
         records_ = 0;
         stream_start_ = chunk.stream_start;
         size_t at = chunk.begin == PlacedChunk::carried ? 0 : size_t(chunk.begin);
@@ -121,7 +121,7 @@ class ChunkReading {
         return decoder_.rows() >= limits_.max_rows || decoder_.byte_count() >= limits_.max_batch_bytes;
     }
 
-    const Framing& framing_;
+    const RecordEnding& ending_;
     RecordDecoder& decoder_;
     const ChunkLimits& limits_;
     ChunkRows* out_;
@@ -141,7 +141,7 @@ class ChunkReading {
 
 void read_chunks(const RecordFormat& format, RecordDecoder& decoder, const PlacedChunk* chunks, size_t count,
                  const ChunkLimits& limits, ChunkRows* out) {
-    ChunkReading reading(format.framing, decoder, limits, out);
+    ChunkReading reading(format.ending, decoder, limits, out);
     uint64_t bytes = 0;
     for (size_t i = 0; i < count; i++) bytes += chunks[i].carry_size + chunks[i].size;
     decoder.expect(bytes);

@@ -19,34 +19,34 @@ struct Course {
 };
 
 // By the notes on a buffer. Only a stream's first bytes have more states than those: of a byte order mark.
-void follow_courses(const Framing& framing, const uint8_t* data, size_t size, ChunkSurvey* survey) {
+void follow_courses(const RecordEnding& ending, const uint8_t* data, size_t size, ChunkSurvey* survey) {
     QuoteNotes notes;
-    framing.note(data, size, &notes);
+    ending.note(data, size, &notes);
     QuoteState quotes[QuoteNotes::most_courses];
-    const size_t count = framing.course_states(quotes);
+    const size_t count = ending.course_states(quotes);
     for (size_t i = 0; i < count + mark_bytes; i++) {
         ScanState state;
         if (i < count) state.take(quotes[i]);
         if (i >= count) state.mark = uint8_t(i - count), state.fresh = i == count;
-        const uint16_t start = packed_state(framing, state);
-        const RecordEnds ends = framing.ends_after(data, size, notes, &state);
+        const uint16_t start = packed_state(ending, state);
+        const RecordEnds ends = ending.ends_after(data, size, notes, &state);
         survey->courses.push_back(
-            {start, packed_state(framing, state), ends.any() ? uint32_t(ends.last) : ChunkCourse::none});
+            {start, packed_state(ending, state), ends.any() ? uint32_t(ends.last) : ChunkCourse::none});
     }
 }
 
-void follow_states(const Framing& framing, const uint8_t* data, size_t size, ChunkSurvey* survey) {
+void follow_states(const RecordEnding& ending, const uint8_t* data, size_t size, ChunkSurvey* survey) {
     std::vector<Course> going;
-    for (const ScanState& state : framing.scanner->possible_states()) {
-        const uint16_t packed = packed_state(framing, state);
+    for (const ScanState& state : ending.scanner->possible_states()) {
+        const uint16_t packed = packed_state(ending, state);
         going.push_back({state, packed, {survey->courses.size()}});
         survey->courses.push_back({packed, packed, ChunkCourse::none});
     }
     for (size_t at = 0, stretch = first_stretch; at < size; stretch = std::min(2 * stretch, longest_stretch)) {
         const size_t count = std::min(stretch, size - at);
         for (Course& course : going) {
-            const RecordEnds ends = framing.scanner->scan(data + at, count, &course.state, false);
-            course.packed = packed_state(framing, course.state);
+            const RecordEnds ends = ending.scanner->scan(data + at, count, &course.state, false);
+            course.packed = packed_state(ending, course.state);
             if (!ends.any()) continue;
             for (size_t member : course.members) survey->courses[member].last_end = uint32_t(at + ends.last);
         }
@@ -67,24 +67,24 @@ uint32_t behind(uint64_t end) { return end == QuoteSummary::none ? ChunkCourse::
 
 }  // namespace
 
-uint16_t packed_state(const Framing& framing, const ScanState& s) {
-    if (framing.kind == FramingKind::stateless || framing.kind == FramingKind::parity)
-        return framing.kind == FramingKind::parity && s.inside;
+uint16_t packed_state(const RecordEnding& ending, const ScanState& s) {
+    if (ending.kind == EndingKind::stateless || ending.kind == EndingKind::parity)
+        return ending.kind == EndingKind::parity && s.inside;
     const QuoteState quotes = s.quotes();
-    if (framing.kind == FramingKind::courses)
+    if (ending.kind == EndingKind::courses)
         return uint16_t(quotes.inside | s.mark << 7 | quotes.fresh << 9 | quotes.closing << 10);
     return uint16_t(s.inside | s.escaped << 1 | s.in_comment << 2 | s.at_record_start << 3 | s.matched << 4 |
                     s.mark << 7 | quotes.fresh << 9 | quotes.closing << 10 | s.delimiter_matched << 11);
 }
 
-ScanState unpacked_state(const Framing& framing, uint16_t packed) {
+ScanState unpacked_state(const RecordEnding& ending, uint16_t packed) {
     ScanState s;
     s.inside = packed & 1;
-    if (framing.kind == FramingKind::stateless || framing.kind == FramingKind::parity) return s;
+    if (ending.kind == EndingKind::stateless || ending.kind == EndingKind::parity) return s;
     s.mark = uint8_t(packed >> 7 & 3);
     s.fresh = packed >> 9 & 1;
     s.closing = packed >> 10 & 1;
-    if (framing.kind == FramingKind::courses) return s;
+    if (ending.kind == EndingKind::courses) return s;
     s.delimiter_matched = uint8_t(packed >> 11 & 7);
     s.escaped = packed & 2;
     s.in_comment = packed & 4;
@@ -93,70 +93,70 @@ ScanState unpacked_state(const Framing& framing, uint16_t packed) {
     return s;
 }
 
-uint16_t first_state(const Framing& framing) { return packed_state(framing, ScanState::of_stream_start()); }
+uint16_t first_state(const RecordEnding& ending) { return packed_state(ending, ScanState::of_stream_start()); }
 
-std::vector<uint16_t> part_states(const Framing& framing) {
+std::vector<uint16_t> part_states(const RecordEnding& ending) {
     std::vector<uint16_t> packed;
     const auto add = [&](const ScanState& state) {
-        const uint16_t number = packed_state(framing, state);
+        const uint16_t number = packed_state(ending, state);
         if (std::find(packed.begin(), packed.end(), number) == packed.end()) packed.push_back(number);
     };
     ScanState state;
-    if (framing.kind == FramingKind::scanned) {
-        for (const ScanState& possible : framing.scanner->possible_states())
+    if (ending.kind == EndingKind::scanned) {
+        for (const ScanState& possible : ending.scanner->possible_states())
             if (possible.mark == mark_bytes) add(possible);
         return packed;
     }
     add(state);
-    if (framing.kind == FramingKind::parity) state.inside = true, add(state);
-    if (framing.kind != FramingKind::courses) return packed;
+    if (ending.kind == EndingKind::parity) state.inside = true, add(state);
+    if (ending.kind != EndingKind::courses) return packed;
     QuoteState quotes[QuoteNotes::most_courses];
-    const size_t count = framing.course_states(quotes);
+    const size_t count = ending.course_states(quotes);
     for (size_t i = 0; i < count; i++) state.take(quotes[i]), add(state);
     return packed;
 }
 
-void survey_chunk(const Framing& framing, const uint8_t* data, size_t size, ChunkSurvey* survey) {
+void survey_chunk(const RecordEnding& ending, const uint8_t* data, size_t size, ChunkSurvey* survey) {
     survey->courses.clear();
     survey->likely = 0;
-    if (framing.kind == FramingKind::stateless) {
-        const RecordEnds ends = framing.ends_anywhere(data, size);
+    if (ending.kind == EndingKind::stateless) {
+        const RecordEnds ends = ending.ends_anywhere(data, size);
         survey->courses.push_back({0, 0, ends.any() ? uint32_t(ends.last) : ChunkCourse::none});
         return;
     }
-    if (framing.kind == FramingKind::parity) {
-        const QuoteSummary summary = framing.summarize(data, size);
+    if (ending.kind == EndingKind::parity) {
+        const QuoteSummary summary = ending.summarize(data, size);
         const uint16_t odd = summary.quotes & 1;
         survey->courses.push_back({0, odd, behind(summary.last_end[0])});
         survey->courses.push_back({1, uint16_t(1 ^ odd), behind(summary.last_end[1])});
-    } else if (framing.kind == FramingKind::courses) {
-        follow_courses(framing, data, size, survey);
+    } else if (ending.kind == EndingKind::courses) {
+        follow_courses(ending, data, size, survey);
     } else {
-        follow_states(framing, data, size, survey);
+        follow_states(ending, data, size, survey);
     }
-    const bool inside = framing.bytes.quoting && guess_inside(framing, data, size, 0);
-    if (framing.kind == FramingKind::parity) {
+    const bool inside = ending.bytes.quoting && guess_inside(ending, data, size, 0);
+    if (ending.kind == EndingKind::parity) {
         survey->likely = inside;
         return;
     }
     ScanState wanted;
     wanted.inside = inside;
     wanted.fresh = wanted.at_record_start = false;
-    const uint16_t packed = packed_state(framing, wanted);
+    const uint16_t packed = packed_state(ending, wanted);
     for (size_t i = 0; i < survey->courses.size(); i++)
         if (survey->courses[i].start == packed) survey->likely = i;
 }
 
-bool guess_inside(const Framing& framing, const uint8_t* data, size_t size, size_t at) {
-    const uint8_t quote = framing.bytes.quote;
+bool guess_inside(const RecordEnding& ending, const uint8_t* data, size_t size, size_t at) {
+    const uint8_t quote = ending.bytes.quote;
     const size_t end = std::min(size, at + evidence_window);
     bool odd = false;
     for (size_t i = at; i < end; i++) {
         const void* found = std::memchr(data + i, quote, end - i);
         if (!found) break;
         i = size_t(static_cast<const uint8_t*>(found) - data);
-        const bool separator_before = i > 0 && framing.separates(data[i - 1]);
-        const bool separator_behind = i + 1 < size && (framing.separates(data[i + 1]) || data[i + 1] == '\r');
+        const bool separator_before = i > 0 && ending.separates(data[i - 1]);
+        const bool separator_behind = i + 1 < size && (ending.separates(data[i + 1]) || data[i + 1] == '\r');
         const bool quote_near = (i > 0 && data[i - 1] == quote) || (i + 1 < size && data[i + 1] == quote);
         const bool at_edge = i == 0 || i + 1 == size;  // what stands beyond is not known
         if (!at_edge && !quote_near && separator_before != separator_behind) return odd == separator_before;

@@ -5,17 +5,17 @@
 
 #include <vector>
 
-#include "engine/records/framing.hpp"
+#include "engine/records/record_ending.hpp"
 
 namespace formatter {
 
-// A framing state in 16 bits, so that it can travel as a number: inside 1, escaped 2, comment 4, record start 8,
+// The state at a place of an input in 16 bits, so that it can travel as a number: inside 1, escaped 2, comment 4, record start 8,
 // matched 16 to 64, mark 128 and 256, fresh 512, closing 1024, matched of a delimiter 2048 to 8192. Where the dialect's
 // state is quote parity only the first bit is used.
-uint16_t packed_state(const Framing&, const ScanState&);
-ScanState unpacked_state(const Framing&, uint16_t packed);
-uint16_t first_state(const Framing&);  // at the start of an origin
-std::vector<uint16_t> part_states(const Framing&);  // at the start of a part that is not the first
+uint16_t packed_state(const RecordEnding&, const ScanState&);
+ScanState unpacked_state(const RecordEnding&, uint16_t packed);
+uint16_t first_state(const RecordEnding&);  // at the start of an origin
+std::vector<uint16_t> part_states(const RecordEnding&);  // at the start of a part that is not the first
 
 struct ChunkCourse {
     static constexpr uint32_t none = ~uint32_t(0);
@@ -30,10 +30,10 @@ struct ChunkSurvey {
 };
 
 // Of at most 4 GiB - 2. The survey's memory is used again.
-void survey_chunk(const Framing&, const uint8_t* data, size_t size, ChunkSurvey*);
+void survey_chunk(const RecordEnding&, const uint8_t* data, size_t size, ChunkSurvey*);
 
 // Whether `at` lies inside quotes, by the first quote behind it whose neighbours leave no doubt in well-formed input:
 // a separator before and text behind opens, text before and a separator behind closes. No quote near: outside.
-bool guess_inside(const Framing&, const uint8_t* data, size_t size, size_t at);
+bool guess_inside(const RecordEnding&, const uint8_t* data, size_t size, size_t at);
 
 }  // namespace formatter

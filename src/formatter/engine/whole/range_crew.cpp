@@ -61,7 +61,7 @@ void RangeCrew::begin(const CrewWindow& window) {
     cut_ranges();
     // The end itself is looked at, too, where it can be wrong: with nothing left, nothing else would.
     const bool begun = window.first_record > 0 || window.byte_offset > 0;
-    if (tasks_.empty() && window.input_ends && begun && format_.framing.checks_end())
+    if (tasks_.empty() && window.input_ends && begun && format_.ending.checks_end())
         tasks_.push_back(Task{window.size, window.size});
     held.unlock();
     call_helpers();

@@ -8,28 +8,28 @@ namespace formatter {
 namespace {
 
 size_t find_record(const RecordFormat& format, const RangeRequest& request) {
-    const Framing& framing = format.framing;
+    const RecordEnding& ending = format.ending;
     const uint8_t* data = request.data + request.begin;
     // Records that start behind the range are not its own: a long one is not followed by every range it covers.
     const size_t size = std::min(request.size, request.end) - request.begin;
-    if (const uint64_t width = framing.fixed_size()) {
+    if (const uint64_t width = ending.fixed_size()) {
         const uint64_t at = uint64_t(request.byte_offset) + request.begin;
         return std::min(request.size, size_t((at / width + 1) * width - uint64_t(request.byte_offset)));
     }
-    const bool by_quotes = framing.kind == FramingKind::parity || framing.kind == FramingKind::courses;
-    const bool inside = by_quotes && guess_inside(framing, request.data, request.size, request.begin);
-    const bool fresh = request.begin > 0 && framing.separates(data[-1]);
+    const bool by_quotes = ending.kind == EndingKind::parity || ending.kind == EndingKind::courses;
+    const bool inside = by_quotes && guess_inside(ending, request.data, request.size, request.begin);
+    const bool fresh = request.begin > 0 && ending.separates(data[-1]);
     for (size_t window = 4096;; window *= 8) {
         const size_t seen = std::min(window, size);
-        if (framing.kind == FramingKind::parity) {
-            const QuoteSummary summary = framing.summarize(data, seen);
+        if (ending.kind == EndingKind::parity) {
+            const QuoteSummary summary = ending.summarize(data, seen);
             if (summary.first_end[inside] != QuoteSummary::none) return request.begin + summary.first_end[inside] + 1;
-        } else if (framing.kind == FramingKind::courses) {
+        } else if (ending.kind == EndingKind::courses) {
             QuoteCourse course{{inside, fresh && !inside, false}, 0, 0};
-            framing.kernel->follow_quotes(data, seen, framing.bytes, &course, 1);
+            ending.kernel->follow_quotes(data, seen, ending.bytes, &course, 1);
             if (course.first_end != QuoteSummary::none) return request.begin + course.first_end + 1;
         } else {
-            const RecordEnds ends = framing.ends_anywhere(data, seen);
+            const RecordEnds ends = ending.ends_anywhere(data, seen);
             if (ends.any()) return request.begin + ends.first;
         }
         if (seen == size) return request.size;
@@ -72,7 +72,7 @@ RangeResult read_range(const RecordFormat& format, RecordDecoder& decoder, const
     };
     const auto tell_end = [&] {  // true if there is more to read behind the record that was open
         if (!request.input_ends || at > request.end) return false;
-        const bool end_matters = format.framing.checks_end() && (at > 0 || request.byte_offset > 0);
+        const bool end_matters = format.ending.checks_end() && (at > 0 || request.byte_offset > 0);
         if (at == request.size && !end_matters) return false;
         make_room(request.size - at);
         at += decoder.index_unterminated(request.data + at, request.size - at);

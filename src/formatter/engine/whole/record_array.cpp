@@ -96,8 +96,8 @@ class RecordArrayReader {
     bool is_one_record(const RecordValue& value) const {
         if (format_.line_ends_inside) return !is_space(value);
         if (*value.data <= ' ') return false;  // it may be blank, which is no record
-        if (std::memchr(value.data, format_.framing.bytes.record_end, value.size)) return false;
-        return format_.framing.ends_outside(value.data, value.size);
+        if (std::memchr(value.data, format_.ending.bytes.record_end, value.size)) return false;
+        return format_.ending.ends_outside(value.data, value.size);
     }
 
     static bool is_space(const RecordValue& value) {
@@ -255,7 +255,7 @@ class RecordArrayReader {
 
 RecordArrayResult read_record_array(const RecordFormat& format, const RecordValue* values, size_t count,
                                     const std::string& record_end) {
-    const bool runs = format.framing.kind != FramingKind::scanned && record_end.size() == 1;
+    const bool runs = format.ending.kind != EndingKind::scanned && record_end.size() == 1;
     RecordArrayReader reader(format, record_end, count, runs);
     if (reader.read(values, count) || reader.too_large()) return reader.result(values, count);
     RecordArrayReader one_by_one(format, record_end, count, false);

@@ -1,11 +1,11 @@
-#include "engine/records/framing.hpp"
+#include "engine/records/record_ending.hpp"
 
 #include <algorithm>
 #include <cstring>
 
 namespace formatter {
 
-RecordEnds Framing::ends_anywhere(const uint8_t* data, size_t size) const {
+RecordEnds RecordEnding::ends_anywhere(const uint8_t* data, size_t size) const {
     RecordEnds ends;
     if (size == 0) return ends;
     const void* first = std::memchr(data, bytes.record_end, size);
@@ -15,13 +15,13 @@ RecordEnds Framing::ends_anywhere(const uint8_t* data, size_t size) const {
     return ends;
 }
 
-QuoteSummary Framing::summarize(const uint8_t* data, size_t size) const {
+QuoteSummary RecordEnding::summarize(const uint8_t* data, size_t size) const {
     QuoteSummary summary{};
-    if (kind == FramingKind::parity) kernel->summarize_quotes(data, size, bytes, summary);
+    if (kind == EndingKind::parity) kernel->summarize_quotes(data, size, bytes, summary);
     return summary;
 }
 
-size_t Framing::course_states(QuoteState* states) const {
+size_t RecordEnding::course_states(QuoteState* states) const {
     states[0] = {false, true, false};
     states[1] = {false, false, false};
     states[2] = {true, false, false};
@@ -29,22 +29,23 @@ size_t Framing::course_states(QuoteState* states) const {
     return bytes.rule == QuoteRule::sticky ? 4 : 3;
 }
 
-void Framing::note_courses(const uint8_t* data, size_t size, QuoteCourse* courses) const {
+void RecordEnding::note_courses(const uint8_t* data, size_t size, QuoteCourse* courses) const {
     QuoteState states[QuoteNotes::most_courses];
     const size_t count = course_states(states);
     for (size_t i = 0; i < count; i++) courses[i].state = states[i];
     kernel->follow_quotes(data, size, bytes, courses, count);
 }
 
-bool Framing::ends_outside(const uint8_t* data, size_t size) const {
-    if (kind == FramingKind::parity) return kernel->count_byte(data, size, bytes.quote) % 2 == 0;
-    if (kind != FramingKind::courses) return kind == FramingKind::stateless;
+bool RecordEnding::ends_outside(const uint8_t* data, size_t size) const {
+    if (kind == EndingKind::parity) return kernel->count_byte(data, size, bytes.quote) % 2 == 0;
+    if (kind != EndingKind::courses) return kind == EndingKind::stateless;
     QuoteCourse course{{false, true, false}, 0, 0};
     kernel->follow_quotes(data, size, bytes, &course, 1);
     return !course.state.inside;
 }
 
-RecordEnds Framing::ends_on_course(const uint8_t* data, size_t size, const QuoteNotes& notes, ScanState* state) const {
+RecordEnds RecordEnding::ends_on_course(const uint8_t* data, size_t size, const QuoteNotes& notes,
+                                        ScanState* state) const {
     RecordEnds ends;
     QuoteCourse course;
     size_t begin = 0;
@@ -66,10 +67,10 @@ RecordEnds Framing::ends_on_course(const uint8_t* data, size_t size, const Quote
     return ends;
 }
 
-RecordEnds Framing::ends_after(const uint8_t* data, size_t size, const QuoteNotes& notes, ScanState* state) const {
-    if (kind == FramingKind::stateless) return ends_anywhere(data, size);
-    if (kind == FramingKind::scanned) return scanner->scan(data, size, state, false);
-    if (kind == FramingKind::courses) return ends_on_course(data, size, notes, state);
+RecordEnds RecordEnding::ends_after(const uint8_t* data, size_t size, const QuoteNotes& notes, ScanState* state) const {
+    if (kind == EndingKind::stateless) return ends_anywhere(data, size);
+    if (kind == EndingKind::scanned) return scanner->scan(data, size, state, false);
+    if (kind == EndingKind::courses) return ends_on_course(data, size, notes, state);
     const uint64_t quotes = notes.quotes;
     const bool inside = state->inside;
     state->inside ^= quotes & 1;
@@ -81,7 +82,7 @@ RecordEnds Framing::ends_after(const uint8_t* data, size_t size, const QuoteNote
     return ends;
 }
 
-uint64_t Framing::last_end(const uint8_t* data, size_t size, bool inside) const {
+uint64_t RecordEnding::last_end(const uint8_t* data, size_t size, bool inside) const {
     while (const void* found = size ? memrchr(data, bytes.record_end, size) : nullptr) {
         const size_t end = size_t(static_cast<const uint8_t*>(found) - data);
         inside ^= kernel->count_byte(data + end, size - end, bytes.quote) & 1;
@@ -91,8 +92,8 @@ uint64_t Framing::last_end(const uint8_t* data, size_t size, bool inside) const 
     return RecordEnds::none;
 }
 
-uint64_t Framing::record_size(const uint8_t* data, size_t size, ScanState* state) const {
-    if (kind == FramingKind::stateless) return ends_anywhere(data, size).first;
+uint64_t RecordEnding::record_size(const uint8_t* data, size_t size, ScanState* state) const {
+    if (kind == EndingKind::stateless) return ends_anywhere(data, size).first;
     return scanner->scan(data, size, state, true).first;
 }
 

@@ -10,8 +10,8 @@
 
 namespace formatter {
 
-// How much of the past a buffer's framing depends on.
-enum class FramingKind : uint8_t {
+// How much of the past the record ends of a buffer depend on.
+enum class EndingKind : uint8_t {
     stateless,  // the record-end byte always ends a record: buffers can be used in any order at once
     parity,  // it does outside quotes: quote counts compose by XOR, so only those of the prefix have to be known
     courses,  // it does outside quotes, and what is a quote depends on its place: a buffer is a function of its start state
@@ -25,26 +25,26 @@ struct QuoteNotes {
     QuoteCourse courses[most_courses];  // `courses`: from each state it may begin in
 };
 
-struct Framing {
-    FramingKind kind = FramingKind::stateless;
+struct RecordEnding {
+    EndingKind kind = EndingKind::stateless;
     CsvBytes bytes{0, '\n', '"', false};  // the first one of each, where they are longer
     size_t record_end_size = 1;  // bytes of a record that only end it
     const Kernel* kernel = nullptr;
     std::shared_ptr<const RecordScanner> scanner;  // exact for every kind; `stateless` may do without
 
-    bool needs_prefix() const { return kind != FramingKind::stateless; }
+    bool needs_prefix() const { return kind != EndingKind::stateless; }
     RecordEnds ends_anywhere(const uint8_t* data, size_t size) const;
     QuoteSummary summarize(const uint8_t* data, size_t size) const;
     void note(const uint8_t* data, size_t size, QuoteNotes* notes) const {
-        if (kind == FramingKind::parity)
+        if (kind == EndingKind::parity)
             notes->quotes = size ? kernel->count_byte(data, size, bytes.quote) : 0;
-        else if (kind == FramingKind::courses)
+        else if (kind == EndingKind::courses)
             note_courses(data, size, notes->courses);
     }
     // The same while the bytes are copied; at `next` the caller will read then.
     void copy_noting(uint8_t* to, const uint8_t* data, size_t size, const uint8_t* next, size_t next_size,
                      QuoteNotes* notes) const {
-        if (kind == FramingKind::parity) {
+        if (kind == EndingKind::parity) {
             notes->quotes = kernel->copy_counting(to, data, size, bytes.quote, next, next_size);
             return;
         }
