@@ -15,7 +15,7 @@ CYTHON_FILES := $(shell find src -name '*.pyx' -o -name '*.pxi' -o -name '*.pxd'
 OTHER_KERNELS := import formatter; print(*formatter.kernels()[1:])
 
 .PHONY: shred soup help env build test memory test-fast test-kernels lint format docs bench bench-store bench-compare demo soak crash
-.PHONY: test-spark-matrix spark-queries spark-compat wheel clean clean-env instructions mutate fuzz
+.PHONY: test-spark-matrix spark-queries spark-compat wheel clean clean-env instructions mutate fuzz coverage memory
 
 help:  ## this text
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -84,8 +84,17 @@ soak: build  ## random stream schedules for SECONDS (default 600), then the long
 	@FORMATTER_SOAK=1 FORMATTER_SOAK_SECONDS=$(or $(SECONDS),600) $(PYTEST) tests/flow/test_backpressure.py \
 	  tests/flow/test_barriers_against_model.py tests/stream/test_memory.py tests/stream/test_sanitizers.py $(ARGS)
 
-fuzz: env  ## libFuzzer with sanitizers on the engine's seams, MINUTES (default 14) for all; ARGS="csv json" chooses targets
-	@$(BIN)/python tests/fuzz/fuzz.py $(or $(MINUTES),14) $(ARGS)
+fuzz: build .venv/.fuzz  ## libFuzzer with sanitizers on the engine, atheris on Python, MINUTES (default 24) for all; ARGS="csv infer" chooses
+	@$(BIN)/python tests/fuzz/fuzz.py $(or $(MINUTES),24) $(ARGS)
+
+.venv/.fuzz: requirements/fuzz.txt .venv/.ready
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements/fuzz.txt && touch $@
+
+coverage: build .venv/.coverage  ## lines of Python and C++ that the quick tests run; those they do not, in build/coverage/missing.txt
+	@$(BIN)/python tools/measure_coverage.py $(PARALLEL) -m "not slow and not spark" $(ARGS)
+
+.venv/.coverage: requirements/coverage.txt .venv/.ready
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements/coverage.txt && touch $@
 
 mutate: build  ## the changes of tests/mutations one by one, in a copy: the tests notice each; ARGS="shred_ring.cpp" narrows
 	@$(BIN)/python tests/mutations/mutate.py $(ARGS)

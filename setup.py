@@ -1,7 +1,7 @@
 """The one extension, its dependencies, and the per-CPU kernels compiled beside it. Metadata is in pyproject.toml.
 
 Environment switches: FORMATTER_DEBUG=1 (assertions, -O0 -g), FORMATTER_SANITIZE=address|undefined|thread,
-FORMATTER_TRACE=1 (Cython line tracing), FORMATTER_JOBS=n (parallel compilation).
+FORMATTER_COVERAGE=1 (counts the lines that ran), FORMATTER_JOBS=n (parallel compilation).
 """
 
 import os
@@ -44,6 +44,8 @@ if ARM:
 
 COMMON_FLAGS = ["-std=c++17", "-O3", "-ffp-contract=off", "-fvisibility=hidden", "-Wall"]
 NATIVE_FLAGS = ["-fno-rtti", "-Wextra", "-Wno-missing-field-initializers"]  # not for generated code
+if os.environ.get("FORMATTER_COVERAGE") == "1":
+    NATIVE_FLAGS += ["--coverage", "-O0", "-fprofile-update=prefer-atomic"]
 KERNEL_BASE = [*NATIVE_FLAGS, "-fno-exceptions"]  # kernels allocate nothing: only what does can run out of memory
 
 
@@ -57,6 +59,8 @@ def switches() -> tuple[list[str], list[str]]:
     if sanitizer := os.environ.get("FORMATTER_SANITIZE"):
         compile_flags += [f"-fsanitize={sanitizer}", "-fno-omit-frame-pointer", "-g"]
         link_flags += [f"-fsanitize={sanitizer}"]
+    if os.environ.get("FORMATTER_COVERAGE") == "1":
+        link_flags += ["--coverage"]
     return compile_flags, link_flags
 
 

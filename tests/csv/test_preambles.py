@@ -8,6 +8,7 @@ import random
 
 import pyarrow as pa
 import pytest
+from oracle.stream_runs import departure, pieces_at, streamed, whole_read
 
 import formatter as fm
 
@@ -87,6 +88,33 @@ def test_streams_of_any_cut_and_order_find_the_same_table(case, size):
         batches += stream.finish(last_sequence=len(buffers))
         table = pa.Table.from_batches([batch.data for batch in batches], schema=schema)
         assert rows_of(table, schema) == ROWS
+
+
+ONE, SEVERAL = pa.schema([("a", pa.string())]), pa.schema([("a", pa.string()), ("b", pa.string())])
+ODD = {
+    "a blank line counts by the schema, whatever the header says": (
+        ONE, b"a,b\n\n1,2\n3,4\n", {"header": True, "skip_records": 1}, 2),
+    "a blank line in front counts by the schema": (ONE, b"\na,b\n1,2\n3,4\n", {"header": 1}, 2),
+    "fewer records than are skipped": (SEVERAL, b"a,b\n1,2\n", {"header": True, "skip_records": 3}, 0),
+    "fewer records than are skipped, the last without an end": (SEVERAL, b"1,2\n3", {"skip_records": 3}, 0),
+    "a header of too few names, and an open quote": (SEVERAL, b'\nx\n"1', {"header": 1, "skip_records": 1}, None),
+    "a quote that a bound would close": (
+        SEVERAL, b'a"\n1\n2\n3\n4,5\n', {"skip_records": 3, "max_quoted_lines": 1}, None),
+    "a header's last delimiter is no part of the record end": (
+        ONE, b"a\r\n1\r\n", {"header": True, "delimiter": "\r"}, 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("schema", "data", "options", "rows"), ODD.values(), ids=ODD.keys())
+def test_odd_preambles_end_where_they_end_for_every_cut(kernel, schema, data, options, rows):
+    """Rows None: an error, the same for every cut."""
+    format = fm.Csv(schema, **options)
+    whole = whole_read(data, format)
+    assert (whole.error is None) == (rows is not None)
+    assert len(whole.rows) == (rows or 0)
+    for cut in range(len(data)):
+        pieces = pieces_at(data, [cut] if cut else [])
+        assert departure(streamed(pieces, format), whole, len(pieces)) is None, cut
 
 
 def test_footers_of_many_windows_are_kept_back(monkeypatch):

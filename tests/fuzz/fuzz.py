@@ -1,4 +1,5 @@
-"""Fuzzes the seams of the engine, target by target: libFuzzer looks for bytes that crash them or make their ways differ.
+"""Fuzzes the seams of the engine and what users call, target by target: libFuzzer looks for bytes that crash them or make
+their ways differ. Targets in Python are run by atheris.
 
 In: minutes for all targets together, names of targets (none: all). Out: a line of figures a target; what was found lies in
 build/fuzz, and the exit code is 1. Every seed runs first: put there what was once found. Refuses to know: what a target compares.
@@ -18,6 +19,7 @@ sys.path.insert(0, str(HERE.parent))
 from native_programs import PACKAGE, ROOT, Object, build_settings, native_program  # noqa: E402
 
 TARGETS = ("csv", "json", "binary", "numbers", "shredder", "shredder_image", "checkpoint")
+PYTHON_TARGETS = ("options", "json_options", "infer", "indexer", "python_checkpoint")
 KEPT = ROOT / "build" / "fuzz"
 LARGEST_INPUT = 4096
 FLAGS = ["-std=c++17", "-O1", "-g1", "-ffp-contract=off", "-Wall", "-Wno-missing-field-initializers", "-pthread"]
@@ -42,11 +44,11 @@ def fuzzer() -> Path:
     return native_program("fuzz_targets", objects(), flags, [*flags, sanitizers], compiler=compiler)
 
 
-def fuzz(program: Path, target: str, seconds: int) -> bool:
+def fuzz(program: list[Path | str], target: str, seconds: int) -> bool:
     corpus, found = KEPT / target, KEPT / "found"
     for folder in (corpus, found):
         folder.mkdir(parents=True, exist_ok=True)
-    command = [program, corpus, HERE / "seeds" / target, f"-max_total_time={seconds}", f"-max_len={LARGEST_INPUT}",
+    command = [*program, corpus, HERE / "seeds" / target, f"-max_total_time={seconds}", f"-max_len={LARGEST_INPUT}",
                f"-artifact_prefix={found}/{target}-", "-print_final_stats=1", "-timeout=60", "-rss_limit_mb=4096"]  # fmt: skip
     ran = subprocess.run(
         [str(part) for part in command],
@@ -68,8 +70,9 @@ def fuzz(program: Path, target: str, seconds: int) -> bool:
 
 
 if __name__ == "__main__":
-    chosen = sys.argv[2:] or list(TARGETS)
+    chosen = sys.argv[2:] or [*TARGETS, *PYTHON_TARGETS]
     share = max(1, int(float(sys.argv[1]) * 60 / len(chosen)))
-    built = fuzzer()
-    clean = [fuzz(built, target, share) for target in chosen]
+    native: list[Path | str] = [fuzzer()] if set(chosen) & set(TARGETS) else []
+    in_python: list[Path | str] = [sys.executable, HERE / "python_fuzzer.py"]
+    clean = [fuzz(in_python if target in PYTHON_TARGETS else native, target, share) for target in chosen]
     sys.exit(not all(clean))

@@ -185,3 +185,16 @@ def test_a_process_killed_between_checkpoints_and_replayed_gives_every_row_once(
 
     whole = whole_read(killed_stream.data_of(seed, kind), killed_stream.FORMATS[kind])
     assert multiset(delivered) == whole.rows
+
+
+@pytest.mark.parametrize("behind", [b"\nmore", b"\n\0more\n", b"\n\0\0\0\0\n"])
+def test_a_quote_that_may_be_closed_yet_is_open_in_the_restored_stream(behind):
+    format = fm.Csv(pa.schema([("a", pa.string())]), max_quoted_bytes=30)
+    data = b'1\n"x' + behind + b'"\n2\n'
+    whole = whole_read(data, format, "skip")
+    for cut in range(len(data)):
+        stream = fm.Stream(format, on_error="skip")
+        found = stream.push(data[:cut], sequence=1)
+        restored = fm.Stream.restore(format, stream.checkpoint())
+        found += restored.push(data[cut:], sequence=2) + restored.finish()
+        assert multiset(row_tuples(batch.data for batch in found)) == whole.rows

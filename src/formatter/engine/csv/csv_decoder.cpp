@@ -266,7 +266,7 @@ bool CsvDecoder::split_next(const uint8_t* data, size_t size, RecordShape* shape
 
 // A record with a quote that is never closed, or too late, is the line that has the quote, and bad.
 void CsvDecoder::pass_damaged(const uint8_t* data, const RecordShape& shape) {
-    const size_t content = without_carriage_return(*format_, data, shape.separators.back());
+    const size_t content = record_without_carriage_return(*format_, data, shape);
     PlacePosition at = here();
     at.record_end = at.bytes + int64_t(shape.size);
     structural_error(ErrorCode::unterminated_quote, data, content, at, 0, shape.quote);
@@ -380,7 +380,7 @@ void CsvDecoder::add_irregular(const uint8_t* data, const RecordShape& shape, co
     const uint32_t count = uint32_t(shape.separators.size());
     const uint32_t wanted = format_->fields;
     const bool lenient = format_->nulls_misfits();
-    const size_t content = without_carriage_return(*format_, data, shape.separators.back());
+    const size_t content = record_without_carriage_return(*format_, data, shape);
     const bool may_pad = lenient || format_->ragged == Ragged::pad || format_->ragged == Ragged::fit;
     const bool cuts = lenient || format_->ragged == Ragged::truncate || format_->ragged == Ragged::fit;
     const bool may_cut = cuts && wanted > 0;

@@ -2,6 +2,7 @@
 // by many threads. Refuses to know bytes.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,7 @@ struct CsvFormat : DecodeOptions {
     std::vector<std::string> nulls;
     Spelling spelling;
     uint32_t fields = 0;  // fields a record must have
+    std::optional<uint32_t> fields_of_schema;  // if a header has said otherwise: by these its own lines were followed
     std::vector<std::string> known_names;  // of the full schema's columns, where what has none is rescued
     struct Unclaimed {
         uint32_t field;

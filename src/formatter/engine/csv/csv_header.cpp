@@ -29,11 +29,11 @@ std::vector<std::string> fields_of(const CsvFormat& format, Bytes line) {
     if (!split_record(format, base, terminated.size(), &shape)) return fields;
     size_t begin = 0;
     for (size_t i = 0; i < shape.separators.size(); i++) {
-        size_t end = shape.separators[i];
-        if (i + 1 == shape.separators.size()) end = without_carriage_return(format, base, end);
+        size_t size = shape.separators[i] - begin;
+        if (i + 1 == shape.separators.size()) size = without_carriage_return(format, base + begin, size);
         std::string scratch;
         Bytes content{};
-        field_content(format, Bytes{base + begin, end - begin}, &scratch, &content);
+        field_content(format, Bytes{base + begin, size}, &scratch, &content);
         if (format.errors != TextErrors::strict && !format.kernel->valid_utf8(content.data, content.size))
             fields.push_back(repaired_utf8(format.errors, content.data, content.size));
         else
@@ -89,6 +89,7 @@ std::vector<std::string> map_columns(CsvFormat* format, const std::vector<std::s
         if (found == names.end()) missing.push_back(column.name);
         column.field = uint32_t(found == names.end() ? 0 : found - names.begin());
     }
+    format->fields_of_schema = format->fields;
     format->fields = uint32_t(names.size());
     std::set<std::string> known(format->known_names.begin(), format->known_names.end());
     for (uint32_t field = 0; field < names.size() && format->rescue_column >= 0; field++)
@@ -100,13 +101,21 @@ bool names_fields(const CsvFormat& format, uint64_t record) {
     return std::find(format.header_at.begin(), format.header_at.end(), record) != format.header_at.end();
 }
 
-uint64_t records_of_preamble(const CsvFormat& format) {
-    return (format.header_at.empty() ? 0 : format.header_at.back() + 1) + format.skip_records;
+uint64_t records_of_header(const CsvFormat& format) {
+    return format.header_at.empty() ? 0 : format.header_at.back() + 1;
 }
+
+uint64_t records_of_preamble(const CsvFormat& format) { return records_of_header(format) + format.skip_records; }
 
 }  // namespace
 
-bool follow_preamble(const CsvFormat& format, const uint8_t* data, size_t size, bool whole, PreambleLines* out) {
+bool follow_preamble(const CsvFormat& bounded, const uint8_t* data, size_t size, bool whole, PreambleLines* out) {
+    if (bounded.bounded()) {  // a stream lets go of these bytes, and could not come back to an open quote's line
+        CsvFormat format = bounded;
+        format.max_quoted_lines = format.max_quoted_bytes = 0;
+        return follow_preamble(format, data, size, whole, out);
+    }
+    const CsvFormat& format = bounded;
     const std::string& ending = format.record_end;
     const uint64_t wanted = records_of_preamble(format);
     size_t at = 0;
@@ -120,7 +129,11 @@ bool follow_preamble(const CsvFormat& format, const uint8_t* data, size_t size, 
     RecordShape shape;
     for (uint64_t met = 0; met < wanted;) {
         const bool ended = split_record(format, data + at, size - at, &shape);
-        if (!ended && (!whole || at == size)) return whole && (out->size = at, format.header_at.empty());
+        if (!ended && !whole) return false;
+        if (at == size) {  // with fewer records than are skipped all are
+            out->size = size;
+            return met >= records_of_header(format);
+        }
         if (!ended) {  // the input's end ends it, unless that is inside quotes
             std::string last(reinterpret_cast<const char*>(data + at), size - at);
             last += ending;
@@ -129,7 +142,7 @@ bool follow_preamble(const CsvFormat& format, const uint8_t* data, size_t size, 
             shape.size = size - at;
         }
         const size_t content = shape.separators.back();
-        if (shape.comment || is_blank(format, data + at, content)) {
+        if (shape.comment || is_blank_in_preamble(format, data + at, content)) {
             if (met == 0) out->header = at + shape.size;
         } else if (names_fields(format, met++)) {
             if (out->names.empty()) out->header = at;
@@ -167,7 +180,7 @@ bool CsvHeader::take_line(PreambleScan* scan) const {
     if (scan->lines < csv_->skip_lines) return ++scan->lines, true;
     const size_t content = text.size() - source_->record_end.size();
     const bool comment = content && source_->commenting && uint8_t(text[0]) == source_->comment;
-    if (comment || is_blank(*source_, reinterpret_cast<const uint8_t*>(text.data()), content)) return false;
+    if (comment || is_blank_in_preamble(*source_, reinterpret_cast<const uint8_t*>(text.data()), content)) return false;
     if (names_fields(*csv_, scan->records++)) scan->header += line;
     return true;
 }

@@ -23,6 +23,12 @@ size_t without_carriage_return(const CsvFormat& format, const uint8_t* data, siz
     return size - drop;
 }
 
+size_t record_without_carriage_return(const CsvFormat& format, const uint8_t* data, const RecordShape& shape) {
+    const size_t count = shape.separators.size();
+    const size_t begin = count > 1 ? shape.separators[count - 2] + format.delimiter.size() : 0;
+    return begin + without_carriage_return(format, data + begin, shape.separators.back() - begin);
+}
+
 Bytes trimmed(const CsvFormat& format, Bytes field) {
     if (!format.trim) return field;
     while (field.size && is_padding(field.data[0])) field.data++, field.size--;
@@ -80,9 +86,20 @@ bool is_left_open(const CsvFormat& format, const uint8_t* data, size_t size, Rec
     return true;
 }
 
-bool is_blank(const CsvFormat& format, const uint8_t* data, size_t size_without_end) {
-    if (format.fields == 1) return false;
+namespace {
+
+bool is_empty_line(const CsvFormat& format, const uint8_t* data, size_t size_without_end) {
     return size_without_end == 0 || (size_without_end == 1 && data[0] == '\r' && format.accepts_crlf());
+}
+
+}  // namespace
+
+bool is_blank(const CsvFormat& format, const uint8_t* data, size_t size_without_end) {
+    return format.fields != 1 && is_empty_line(format, data, size_without_end);
+}
+
+bool is_blank_in_preamble(const CsvFormat& format, const uint8_t* data, size_t size_without_end) {
+    return format.fields_of_schema.value_or(format.fields) != 1 && is_empty_line(format, data, size_without_end);
 }
 
 namespace {

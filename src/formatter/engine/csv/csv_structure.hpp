@@ -29,9 +29,12 @@ bool is_left_open(const CsvFormat&, const uint8_t* data, size_t size, RecordShap
 
 // Blank lines are no records when a record has several fields.
 bool is_blank(const CsvFormat&, const uint8_t* data, size_t size_without_end);
+bool is_blank_in_preamble(const CsvFormat&, const uint8_t* data, size_t size_without_end);
 
 // The size without the '\r' of a "\r\n" that ended the record; one that an escape made literal is content.
 size_t without_carriage_return(const CsvFormat&, const uint8_t* data, size_t size);
+// The same of a whole record: a '\r' that belongs to the delimiter in front of its last field stays.
+size_t record_without_carriage_return(const CsvFormat&, const uint8_t* data, const RecordShape&);
 // Without spaces and tabs around, if the format trims; an escaped one stays.
 Bytes trimmed(const CsvFormat&, Bytes field);
 
