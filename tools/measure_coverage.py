@@ -26,10 +26,6 @@ parallel = true
 patch = subprocess
 source = {BUILT}/formatter
 disable_warnings = no-data-collected,module-not-imported
-[paths]
-package =
-    {ROOT}/src/formatter
-    {BUILT}/formatter
 [report]
 exclude_also =
     if TYPE_CHECKING:
@@ -55,7 +51,10 @@ def python_lines(config: Path) -> Lines:
     for step in (["combine", "--quiet"], ["json", "--quiet", "-o", str(report)]):
         assert not run(sys.executable, "-m", "coverage", step[0], f"--rcfile={config}", *step[1:])
     files = json.loads(report.read_text())["files"]
-    return {name: (about["summary"]["num_statements"], about["missing_lines"]) for name, about in files.items()}
+    return {
+        name.replace(str(BUILT.relative_to(ROOT)), "src"): (about["summary"]["num_statements"], about["missing_lines"])
+        for name, about in files.items()
+    }
 
 
 def native_lines() -> Lines:
