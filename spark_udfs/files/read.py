@@ -163,6 +163,11 @@ def read_task(
         files = [file for file in files if not file.plain_folders]
     if not reading.use_folders:
         partitions = None
+    if reading.from_options and has_folders and len(roots := {file.root for file in files}) > 1:
+        raise fm.SchemaError(
+            f"spark: k=v folders begin at {' and at '.join(sorted(roots)[:2])}: say with the option basePath (or base_path=) where "
+            "they do, or read each path by itself"
+        )
     if reading.from_options and partitions == "infer" and has_folders:  # as Spark does with a schema that names folders
         reading, types = reading.without([key for key, _ in files[0].partition])
         partitioning = partitioning_of(files, types)
@@ -192,7 +197,7 @@ def read_task(
 
 def _shown(path: Paths) -> str:
     several = [path] if isinstance(path, (str, os.PathLike)) else list(path)
-    return f"{os.fspath(several[0])}{', ...' if several[1:] else ''}"
+    return f"{os.fspath(several[0]) if several else 'nothing'}{', ...' if several[1:] else ''}"
 
 
 def _asked(

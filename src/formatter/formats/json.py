@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from formatter.errors import OptionError, SchemaError
-from formatter.formats.checks import check_schema, with_rescue_column
+from formatter.formats.checks import check_schema, texts_of, with_rescue_column
 from formatter.parsers.registry import Parser, carried, unpacked
 from formatter.variants import is_variant
 
@@ -35,6 +35,7 @@ class Json:
         unknown: Whether a key that the schema lacks is to be ignored ("ignore") or an "error".
         records: How objects stand: a line each ("lines"), in one "array", or "concatenated".
         surrogates: Whether half a surrogate pair is an "error" or replaced by U+FFFD ("replace").
+        timestamp_formats: How times are written, as for `strptime`, beside ISO 8601.
         rescue: Name of a column more, the last: what of a record has no column or does not fit its type, as JSON, or null.
 
     Raises:
@@ -55,6 +56,7 @@ class Json:
     unknown: Literal["ignore", "error"] = "ignore"
     records: Literal["lines", "array", "concatenated"] = "lines"
     surrogates: Literal["error", "replace"] = "error"
+    timestamp_formats: tuple[str, ...] = ()
     rescue: str | None = None
 
     kind = "json"
@@ -69,11 +71,13 @@ class Json:
         unknown: Literal["ignore", "error"] = "ignore",
         records: Literal["lines", "array", "concatenated"] = "lines",
         surrogates: Literal["error", "replace"] = "error",
+        timestamp_formats: Iterable[str] = (),
         rescue: str | None = None,
     ) -> None:
         check_schema(schema, "Json", least_columns=0)
         schema = with_rescue_column(schema, rescue, "Json")
         object.__setattr__(self, "rescue", rescue)
+        object.__setattr__(self, "timestamp_formats", texts_of(timestamp_formats, "timestamp_formats", "Json"))
         object.__setattr__(self, "schema", schema)
         object.__setattr__(self, "paths", _checked_paths(paths, schema))
         if rescue in dict(self.paths):
@@ -97,6 +101,7 @@ class Json:
             "unknown": self.unknown,
             "records": self.records,
             "surrogates": self.surrogates,
+            "timestamp_formats": self.timestamp_formats,
             "rescue": self.rescue,
         }
         return _rebuild_json, (self.schema, options, carried(self.schema))
