@@ -84,12 +84,14 @@ def test_json_records_that_are_none_stay_rows_as_in_spark(spark, tmp_path):
 
 
 @pytest.mark.parametrize("session_zone", ["UTC"])
-def test_times_of_json_are_written_as_the_options_say(spark, tmp_path, session_zone):
+def test_times_of_json_are_written_as_the_options_say(spark, tmp_path):
     options = {
         "timestampFormat": "dd/MM/yyyy HH:mm", "timestampNTZFormat": "HH:mm dd.MM.yyyy", "dateFormat": "MM-dd-yyyy",
-        "timeZone": session_zone,
+        "timeZone": "UTC",
     }  # fmt: skip
-    schema = "t TIMESTAMP, n TIMESTAMP_NTZ, d DATE, l ARRAY<TIMESTAMP>, m MAP<STRING, DATE>, s STRUCT<d: DATE>, " + CORRUPT
+    schema = (
+        "t TIMESTAMP, n TIMESTAMP_NTZ, d DATE, l ARRAY<TIMESTAMP>, m MAP<STRING, DATE>, s STRUCT<d: DATE>, " + CORRUPT
+    )
     path = tmp_path / "a.json"
     path.write_text(
         '{"t": "31/12/2023 23:59", "n": "05:06 07.08.2009", "d": "02-29-2024"}\n'
