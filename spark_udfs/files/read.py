@@ -30,9 +30,9 @@ from formatter.variants import Columns, asked_as
 from spark_udfs.files.file_listing import FoundFile, Paths, Storage, list_files
 from spark_udfs.files.inferred import call_of, inferred, tell_doubts
 from spark_udfs.files.partitions import FolderFilter, Partitioning, partitioning_of
-from spark_udfs.files.read_task import FilePart, Groups, ReadTask
+from spark_udfs.files.read_task import FilePart, ReadTask
 from spark_udfs.files.split_starts import GRID_BYTES, split_starts
-from spark_udfs.files.task_rows import task_rows
+from spark_udfs.files.task_rows import Groups, task_rows
 from spark_udfs.jvm.direct_rows import attach_if_configured
 from spark_udfs.options.reading import Reading, reading_of, require_utc, zone_of
 from spark_udfs.tasks.metrics import Reports, reports_of
@@ -124,7 +124,7 @@ def read(
         split_bytes=split_bytes, reports=reports, files=files, file_column=file_column,
     )  # fmt: skip
     task.bear(max_errors, reading.on_error)
-    return with_siblings(task_rows(spark, len(task.groups), task.size_bytes), task)
+    return with_siblings(task_rows(spark, task.groups, task.size_bytes), task)
 
 
 def _told(files: Sequence[FoundFile], format: Any, doubts: Sequence[str]) -> Any:
@@ -191,7 +191,8 @@ def read_task(
     for _, _, left in kept:
         if left not in distinct:
             distinct.append(left)
-    groups = Groups(_grouped(_parts(spark, kept, distinct, reading.format, storage, size), size))
+    parts = list(_parts(spark, kept, distinct, reading.format, storage, size))
+    groups = Groups(_grouped(parts, size), sum(part.size for part in parts))
     return ReadTask(reading, names, partitioning.schema, distinct, storage, groups, reports, file_column)
 
 

@@ -13,7 +13,7 @@ In: a session that shall know them; later, options and a schema. Out: readers, e
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, ClassVar
 
 import pyspark
 from pyspark.sql import SparkSession
@@ -21,16 +21,21 @@ from pyspark.sql import datasource as engine
 from pyspark.sql.types import StructType
 
 import formatter as fm
+from formatter.formats.registered import RegisteredIndexer, know_indexers, registered_indexers
 from spark_udfs.chunks.file_chunks import STREAM_SCHEMA
+from spark_udfs.jvm.session_jvm import has_jvm
 from spark_udfs.sources.batch_reader import FilteringReader, FormatterReader, inferred_schema
 from spark_udfs.sources.source_options import SourceOptions
+from spark_udfs.sources.table_function import enable_table_function
 from spark_udfs.types.spark_types import struct_of
 
 FILTER_PUSHDOWN = "spark.sql.python.filterPushdown.enabled"  # without it pushFilters is an error
 
 
 def register(spark: SparkSession, *, filters: bool = True) -> None:
-    """Makes `spark.read.format("formatter")` known to a session.
+    """Makes `spark.read.format("formatter")` known to a session, and to its SQL `formatter_read(path, format, schema, options)`.
+
+    Formats that `fm.register_format` was given by then are known by their names.
 
     Args:
         spark: The session.
@@ -48,7 +53,14 @@ def register(spark: SparkSession, *, filters: bool = True) -> None:
     told = filters and hasattr(engine.DataSourceReader, "pushFilters")
     if told:
         spark.conf.set(FILTER_PUSHDOWN, "true")
-    spark.dataSource.register(FilteringSource if told else FormatterSource)
+    source = FilteringSource if told else FormatterSource
+    if (
+        indexers := registered_indexers()
+    ):  # which a process that plans does not have: they travel with a class that has them
+        source = type(source.__name__, (source,), {"indexers": indexers})
+    spark.dataSource.register(source)
+    if has_jvm(spark):
+        enable_table_function(spark)
 
 
 def register_chunks(spark: SparkSession) -> None:
@@ -71,6 +83,7 @@ def register_chunks(spark: SparkSession) -> None:
 class FormatterSource(engine.DataSource):
     batch_reader = FormatterReader
     inferred: Any = None  # the format, where Spark asked for a schema; it travels with this object
+    indexers: ClassVar[dict[str, RegisteredIndexer]] = {}
 
     @classmethod
     def name(cls) -> str:
@@ -81,6 +94,7 @@ class FormatterSource(engine.DataSource):
         return schema
 
     def reader(self, schema: StructType) -> FormatterReader:
+        know_indexers(self.indexers)
         options = SourceOptions(self.name(), self.options)
         return self.batch_reader(options, schema, format=self.inferred)
 
@@ -91,6 +105,7 @@ class FormatterSource(engine.DataSource):
                 "formatter: a stream needs a schema, since files that are yet to come say nothing: spark.readStream.schema(...); "
                 "su.schema_of and su.infer propose one"
             )
+        know_indexers(self.indexers)
         from spark_udfs.sources.file_stream import FormatterStreamReader
 
         return FormatterStreamReader(SourceOptions(self.name(), self.options), schema)

@@ -97,6 +97,17 @@ def is_registered(name: str) -> bool:
     return name in _registered
 
 
+def registered_indexers() -> dict[str, RegisteredIndexer]:
+    """All of them, for a process that is to know them, too."""
+    return dict(_registered)
+
+
+def know_indexers(indexers: dict[str, RegisteredIndexer]) -> None:
+    """Those of another process, where a name is not taken here."""
+    for name, indexer in indexers.items():
+        _registered.setdefault(name, indexer)
+
+
 @dataclass(frozen=True)
 class Registered:
     """Records that code of one's own finds: `fm.register_format`.
