@@ -58,7 +58,8 @@ def task_rows(spark: SparkSession, groups: Groups, size_bytes: int) -> DataFrame
     groups.packed = []
     # They have the statistics, and the column, of a range that is never run.
     claimed = size_bytes * (ROW_BYTES + ID_BYTES) // (ID_BYTES * (ROW_BYTES + BINARY_WIDTH))
-    nothing = spark.sparkContext._gateway.new_array(jvm.org.apache.spark.sql.Column, 1)
+    gateway: Any = spark.sparkContext._gateway
+    nothing = gateway.new_array(jvm.org.apache.spark.sql.Column, 1)
     nothing[0] = jvm.org.apache.spark.sql.functions.lit(b"").alias("group")
     of_size = spark.range(0, max(count, claimed), 1, count)._jdf.select(nothing)
     scans = getattr(getattr(jvm.org.apache.spark.sql.execution, "LogicalRDD$"), "MODULE$")
@@ -75,9 +76,10 @@ def task_rows(spark: SparkSession, groups: Groups, size_bytes: int) -> DataFrame
 def _carrying(spark: SparkSession, packed: Sequence[bytes]) -> Any:
     """Partitions of a row each, which Spark sends to the task that needs it and to no other."""
     jvm: Any = spark._jvm
+    gateway: Any = spark.sparkContext._gateway
     rows = jvm.java.util.ArrayList()
     for group in packed:
-        values = spark.sparkContext._gateway.new_array(jvm.java.lang.Object, 1)
+        values = gateway.new_array(jvm.java.lang.Object, 1)
         values[0] = group
         rows.add(jvm.org.apache.spark.sql.catalyst.expressions.GenericInternalRow(values))
     return spark.sparkContext._jsc.parallelize(rows, len(packed)).rdd()

@@ -1,11 +1,11 @@
 """What `spark.read.format("formatter")` runs: files by Spark's own door, split inside files, as Arrow batches.
 
-In: options and a schema. Out: rows. `kind` is csv, json or a registered name; `rescue` the column of what has none; `splitBytes`
-is about how much of a file one task reads; `fileSchema` (what StructType.json() gives) says what a CSV file holds where `schema` names only some of it; all other
-options are those of Spark's reader for the kind. Without a schema the files say what they are, and `samplingRatio` and `seed`
-which part of them is looked at. What the engine lets a Python data source do is less than su.read with
-pushdown: it is told of filters (where its switch is set), never of the columns a query reads, so every column of the schema
-is parsed. The filters it is told of drop rows here and are evaluated by Spark once more.
+In: options and a schema. Out: rows. `kind` is csv, json or a registered name; `rescue` the column of what has none;
+`splitBytes` is about how much of a file one task reads; `fileSchema` (what StructType.json() gives) says what a CSV file
+holds where `schema` names only some of it; all other options are those of Spark's reader for the kind. Without a schema the
+files say what they are, and `samplingRatio` and `seed` which part of them is looked at. What the engine lets a Python data
+source do is less than su.read with pushdown: it is told of filters (where its switch is set), never of the columns a query
+reads, so every column of the schema is parsed. The filters it is told of drop rows here and are evaluated by Spark once more.
 """
 
 from __future__ import annotations
@@ -153,9 +153,9 @@ def inferred_schema(options: SourceOptions) -> tuple[Any, StructType]:
     kind = options.one_of("kind", ("csv", "json")) if "kind" in options.given else None
     ratio = options.fraction("samplingRatio")
     files = list_files(options.paths, may_be_empty=True)
-    format, doubts = inferred(files, Storage(), kind, ratio, options.whole_number("seed") or 0)
+    found, doubts = inferred(files, Storage(), kind, ratio, options.whole_number("seed") or 0)
     tell_doubts(options.source, doubts)
-    format = with_rescue(format, options.given.get("rescue"))
+    format = with_rescue(found, options.given.get("rescue"))
     return format, read_task(None, options.paths, reading_of(format), Storage(), files=files).schema
 
 

@@ -53,7 +53,7 @@ def register(spark: SparkSession, *, filters: bool = True) -> None:
     told = filters and hasattr(engine.DataSourceReader, "pushFilters")
     if told:
         spark.conf.set(FILTER_PUSHDOWN, "true")
-    source = FilteringSource if told else FormatterSource
+    source: type[FormatterSource] = FilteringSource if told else FormatterSource
     if (
         indexers := registered_indexers()
     ):  # which a process that plans does not have: they travel with a class that has them

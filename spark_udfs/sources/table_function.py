@@ -33,7 +33,7 @@ class ReadInSql:
         given = [_constant(one) for one in jvm.scala.jdk.javaapi.CollectionConverters.asJava(expressions)]
         if not 1 <= len(given) <= _MOST_ARGUMENTS:
             raise fm.OptionError(f"{SHAPE}; found {len(given)} of them")
-        path, format, schema, options = (*given, *(None,) * (_MOST_ARGUMENTS - len(given)))
+        path, format, schema, options = given + [None] * (_MOST_ARGUMENTS - len(given))
         asked = {str(name): value for name, value in (options or {}).items()}
         own: dict[str, Any] = {name: asked.pop(name) for name in OWN_OPTIONS if name in asked}
         if "split_bytes" in own:
@@ -50,7 +50,7 @@ class ReadInSql:
 
 def enable_table_function(spark: SparkSession) -> None:
     """Makes `formatter_read` known to SQL in this session, which has a JVM."""
-    ensure_callback_server_started(spark.sparkContext._gateway)
+    ensure_callback_server_started(spark.sparkContext._gateway)  # type: ignore[no-untyped-call]
     registry = spark._jsparkSession.sessionState().tableFunctionRegistry()
     registry.createOrReplaceTempFunction(NAME, ReadInSql(spark), "python_udf")
 
