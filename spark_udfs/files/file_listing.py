@@ -155,7 +155,7 @@ def _base(path: str, inner: str, base_path: str, storage: Storage) -> str:
     base = base.rstrip("/") or base[:1]
     if filesystem.get_file_info(base).type == fs.FileType.File:
         raise fm.OptionError(f"spark: base path {base_path!r}: expected a folder, found a file")
-    if not f"{inner}/".startswith(base if base.endswith("/") else f"{base}/"):
+    if base and not f"{inner}/".startswith(base if base.endswith("/") else f"{base}/"):
         raise fm.OptionError(
             f"spark: base path {base_path!r}: expected a folder at or above {path!r}; name the one where k=v begins"
         )

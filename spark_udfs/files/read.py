@@ -27,13 +27,15 @@ from formatter.formats.registered import is_registered
 from formatter.plans import with_rescue
 from formatter.splits import Part, SplitReader, begins_anywhere, can_be_split
 from formatter.variants import Columns, asked_as
-from spark_udfs.files.file_listing import FoundFile, Paths, Storage, list_files
+from spark_udfs.files.block_hosts import hosts_of
+from spark_udfs.files.file_listing import LOCAL, FoundFile, Paths, Storage, list_files
 from spark_udfs.files.inferred import call_of, inferred, tell_doubts
 from spark_udfs.files.partitions import FolderFilter, Partitioning, partitioning_of
 from spark_udfs.files.read_task import FilePart, ReadTask
 from spark_udfs.files.split_starts import GRID_BYTES, split_starts
 from spark_udfs.files.task_rows import Groups, task_rows
 from spark_udfs.jvm.direct_rows import attach_if_configured
+from spark_udfs.jvm.session_jvm import has_jvm
 from spark_udfs.options.reading import Reading, reading_of, require_utc, zone_of
 from spark_udfs.tasks.metrics import Reports, reports_of
 from spark_udfs.tasks.siblings import with_siblings
@@ -192,7 +194,9 @@ def read_task(
         if left not in distinct:
             distinct.append(left)
     parts = list(_parts(spark, kept, distinct, reading.format, storage, size))
-    groups = Groups(_grouped(parts, size), sum(part.size for part in parts))
+    grouped = _grouped(parts, size)
+    hosts = hosts_of(spark, grouped) if spark is not None and has_jvm(spark) and storage == LOCAL else ()
+    groups = Groups(grouped, sum(part.size for part in parts), hosts)
     return ReadTask(reading, names, partitioning.schema, distinct, storage, groups, reports, file_column)
 
 

@@ -47,6 +47,10 @@ class FilePart:
     modified_ns: int | None
 
     @property
+    def begin(self) -> int:
+        return self.part.begin
+
+    @property
     def described(self) -> dict[str, Any]:
         """As Spark's own readers describe a file in `_metadata`."""
         name = self.path.rpartition("/")[2]

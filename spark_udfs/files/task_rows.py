@@ -14,7 +14,7 @@ import pyarrow as pa
 from pyarrow import types
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_udfs.jvm.session_jvm import called, has_jvm, method_of
+from spark_udfs.jvm.session_jvm import called, has_jvm, method_of, scala_seq
 
 ID_BYTES = 8
 ROW_BYTES = 8  # what Spark adds to the columns' sizes for a row
@@ -29,7 +29,9 @@ class Groups:
     """What tasks are to read, a group each, packed by itself. In the rows of `task_rows` where those can carry it; else it goes to
     every task, and a row has its number."""
 
-    def __init__(self, groups: Iterable[Sequence[Any]], size_bytes: int) -> None:
+    def __init__(self, groups: Iterable[Sequence[Any]], size_bytes: int, hosts: Sequence[Sequence[str]] = ()) -> None:
+        """`hosts`: of each group those that had better run its task; none: nobody knows."""
+        self.hosts = hosts
         self.packed = [pickle.dumps(tuple(group)) for group in groups]
         self.count = len(self.packed)
         self.size_bytes = size_bytes
@@ -54,8 +56,8 @@ def task_rows(spark: SparkSession, groups: Groups, size_bytes: int) -> DataFrame
         numbers = spark.range(0, count * step, 1, count)
         return numbers if step == 1 else numbers.where(f"id % {step} = 0").selectExpr(f"id div {step} AS id")
     jvm: Any = spark._jvm
-    rows = _carrying(spark, groups.packed)
-    groups.packed = []
+    rows = _carrying(spark, groups)
+    groups.packed, groups.hosts = [], ()
     # They have the statistics, and the column, of a range that is never run.
     claimed = size_bytes * (ROW_BYTES + ID_BYTES) // (ID_BYTES * (ROW_BYTES + BINARY_WIDTH))
     gateway: Any = spark.sparkContext._gateway
@@ -73,16 +75,20 @@ def task_rows(spark: SparkSession, groups: Groups, size_bytes: int) -> DataFrame
     return DataFrame(jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, plan), spark)
 
 
-def _carrying(spark: SparkSession, packed: Sequence[bytes]) -> Any:
+def _carrying(spark: SparkSession, groups: Groups) -> Any:
     """Partitions of a row each, which Spark sends to the task that needs it and to no other."""
     jvm: Any = spark._jvm
-    gateway: Any = spark.sparkContext._gateway
-    rows = jvm.java.util.ArrayList()
-    for group in packed:
-        values = gateway.new_array(jvm.java.lang.Object, 1)
+    context: Any = spark.sparkContext
+    rows = []
+    for group in groups.packed:
+        values = context._gateway.new_array(jvm.java.lang.Object, 1)
         values[0] = group
-        rows.add(jvm.org.apache.spark.sql.catalyst.expressions.GenericInternalRow(values))
-    return spark.sparkContext._jsc.parallelize(rows, len(packed)).rdd()
+        rows.append(jvm.org.apache.spark.sql.catalyst.expressions.GenericInternalRow(values))
+    if not any(groups.hosts):
+        return context._jsc.parallelize(rows, len(rows)).rdd()
+    placed = [jvm.scala.Tuple2(row, scala_seq(spark, hosts)) for row, hosts in zip(rows, groups.hosts, strict=True)]
+    tags = getattr(getattr(jvm.scala.reflect, "ClassTag$"), "MODULE$")
+    return context._jsc.sc().makeRDD(scala_seq(spark, placed), tags.apply(rows[0].getClass()))
 
 
 def projected_bytes(size_bytes: int, columns: pa.Schema, of: pa.Schema) -> int:

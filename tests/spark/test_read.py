@@ -19,9 +19,13 @@ from pyspark.sql.types import StructType
 
 import formatter as fm
 import spark_udfs as su
+from formatter.splits import Part
 from spark_udfs.files import read as read_module
 from spark_udfs.files import split_starts
+from spark_udfs.files.block_hosts import hosts_of
 from spark_udfs.files.file_listing import Storage, list_files
+from spark_udfs.files.read_task import FilePart
+from spark_udfs.files.task_rows import Groups, task_rows
 from spark_udfs.sources.batch_reader import FilteringReader
 from spark_udfs.sources.source_options import SourceOptions
 from spark_udfs.tasks.siblings import ATTRIBUTE
@@ -415,3 +419,55 @@ def test_the_data_source_sends_a_task_its_own_files_and_no_others(spark, tmp_pat
         rows = [n for one in partitions for batch in arrived.read(one) for n in batch.column(0).to_pylist()]
         assert rows == list(range(count))
     assert sent[1_200] < sent[40] + 100 < 10_000
+
+
+HOSTED_FILES = """
+package formatter.tests;
+public class HostedFiles extends org.apache.hadoop.fs.RawLocalFileSystem {
+    public java.net.URI getUri() { return java.net.URI.create("hdfs://hosted"); }
+    public org.apache.hadoop.fs.BlockLocation[] getFileBlockLocations(
+        org.apache.hadoop.fs.Path path, long start, long length) {
+        long size = 10L << 20;
+        java.util.ArrayList blocks = new java.util.ArrayList();
+        for (long at = start / size * size; at < start + length; at += size) {
+            String[] hosts = {"everywhere", "host" + at / size, "localhost"};
+            blocks.add(new org.apache.hadoop.fs.BlockLocation(hosts, hosts, at, size));
+        }
+        return (org.apache.hadoop.fs.BlockLocation[]) blocks.toArray(new org.apache.hadoop.fs.BlockLocation[0]);
+    }
+}
+"""
+
+
+@pytest.fixture
+def hosted(spark):
+    """hdfs:// is kept in blocks of 10 MB, one on each of host0, host1, ..., and all of them on one host besides."""
+    compiler = spark._jvm.org.codehaus.janino.SimpleCompiler()
+    compiler.setParentClassLoader(spark._jvm.org.apache.spark.util.Utils.getContextOrSparkClassLoader())
+    compiler.cook(HOSTED_FILES)
+    conf = spark.sparkContext._jsc.hadoopConfiguration()
+    before = conf.getClassLoader()
+    conf.setClassLoader(compiler.getClassLoader())
+    conf.set("fs.hdfs.impl", "formatter.tests.HostedFiles")
+    conf.set("fs.hdfs.impl.disable.cache", "true")
+    yield
+    conf.setClassLoader(before)
+    conf.unset("fs.hdfs.impl")
+    conf.unset("fs.hdfs.impl.disable.cache")
+
+
+def test_tasks_prefer_the_hosts_that_have_most_of_what_they_read(spark, hosted):
+    def part(begin, end, path="hdfs://hosted/data/a.csv"):
+        return FilePart(path, Part(begin, end), end - begin, None, b"", (), 0, end, None)
+
+    mb = 1 << 20
+    grouped = [
+        [part(0, 18 * mb)], [part(25 * mb, 48 * mb), part(70 * mb, 80 * mb)], [part(0, mb)], [part(0, 18 * mb, "/data/a.csv")],
+    ]  # fmt: skip
+    hosts = hosts_of(spark, grouped)
+    assert hosts == [["everywhere", "host0", "host1"], ["everywhere", "host3", "host7"], [], []]
+    rows = task_rows(spark, Groups(grouped, 100, hosts), 100)
+    rdd = rows._jdf.queryExecution().toRdd()
+    converters = spark._jvm.scala.jdk.javaapi.CollectionConverters
+    assert [list(converters.asJava(rdd.preferredLocations(one))) for one in rdd.partitions()] == hosts
+    assert [len(pickle.loads(row[0])) for row in rows.collect()] == [1, 2, 1, 1]
