@@ -77,7 +77,7 @@ def read(
         path: A file, directory or glob, or a list of these.
         format: Any of `fm`, or a `su.Reading`; "csv" or "json" with `schema` and Spark's reader `options`; a name that
             `fm.register_format` was given, with `schema` and the options of `fm.Registered`. Without a schema one is inferred as by
-            `su.infer` and printed.
+            `su.infer` and printed; None is whatever that finds.
         columns: What to decode; columns of folders may be named too.
         filters: Which rows to keep, as for `fm.read`; those on columns of folders leave files out.
         on_error: "raise", "null", "skip", or "collect": then `su.rejects(df)` has the rejected records.
@@ -113,7 +113,8 @@ def read(
     attach_if_configured(spark)
     storage = Storage.of(filesystem, storage_options)
     files = None
-    if isinstance(format, str) and schema is None and not options and not is_registered(format):
+    named = format is None or (isinstance(format, str) and not is_registered(format))
+    if named and schema is None and not options:
         files = list_files(path, storage=storage, base_path=base_path, may_be_empty=True)
         format = _told(files, *inferred(files, storage, format))
     reading = reading_of(format, schema=schema, options=options, on_error=on_error)

@@ -12,16 +12,18 @@ In: a session that shall know them; later, options and a schema. Out: readers, e
 
 from __future__ import annotations
 
+from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any, ClassVar
 
 import pyspark
+from pyspark.serializers import CPickleSerializer
 from pyspark.sql import SparkSession
 from pyspark.sql import datasource as engine
 from pyspark.sql.types import StructType
 
 import formatter as fm
-from formatter.formats.registered import RegisteredIndexer, know_indexers, registered_indexers
+from formatter.formats.registered import know_indexer, registered_indexers
 from spark_udfs.chunks.file_chunks import STREAM_SCHEMA
 from spark_udfs.jvm.session_jvm import has_jvm
 from spark_udfs.sources.batch_reader import FilteringReader, FormatterReader, inferred_schema
@@ -54,9 +56,8 @@ def register(spark: SparkSession, *, filters: bool = True) -> None:
     if told:
         spark.conf.set(FILTER_PUSHDOWN, "true")
     source: type[FormatterSource] = FilteringSource if told else FormatterSource
-    if (
-        indexers := registered_indexers()
-    ):  # which a process that plans does not have: they travel with a class that has them
+    indexers = _packed_indexers()
+    if indexers:  # a process that plans does not have them: they travel with a class of their own
         source = type(source.__name__, (source,), {"indexers": indexers})
     spark.dataSource.register(source)
     if has_jvm(spark):
@@ -83,7 +84,9 @@ def register_chunks(spark: SparkSession) -> None:
 class FormatterSource(engine.DataSource):
     batch_reader = FormatterReader
     inferred: Any = None  # the format, where Spark asked for a schema; it travels with this object
-    indexers: ClassVar[dict[str, RegisteredIndexer]] = {}
+    indexers: ClassVar[
+        dict[str, bytes]
+    ] = {}  # by name, packed: only the one that is asked for has to be known where Spark plans
 
     @classmethod
     def name(cls) -> str:
@@ -94,8 +97,7 @@ class FormatterSource(engine.DataSource):
         return schema
 
     def reader(self, schema: StructType) -> FormatterReader:
-        know_indexers(self.indexers)
-        options = SourceOptions(self.name(), self.options)
+        options = self._known_options()
         return self.batch_reader(options, schema, format=self.inferred)
 
     def streamReader(self, schema: StructType) -> Any:
@@ -105,10 +107,26 @@ class FormatterSource(engine.DataSource):
                 "formatter: a stream needs a schema, since files that are yet to come say nothing: spark.readStream.schema(...); "
                 "su.schema_of and su.infer propose one"
             )
-        know_indexers(self.indexers)
         from spark_udfs.sources.file_stream import FormatterStreamReader
 
-        return FormatterStreamReader(SourceOptions(self.name(), self.options), schema)
+        return FormatterStreamReader(self._known_options(), schema)
+
+    def _known_options(self) -> SourceOptions:
+        options = SourceOptions(self.name(), self.options)
+        packed = self.indexers.get(str(options.given.get("kind")))
+        if packed is not None:
+            pickler: Any = CPickleSerializer()
+            know_indexer(pickler.loads(packed))
+        return options
+
+
+def _packed_indexers() -> dict[str, bytes]:
+    packed: dict[str, bytes] = {}
+    pickler: Any = CPickleSerializer()
+    for name, indexer in registered_indexers().items():
+        with suppress(Exception):  # what cannot travel is known to this process alone, as su.read would say
+            packed[name] = pickler.dumps(indexer)
+    return packed
 
 
 class FilteringSource(FormatterSource):

@@ -468,6 +468,8 @@ def test_tasks_prefer_the_hosts_that_have_most_of_what_they_read(spark, hosted):
     assert hosts == [["everywhere", "host0", "host1"], ["everywhere", "host3", "host7"], [], []]
     rows = task_rows(spark, Groups(grouped, 100, hosts), 100)
     rdd = rows._jdf.queryExecution().toRdd()
+    while not rdd.dependencies().isEmpty():
+        rdd = rdd.dependencies().head().rdd()
     converters = spark._jvm.scala.jdk.javaapi.CollectionConverters
     assert [list(converters.asJava(rdd.preferredLocations(one))) for one in rdd.partitions()] == hosts
     assert [len(pickle.loads(row[0])) for row in rows.collect()] == [1, 2, 1, 1]

@@ -102,10 +102,9 @@ def registered_indexers() -> dict[str, RegisteredIndexer]:
     return dict(_registered)
 
 
-def know_indexers(indexers: dict[str, RegisteredIndexer]) -> None:
-    """Those of another process, where a name is not taken here."""
-    for name, indexer in indexers.items():
-        _registered.setdefault(name, indexer)
+def know_indexer(indexer: RegisteredIndexer) -> None:
+    """One of another process, where its name is not taken here."""
+    _registered.setdefault(indexer.name, indexer)
 
 
 @dataclass(frozen=True)
@@ -198,6 +197,5 @@ class Registered:
 
 def _rebuild_registered(values: dict[str, Any], parsers: tuple[Parser, ...]) -> Registered:
     unpacked(parsers)
-    indexer = values["indexer"]
-    _registered.setdefault(indexer.name, indexer)
+    know_indexer(values["indexer"])
     return Registered(**values)
