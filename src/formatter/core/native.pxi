@@ -172,6 +172,7 @@ cdef extern from "engine/records/record_ending.hpp" namespace "formatter" nogil:
         EndingKind kind
         RecordEnds ends_after(const uint8_t*, size_t, ScanState*) except +
         cbool checks_end()
+        cbool guesses_records()
         size_t fixed_size()
 
 cdef extern from "engine/records/record_format.hpp" namespace "formatter" nogil:

@@ -55,7 +55,9 @@ cdef class Plan:
     @property
     def splittable(self):
         """Whether a range of the input can find its own first record."""
-        return self.format.ending.kind != EndingKind.scanned or self.format.ending.fixed_size() > 0
+        cdef RecordEnding* ending
+        ending = &self.format.ending
+        return ending.kind != EndingKind.scanned or ending.fixed_size() > 0 or ending.guesses_records()
 
     @property
     def first_state(self):
