@@ -49,10 +49,14 @@ SOUND = {
     "the key as a value, and as an item": ('{"a":"Records","b":["Records",[{"id":7}]],"Records":[{"id":1}]}', "/Records/*", [1]),
     "the key on another level": ('{"a":{"Records":[{"id":7}]},"b":[{"Records":[{"id":7}]}]}', "/Records/*", []),
     "no key, and nothing at the key": ('{}{"a":1}{"Records":null}\n' + wrapped(1), "/Records/*", [1]),
-    "deeper": ('{"a":{"x":0,"b":[{"id":1},{"id":2}]},"b":[{"id":7}]}{"a":{"b":[]}}{"a":[]}{"a":{"b":[{"id":3}]}}', "/a/b/*", [1, 2, 3]),
+    "deeper": (
+        '{"a":{"x":0,"b":[{"id":1},{"id":2}]},"b":[{"id":7}]}{"a":{"b":[]}}{"a":[]}{"a":{"b":[{"id":3}]}}',
+        "/a/b/*", [1, 2, 3],
+    ),
     "the same key twice on the way": ('{"a":{"a":[{"id":1}],"b":{"a":[7]}}}', "/a/a/*", [1]),
     "keys with slash, tilde and beyond ASCII": (
-        '{"/~":{"\\ud83d\\ude00":[{"id":1}]}} {"\\u002f~":{"\U0001f600":[{"id":2}]}} {"/~":{"\\ud83d":[7]}}', "/~1~0/\U0001f600/*", [1, 2],
+        '{"/~":{"\\ud83d\\ude00":[{"id":1}]}} {"\\u002f~":{"\U0001f600":[{"id":2}]}} {"/~":{"\\ud83d":[7]}}',
+        "/~1~0/\U0001f600/*", [1, 2],
     ),
     "an empty key": ('{"":[{"id":1}],"a":[{"id":7}]}', "//*", [1]),
     "a number as key": ('{"0":[{"id":1}],"a":[{"id":7}]}', "/0/*", [1]),
@@ -181,7 +185,9 @@ def objects(draw, values):
 
 
 def arrays(values):
-    return st.builds(lambda items, space: f"[{space}" + f"{space},".join(items) + f"{space}]", st.lists(values, max_size=4), spaces)
+    return st.builds(
+        lambda items, space: f"[{space}" + f"{space},".join(items) + f"{space}]", st.lists(values, max_size=4), spaces
+    )
 
 
 values = st.recursive(scalars, lambda inner: objects(inner) | arrays(inner) | arrays(objects(inner)), max_leaves=12)
@@ -274,7 +280,10 @@ def test_guesses_of_threads_hold_for_records_of_a_kind(records):
     """A wrong guess costs time and no row, so it shows in counts of ranges alone: here it is asked for directly."""
     chance = random.Random(7)
     items = [
-        {"id": i, "v": {"t": "\\" * (i % 5) + '",{"' + "x" * chance.randrange(200), "l": [{"a": 1}, {"b": [2, {"c": 3}]}]}}
+        {
+            "id": i,
+            "v": {"t": "\\" * (i % 5) + '",{"' + "x" * chance.randrange(200), "l": [{"a": 1}, {"b": [2, {"c": 3}]}]},
+        }
         for i in range(40_000)
     ]
     body = json.dumps(items, separators=(",", ":")) if records == "/*" else "\n".join(

@@ -77,10 +77,9 @@ static void find_items(const uint8_t* data, size_t size, ItemEnds& items) {
         const uint64_t strings = prefix_xor(quotes) ^ inside;
         const uint64_t outside = ~strings & present;
         const uint64_t arrays_close = bits_of(equal_mask(block, close_array)) & outside;
-        const BracketBlock brackets{
-            bits_of(equal_mask(block, open_object) | equal_mask(block, open_array)) & outside,
-            (bits_of(equal_mask(block, close_object)) & outside) | arrays_close, arrays_close,
-            bits_of(equal_mask(block, comma)) & outside};
+        const BracketBlock brackets{bits_of(equal_mask(block, open_object) | equal_mask(block, open_array)) & outside,
+                                    (bits_of(equal_mask(block, close_object)) & outside) | arrays_close, arrays_close,
+                                    bits_of(equal_mask(block, comma)) & outside};
         const unsigned stopped = end_items(brackets, offset, depth, items);
         if (stopped < 64) {
             items.inside = items.escaped = false;

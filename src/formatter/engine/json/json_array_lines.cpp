@@ -26,19 +26,23 @@ RewrittenText JsonArrayLines::rewrite(const RewriteSource& source, uint8_t* out,
 // Records that are an item and a comma, as long as there are; returns the position behind them.
 size_t JsonArrayLines::add_items(const RewriteSource& source, size_t at, JsonLineWriter* lines) const {
     uint32_t ends[items_at_once];
-    while (true) {
+    const auto begins_value = [&](size_t begin) {
+        return begin < source.size && arrays_->begins_value(source.data[begin]);
+    };
+    while (!begins_value(skip_space(source.data, at, source.size))) {
         ItemEnds items{ends, items_at_once, false, false, 0, 0, 0, false};
         arrays_->find_items(source.data + at, source.size - at, &items);
         const size_t first = at;
         for (size_t i = 0; i < items.count; i++) {
             const size_t end = first + ends[i], begin = skip_space(source.data, at, end);
-            if (arrays_->begins_value(source.data[begin])) return at;
+            if (begins_value(begin)) return at;
             // Nothing at all in front of the comma is an item that is missing, which the comma tells.
             lines->add(begin, begin + 1 == end ? end : end - 1, end);
             at = end;
         }
-        if (items.count < items_at_once) return at;
+        if (items.count < items_at_once) break;
     }
+    return at;
 }
 
 // Of a record that may have more in it: the text around an array.

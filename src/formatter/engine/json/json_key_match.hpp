@@ -18,9 +18,7 @@ struct KeyMatch {
 
     // `escaped`: a backslash that counts stands before it.
     void take(uint8_t c, bool escaped, const std::string& wanted);
-    bool matches(const std::string& wanted) const {
-        return alike && !digits_left && !high && met == wanted.size();
-    }
+    bool matches(const std::string& wanted) const { return alike && !digits_left && !high && met == wanted.size(); }
 
     // In 44 bits.
     uint64_t packed() const;
