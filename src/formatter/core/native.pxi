@@ -162,6 +162,7 @@ cdef extern from "engine/records/record_scanner.hpp" namespace "formatter" nogil
     cdef cppclass ScanState:
         cbool inside, escaped, at_record_start
         uint8_t matched
+
         @staticmethod
         ScanState of_stream_start()
     cdef cppclass RecordEnds:

@@ -106,7 +106,7 @@ cdef class Plan:
 
 
 cdef class RecordFollower:
-    """Follows records over the bytes of an input, from a record's start on. For one thread at a time; the GIL is released."""
+    """Follows records over bytes of an input, from a record's start on. For one thread at a time."""
     cdef Plan plan
     cdef ScanState state
 
@@ -116,7 +116,7 @@ cdef class RecordFollower:
             self.state = ScanState.of_stream_start()
 
     def passes(self, const uint8_t[::1] data, *, bint first_only):
-        """The position behind the first record end in the next bytes, or -1. `first_only`: they are followed no further."""
+        """The position behind the first record end in the next bytes, or -1. `first_only`: followed no further."""
         cdef RecordEnds ends
         cdef size_t size = data.shape[0]
         if size == 0:
