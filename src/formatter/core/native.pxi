@@ -109,7 +109,7 @@ cdef extern from "engine/csv/csv_format.hpp" namespace "formatter" nogil:
     cdef cppclass CsvFormat(DecodeOptions):
         string delimiter, record_end
         cbool quoting, newlines_in_quotes, escaping, commenting, trim
-        cbool quoted_nulls, repeated_headers, unique_names, trim_names
+        cbool quoted_nulls, quoted_null_texts, repeated_headers, unique_names, trim_names
         QuoteRule quote_rule
         TextErrors errors
         uint64_t max_quoted_lines, max_quoted_bytes, skip_lines, skip_records

@@ -172,7 +172,8 @@ cdef int fill_csv(CsvFormat* csv, dict dialect, list columns, Py_ssize_t output_
     csv.skip_lines = dialect["skip_lines"]
     csv.header_at = dialect["header_at"]
     csv.skip_records = dialect["skip_records"]
-    csv.quoted_nulls = dialect["quoted_nulls"]
+    csv.quoted_nulls = bool(dialect["quoted_nulls"])
+    csv.quoted_null_texts = dialect["quoted_nulls"] == "everywhere"
     csv.repeated_headers = dialect["repeated_headers"]
     csv.unique_names = dialect["unique_names"]
     csv.trim_names = dialect["trim_names"]
