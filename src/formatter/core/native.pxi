@@ -65,7 +65,7 @@ cdef extern from "engine/columns/columns.hpp" namespace "formatter" nogil:
         TimeUnit unit
         BinaryEncoding encoding
         TextLayout layout
-        cbool nullable, raw, any_value, time_of_day
+        cbool nullable, raw, any_value, time_of_day, plain, zoned
         EpochUnit epoch
         int32_t byte_width
         uint8_t precision

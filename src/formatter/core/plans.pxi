@@ -124,6 +124,8 @@ cdef int describe_column(ColumnSpec* spec, dict column) except -1:
     spec.raw = column["raw"]
     spec.any_value = column["any_value"]
     spec.time_of_day = column["time_of_day"]
+    spec.plain = column["plain"]
+    spec.zoned = column["zoned"]
     spec.epoch = <EpochUnit><uint8_t>column["epoch"]
     spec.byte_width = column["byte_width"]
     spec.precision = column["precision"]
