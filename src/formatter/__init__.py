@@ -45,7 +45,8 @@ __getattr__, __dir__, __all__ = on_demand(
         "parsers": ("per_value", "register_parser"),
         "readers": ("open", "read"),
         "shared": ("ALL", "SharedStream", "SharedStreamStats", "Subscription", "SubscriptionStats"),
-        "stream": ("Stream", "StreamStats"),
+        "mixed_stream": ("Stream",),  # which knows streams of several formats only once they have been imported
+        "stream": ("StreamStats",),
         "tolerance": ("RejectsWarning",),
         "values": ("ParsedRecords", "parse_records", "parse_records_with_errors", "parse_values"),
         "variants": ("variant",),
