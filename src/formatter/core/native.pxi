@@ -8,7 +8,9 @@ from libcpp.vector cimport vector
 
 cdef extern from "engine/columns/arrow_abi.hpp" nogil:
     cdef struct ArrowArray:
-        int64_t length
+        int64_t length, n_children
+        ArrowArray** children
+        ArrowArray* dictionary
         void (*release)(ArrowArray*)
 
 cdef extern from "engine/columns/buffer_pool.hpp" namespace "formatter" nogil:
@@ -16,6 +18,12 @@ cdef extern from "engine/columns/buffer_pool.hpp" namespace "formatter" nogil:
         uint64_t live_bytes, live_blocks, idle_bytes, fresh_blocks
     PoolStats c_pool_stats "formatter::pool_stats"()
     void c_pool_trim "formatter::pool_trim"()
+
+cdef extern from "engine/columns/memory_reserve.hpp" namespace "formatter" nogil:
+    void c_keep_memory_reserves "formatter::keep_memory_reserves"(cbool)
+    cbool memory_is_reserved(size_t)
+    void begin_reserved_call()
+    void end_reserved_call()
 
 cdef extern from "kernels/kernel.hpp" namespace "formatter" nogil:
     cdef enum class TimeUnit(uint8_t):
