@@ -50,7 +50,8 @@ class Csv:
         names_in_any_case: Whether a name of the header may be written in other letters, large or small (of ASCII).
         missing_columns: What a column is that the header lacks: an "error", or "null" in every record.
         nulls: What null is written as, unquoted.
-        quoted_nulls: Whether it may be that in quotes, too, in columns of other things than text and bytes.
+        quoted_nulls: Whether it may be that in quotes, too: in columns of other things than text and bytes (True), or
+            "everywhere", where quotes say nothing because every field has some.
         true_values: What true is written as.
         false_values: What false is written as.
         decimal: The decimal point: "." or ",".
@@ -93,7 +94,7 @@ class Csv:
     names_in_any_case: bool = False
     missing_columns: Literal["error", "null"] = "error"
     nulls: tuple[str, ...] = ("",)
-    quoted_nulls: bool = False
+    quoted_nulls: Literal[False, True, "everywhere"] = False
     true_values: tuple[str, ...] = ("true", "1")
     false_values: tuple[str, ...] = ("false", "0")
     decimal: str = "."
@@ -129,7 +130,7 @@ class Csv:
         names_in_any_case: bool = False,
         missing_columns: Literal["error", "null"] = "error",
         nulls: Iterable[str] = ("",),
-        quoted_nulls: bool = False,
+        quoted_nulls: Literal[False, True, "everywhere"] = False,
         true_values: Iterable[str] = ("true", "1"),
         false_values: Iterable[str] = ("false", "0"),
         decimal: str = ".",
@@ -229,7 +230,9 @@ class Csv:
                     raise OptionError(f"Csv: {name} is about a header; set header=True")
         if not (isinstance(self.trim, bool) or self.trim in ("left", "right")):
             raise OptionError(f"Csv: trim: expected a bool, 'left' or 'right', found {self.trim!r}")
-        for name in ("newlines_in_quotes", "quoted_nulls", *ABOUT_A_HEADER):
+        if not isinstance(self.quoted_nulls, bool) and self.quoted_nulls != "everywhere":
+            raise OptionError(f"Csv: quoted_nulls: expected a bool or 'everywhere', found {self.quoted_nulls!r}")
+        for name in ("newlines_in_quotes", *ABOUT_A_HEADER):
             if name != "missing_columns" and not isinstance(getattr(self, name), bool):
                 raise OptionError(f"Csv: {name}: expected a bool, found {getattr(self, name)!r}")
         if self.encoding != "utf-8":
