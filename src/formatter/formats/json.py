@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from formatter.errors import OptionError, SchemaError
-from formatter.formats.checks import check_schema, with_rescue_column
+from formatter.formats.checks import UNMATCHED, check_schema, with_rescue_column
 from formatter.parsers.registry import Parser, carried, unpacked
 from formatter.variants import is_variant
 
@@ -36,6 +36,8 @@ class Json:
         records: How objects stand: a line each ("lines"), in one "array", or "concatenated".
         surrogates: Whether half a surrogate pair is an "error" or replaced by U+FFFD ("replace").
         rescue: Name of a column more, the last: what of a record has no column or does not fit its type, as JSON, or null.
+        unmatched: What becomes of records whose bytes show that a filter drops them: they are "checked" like others, or
+            only "counted" (docs/needles.md), which is faster.
 
     Raises:
         OptionError: An option is out of its range.
@@ -56,6 +58,7 @@ class Json:
     records: Literal["lines", "array", "concatenated"] = "lines"
     surrogates: Literal["error", "replace"] = "error"
     rescue: str | None = None
+    unmatched: Literal["checked", "counted"] = "checked"
 
     kind = "json"
 
@@ -70,6 +73,7 @@ class Json:
         records: Literal["lines", "array", "concatenated"] = "lines",
         surrogates: Literal["error", "replace"] = "error",
         rescue: str | None = None,
+        unmatched: Literal["checked", "counted"] = "checked",
     ) -> None:
         check_schema(schema, "Json", least_columns=0)
         schema = with_rescue_column(schema, rescue, "Json")
@@ -84,10 +88,16 @@ class Json:
             ("unknown", unknown, UNKNOWN),
             ("records", records, RECORDS),
             ("surrogates", surrogates, SURROGATES),
+            ("unmatched", unmatched, UNMATCHED),
         ):
             if value not in allowed:
                 raise OptionError(f"Json: {name}: expected one of {', '.join(allowed)}, found {value!r}")
             object.__setattr__(self, name, value)
+        if unmatched == "counted" and records != "lines":
+            raise OptionError(
+                f"Json: unmatched: only lines can be counted by their bytes alone, found records={records!r}; use "
+                "unmatched='checked'"
+            )
 
     def __reduce__(self) -> tuple[Any, ...]:
         options = {
@@ -98,6 +108,7 @@ class Json:
             "records": self.records,
             "surrogates": self.surrogates,
             "rescue": self.rescue,
+            "unmatched": self.unmatched,
         }
         return _rebuild_json, (self.schema, options, carried(self.schema))
 
