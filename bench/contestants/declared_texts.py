@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from bench.answers import Answer
+from bench.answers import Answer, answer_of
 from bench.contestant import Contestant, Declined, Prepared, Task
 from bench.workloads.declared_texts import WIDTHS
 
@@ -143,13 +143,26 @@ def pandas(task: Task) -> Prepared:
     return Prepared(run)
 
 
+def texts(task: Task) -> list[str]:
+    with open(task.input.path, newline="") as file:
+        return [each for each in file.read().split("\x1c\r" if task.input.name == "hl7" else "\n") if each]
+
+
+def table_of(task: Task, records: Iterable[Mapping[str, Any]]) -> pa.Table:
+    schema, taken = pa.schema([task.input.schema.field(name) for name in columns_of(task)]), list(records)
+    made = []
+    for field in schema:
+        values = [record[field.name] for record in taken]
+        cast = float if pa.types.is_floating(field.type) else int
+        made.append(pa.array(values if pa.types.is_string(field.type) else list(map(cast, values)), field.type))
+    return pa.table(made, schema=schema)
+
+
 def python(task: Task) -> Prepared:
     """The loop that a library in Python runs."""
     only_for(task, "logfmt", "hl7", "toy format")
-    source, columns = task.input, columns_of(task)
-    schema = pa.schema([source.schema.field(c) for c in columns])
+    source = task.input
     keys = re.compile(r'(\w+)=(?:"([^"]*)"|(\S*))')
-    cast = {name: float if pa.types.is_floating(schema.field(name).type) else int for name in columns}
 
     def record(text: str) -> dict[str, Any]:
         if source.name == "logfmt":
@@ -163,18 +176,55 @@ def python(task: Task) -> Prepared:
             "ward": visit[3].split("^")[0],
         }  # fmt: skip
 
-    def run() -> pa.Table:
-        with open(source.path, newline="") as file:
-            text = file.read()
-        records = [record(each) for each in text.split("\x1c\r" if source.name == "hl7" else "\n") if each]
-        found = {name: [each[name] for each in records] for name in columns}
-        made = [
-            pa.array(v if pa.types.is_string(schema.field(n).type) else list(map(cast[n], v)), schema.field(n).type)
-            for n, v in found.items()
-        ]
-        return pa.table(made, schema=schema)
+    return Prepared(lambda: table_of(task, map(record, texts(task))))
 
-    return Prepared(run)
+
+def logfmt(task: Task) -> Prepared:
+    from logfmt.parser import parse_line
+
+    only_for(task, "logfmt")
+    return Prepared(lambda: table_of(task, map(parse_line, texts(task))))
+
+
+def python_hl7(task: Task) -> Prepared:
+    import hl7
+
+    only_for(task, "hl7")
+    asked = {name: HL7[name].split(".") for name in columns_of(task)}
+    places = {name: (segment, 1, *map(int, numbers)) for name, (segment, *numbers) in asked.items()}
+
+    def record(text: str) -> dict[str, Any]:
+        message = hl7.parse(text.strip("\v\r"))
+        return {name: message.extract_field(*place) for name, place in places.items()}
+
+    return Prepared(lambda: table_of(task, map(record, texts(task))))
+
+
+def spark(task: Task) -> Prepared:
+    from pyspark.sql import functions as f
+
+    from bench.contestants.spark_session import session
+
+    only_for(task, "access log", "fixed width")
+    running = session(task.threads, ours=False)
+    source, ends, line = task.input, list(accumulate(WIDTHS)), f.col("value")
+    taken = {}
+    for at, field in enumerate(source.schema):
+        if source.name == "access log":
+            text = f.regexp_extract(line, LOG, at + 1)
+        else:
+            text = f.trim(f.substring(line, ends[at] - WIDTHS[at] + 1, WIDTHS[at]))
+        kind = {"int64": "long", "int16": "short"}.get(str(field.type), str(field.type))
+        taken[field.name] = text.cast(kind).alias(field.name)
+    chosen = [taken[name] for name in columns_of(task)]
+
+    def frame() -> Any:
+        return running.read.text(source.path).select(*chosen)
+
+    def run() -> None:
+        frame().write.format("noop").mode("overwrite").save()
+
+    return Prepared(run, lambda _: answer_of(frame().toArrow(), ordered=False))
 
 
 def scanner(task: Task) -> Prepared:
@@ -198,6 +248,9 @@ CONTESTANTS = [
     Contestant("polars by expressions", {"declared": polars}, "polars", handicap="reads a file in memory, not bytes",
                environment=lambda threads: {"POLARS_MAX_THREADS": str(threads)}),
     Contestant("pandas read_fwf", {"declared": pandas}, "pandas", handicap="reads a file in memory, not bytes"),
+    Contestant("spark by expressions", {"declared": spark}, "pyspark", handicap="reads a file, and throws its rows away"),
+    Contestant("logfmt", {"declared": logfmt}, "logfmt", handicap="reads a file in memory, not bytes"),
+    Contestant("python-hl7", {"declared": python_hl7}, "hl7", handicap="reads a file in memory, not bytes"),
     Contestant("a loop in Python", {"declared": python}, handicap="reads a file in memory, not bytes"),
     Contestant("a scanner by hand", {"declared": scanner},
                handicap="is C++ for this one projection, checks nothing, unescapes nothing and makes no table"),

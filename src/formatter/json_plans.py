@@ -148,7 +148,7 @@ def node(field: pa.Field, full: pa.DataType, where: str) -> dict[str, Any]:
         return {**described, "kind": SCALAR, "scalar": {**scalar, "name": field.name}}
     described["scalar"] = {
         "name": field.name, "type": 0, "epoch": 0, "unit": 0, "precision": 0, "scale": 0, "encoding": 0, "nullable": field.nullable,
-        "raw": False, "any_value": False, "time_of_day": False, "byte_width": -1,
+        "raw": False, "any_value": False, "time_of_day": False, "plain": False, "zoned": False, "byte_width": -1,
         "field": 0, "type_name": str(kind),
     }  # fmt: skip
     return described

@@ -107,6 +107,29 @@ def test_blanks_around_quotes_do_not_count_where_they_are_trimmed():
     assert (rows, found) == ([(1, 'a" b'), (2, "c")], [])
 
 
+@pytest.mark.parametrize("trim", [False, True])
+@pytest.mark.parametrize("kind", [pa.string(), pa.dictionary(pa.int32(), pa.string()), pa.binary(), pa.string_view()])
+def test_where_quotes_say_nothing_null_tokens_are_null_in_them_too(kernel, kind, trim):
+    schema = pa.schema([("a", pa.int64()), ("b", kind)])
+    data = b'"1","x"\n"NA","NA"\n"3",""\n"4","N""A"\n"5","NA"\n'
+    found = {}
+    for quoted_nulls in (False, True, "everywhere"):
+        format = fm.Csv(schema, nulls=("", "NA"), quoted_nulls=quoted_nulls, trim=trim)
+        table = fm.read(data, format, on_error="null")
+        cast = table.column("b").combine_chunks().cast(pa.string()).to_pylist()
+        found[quoted_nulls] = table.column("a").to_pylist(), cast
+        if kind != pa.binary():
+            nulls = fm.read(data, format, filters=[("b", "is_null", None)], on_error="null")
+            assert nulls.num_rows == cast.count(None)
+    assert found[True] == found[False] == ([1, None, 3, 4, 5], ["x", "NA", "", 'N"A', "NA"])
+    assert found["everywhere"] == ([1, None, 3, 4, 5], ["x", None, None, 'N"A', None])
+    required = pa.schema([schema.field(0), schema.field(1).with_nullable(False)])
+    rejects = []
+    format = fm.Csv(required, nulls=("NA",), quoted_nulls="everywhere", trim=trim)
+    assert fm.read(data, format, on_error="collect", rejects=rejects).num_rows == 3
+    assert rejects[0].column("code").to_pylist() == ["missing_required"] * 2
+
+
 def test_without_newlines_in_quotes_a_line_is_a_record(kernel):
     data = b'1,"a\n2,b\n3,"c,d"\n4,"e,f\n' * 50
     assert read(data, quotes="lenient", newlines_in_quotes=False) == (

@@ -4,6 +4,7 @@ fm.explain, which says it option by option.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import pytest
@@ -278,6 +279,18 @@ def test_words_for_no_value_are_nulls_among_numbers_and_text_among_text(marker):
     types, options, _ = types_of([marker, "x", "y"])
     assert types["v"] == "string"
     assert "nulls" not in options
+
+
+def test_where_every_field_is_quoted_quotes_hide_no_null():
+    rows = [("id", "v", "name"), ("1", "2.5", "x"), ("2", "NULL", "NULL"), ("3", "", ""), ("4", "7", "y")]
+    bare = "".join(",".join(row) + "\n" for row in rows).encode()
+    for quote in ('"', "'"):
+        quoted = "".join(",".join(f"{quote}{v}{quote}" for v in row) + "\n" for row in rows).encode()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", fm.InferenceWarning)
+            assert fm.read(quoted, fm.infer(quoted)).equals(fm.read(bare, fm.infer(bare)))
+    partly = b'id,name\n1,"NULL"\n2,NULL\n3,""\n4,"x"\n'
+    assert fm.infer(partly).quoted_nulls is False
 
 
 def test_nan_is_a_number_among_decimals_and_null_among_integers():

@@ -31,7 +31,7 @@ class Dialect:
     escape: str | None = None
     header: bool = False
     nulls: tuple[str, ...] = ("",)
-    quoted_nulls: bool = False
+    quoted_nulls: bool | str = False
     true_values: tuple[str, ...] = ("true", "1")
     false_values: tuple[str, ...] = ("false", "0")
     decimal: str = "."
@@ -354,7 +354,9 @@ def field_value(raw: RawField, column: pa.Field, dialect: Dialect) -> Any:
         bare = raw.raw.strip(b" \t") if dialect.trim else raw.raw
         if bare in nulls:
             return None
-    elif not stringy and content in nulls and (dialect.quoted_nulls or not content):
+    elif content in nulls and (
+        dialect.quoted_nulls == "everywhere" or (not stringy and (dialect.quoted_nulls or not content))
+    ):
         return None
     return decode_value(content, column, dialect)
 

@@ -8,7 +8,9 @@ from libcpp.vector cimport vector
 
 cdef extern from "engine/columns/arrow_abi.hpp" nogil:
     cdef struct ArrowArray:
-        int64_t length
+        int64_t length, n_children
+        ArrowArray** children
+        ArrowArray* dictionary
         void (*release)(ArrowArray*)
 
 cdef extern from "engine/columns/buffer_pool.hpp" namespace "formatter" nogil:
@@ -16,6 +18,12 @@ cdef extern from "engine/columns/buffer_pool.hpp" namespace "formatter" nogil:
         uint64_t live_bytes, live_blocks, idle_bytes, fresh_blocks
     PoolStats c_pool_stats "formatter::pool_stats"()
     void c_pool_trim "formatter::pool_trim"()
+
+cdef extern from "engine/columns/memory_reserve.hpp" namespace "formatter" nogil:
+    void c_keep_memory_reserves "formatter::keep_memory_reserves"(cbool)
+    cbool memory_is_reserved(size_t)
+    void begin_reserved_call()
+    void end_reserved_call()
 
 cdef extern from "kernels/kernel.hpp" namespace "formatter" nogil:
     cdef enum class TimeUnit(uint8_t):
@@ -65,7 +73,7 @@ cdef extern from "engine/columns/columns.hpp" namespace "formatter" nogil:
         TimeUnit unit
         BinaryEncoding encoding
         TextLayout layout
-        cbool nullable, raw, any_value, time_of_day
+        cbool nullable, raw, any_value, time_of_day, plain, zoned
         EpochUnit epoch
         int32_t byte_width
         uint8_t precision
@@ -109,7 +117,7 @@ cdef extern from "engine/csv/csv_format.hpp" namespace "formatter" nogil:
     cdef cppclass CsvFormat(DecodeOptions):
         string delimiter, record_end
         cbool quoting, newlines_in_quotes, escaping, commenting, trim
-        cbool quoted_nulls, repeated_headers, unique_names, trim_names
+        cbool quoted_nulls, quoted_null_texts, repeated_headers, unique_names, trim_names
         QuoteRule quote_rule
         TextErrors errors
         uint64_t max_quoted_lines, max_quoted_bytes, skip_lines, skip_records

@@ -124,6 +124,8 @@ cdef int describe_column(ColumnSpec* spec, dict column) except -1:
     spec.raw = column["raw"]
     spec.any_value = column["any_value"]
     spec.time_of_day = column["time_of_day"]
+    spec.plain = column["plain"]
+    spec.zoned = column["zoned"]
     spec.epoch = <EpochUnit><uint8_t>column["epoch"]
     spec.byte_width = column["byte_width"]
     spec.precision = column["precision"]
@@ -173,7 +175,8 @@ cdef int fill_csv(CsvFormat* csv, dict dialect, list columns, Py_ssize_t output_
     csv.skip_lines = dialect["skip_lines"]
     csv.header_at = dialect["header_at"]
     csv.skip_records = dialect["skip_records"]
-    csv.quoted_nulls = dialect["quoted_nulls"]
+    csv.quoted_nulls = bool(dialect["quoted_nulls"])
+    csv.quoted_null_texts = dialect["quoted_nulls"] == "everywhere"
     csv.repeated_headers = dialect["repeated_headers"]
     csv.unique_names = dialect["unique_names"]
     csv.trim_names = dialect["trim_names"]

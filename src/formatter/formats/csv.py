@@ -47,7 +47,8 @@ class Csv:
         unique_names: Whether later columns of a name are called name_2, name_3, and so on.
         trim_names: Whether blanks around names are dropped.
         nulls: What null is written as, unquoted.
-        quoted_nulls: Whether it may be that in quotes, too, in columns of other things than text and bytes.
+        quoted_nulls: Whether it may be that in quotes, too: in columns of other things than text and bytes (True), or
+            "everywhere", where quotes say nothing because every field has some.
         true_values: What true is written as.
         false_values: What false is written as.
         decimal: The decimal point: "." or ",".
@@ -90,7 +91,7 @@ class Csv:
     unique_names: bool = False
     trim_names: bool = False
     nulls: tuple[str, ...] = ("",)
-    quoted_nulls: bool = False
+    quoted_nulls: Literal[False, True, "everywhere"] = False
     true_values: tuple[str, ...] = ("true", "1")
     false_values: tuple[str, ...] = ("false", "0")
     decimal: str = "."
@@ -125,7 +126,7 @@ class Csv:
         unique_names: bool = False,
         trim_names: bool = False,
         nulls: Iterable[str] = ("",),
-        quoted_nulls: bool = False,
+        quoted_nulls: Literal[False, True, "everywhere"] = False,
         true_values: Iterable[str] = ("true", "1"),
         false_values: Iterable[str] = ("false", "0"),
         decimal: str = ".",
@@ -219,7 +220,9 @@ class Csv:
                 raise OptionError(f"Csv: {name}: expected a whole number from 0, found {count!r}")
         if (self.repeated_headers or self.unique_names or self.trim_names) and self.header is False:
             raise OptionError("Csv: repeated_headers, unique_names and trim_names are about a header; set header=True")
-        for name in ("newlines_in_quotes", "quoted_nulls", "trim", "repeated_headers", "unique_names", "trim_names"):
+        if not isinstance(self.quoted_nulls, bool) and self.quoted_nulls != "everywhere":
+            raise OptionError(f"Csv: quoted_nulls: expected a bool or 'everywhere', found {self.quoted_nulls!r}")
+        for name in ("newlines_in_quotes", "trim", "repeated_headers", "unique_names", "trim_names"):
             if not isinstance(getattr(self, name), bool):
                 raise OptionError(f"Csv: {name}: expected a bool, found {getattr(self, name)!r}")
         if self.encoding != "utf-8":

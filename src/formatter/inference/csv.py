@@ -234,8 +234,10 @@ def _decide_values(dialect: Dialect, columns: list[Column], found: list[Found]) 
     nulls = {marker for f in found for marker in f.nulls if f.type != TEXT}
     if nulls:
         dialect.decide("nulls", ("", *sorted(nulls)), "they stand for no value in columns of other values")
-        if any(f.nulls and f.type != TEXT and column.tally["quoted"] for column, f in zip(columns, found, strict=True)):
-            dialect.decide("quoted_nulls", True, "columns of other values stand in quotes")
+    if columns and all(0 < column.tally["quoted"] == sum(column.counts.values()) for column in columns):
+        dialect.decide("quoted_nulls", "everywhere", "every field stands in quotes, so they say nothing")
+    elif any(f.nulls and f.type != TEXT and column.tally["quoted"] for column, f in zip(columns, found, strict=True)):
+        dialect.decide("quoted_nulls", True, "columns of other values stand in quotes")
     spelled = dict.fromkeys(word for f in found for word in f.spelling)
     trues = [word for word in spelled if word.lower() == "true" and word != "true"]
     if trues:

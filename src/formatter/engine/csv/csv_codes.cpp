@@ -39,7 +39,8 @@ void CsvDecoder::decode_codes(ColumnRows& c) {
         } else if (quoting == Quoting::none && content.size == 0) {
             c.marks.mark_empty(row);
             if (!format_->empty_is_null()) return code_of(content, row);
-        } else if (quoting == Quoting::none && is_null_token(trimmed(*format_, raw))) {
+        } else if (is_null_text(quoting, content) ||
+                   (quoting == Quoting::none && is_null_token(trimmed(*format_, raw)))) {
             null_or_error(c, row, content);
         } else {
             return code_of(content, row);

@@ -201,6 +201,7 @@ void CsvDecoder::test_bytes(uint32_t column, const std::vector<const Predicate*>
         const Quoting quoting = field_content(*format_, raw, &scratch_, &content);
         if (is_null_token(raw) || (quoting == Quoting::none && is_null_token(trimmed(*format_, raw))))
             return null_result;
+        if (is_null_text(quoting, content)) return null_result;
         if (quoting == Quoting::malformed) return error_result;
         if (must_be_utf8(spec) && !kernel_->valid_utf8(content.data, content.size)) {
             if (format_->errors == TextErrors::strict) return error_result;
@@ -219,7 +220,8 @@ void CsvDecoder::test_bytes(uint32_t column, const std::vector<const Predicate*>
             (raw.size == 0 && is_absent(segment, stops, raw.data)))  // the field is not there
             pass = null_result;
         else if (!plain || raw.size == 0 || !without_outer_quotes(raw, &content) ||
-                 needs_a_closer_look(content.data, content.size, quotes))
+                 needs_a_closer_look(content.data, content.size, quotes) ||
+                 (format_->quoted_null_texts && content.size < raw.size))
             pass = look_closer(raw);
         else if (!only_empty_is_null_ && is_null_token(raw))
             pass = null_result;

@@ -32,6 +32,7 @@ struct CsvFormat : DecodeOptions {
     std::vector<uint32_t> header_at;  // records that name the fields, counted behind those lines; empty: none does
     uint64_t skip_records = 0;  // behind the header
     bool quoted_nulls = false;  // what stands in quotes may be a null token, but of text
+    bool quoted_null_texts = false;  // of text, too
     bool repeated_headers = false;  // a record that reads like the header is none
     bool unique_names = false;
     bool trim_names = false;

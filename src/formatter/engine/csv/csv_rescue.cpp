@@ -62,7 +62,9 @@ bool CsvDecoder::rescue_field(const std::string& name, Bytes field, bool absent,
     Bytes content{};
     const Quoting quoting = absent ? Quoting::none : field_content(*format_, field, &scratch_, &content);
     if (quoting == Quoting::malformed) content = field;
-    if (absent || (quoting == Quoting::none && is_null_token(trimmed(*format_, field)))) return *text += "null", true;
+    if (absent || is_null_text(quoting, content) ||
+        (quoting == Quoting::none && is_null_token(trimmed(*format_, field))))
+        return *text += "null", true;
     if (kernel_->valid_utf8(content.data, content.size)) {
         append_json_string(content.data, content.size, text);
         return true;

@@ -11,6 +11,18 @@ bool CsvDecoder::is_quoted_null(Bytes content) const {
            std::any_of(nulls.begin(), nulls.end(), [&](const std::string& token) { return content.equals(token); });
 }
 
+bool CsvDecoder::is_null_text(Quoting quoting, Bytes content) const {
+    return format_->quoted_null_texts && quoting == Quoting::quoted && is_quoted_null(content);
+}
+
+// Whether a field of text is a null token in quotes.
+bool CsvDecoder::is_null_in_quotes(Bytes field) {
+    if (!format_->quoting || !field.size || field.data[0] != format_->quote) return false;
+    Bytes content{};
+    const Quoting quoting = field_content(*format_, field, &scratch_, &content);
+    return is_null_text(quoting, content);
+}
+
 bool CsvDecoder::is_null_token(Bytes field) const {
     for (const std::string& token : nulls_)
         if (field.equals(token)) return true;
@@ -36,6 +48,12 @@ void CsvDecoder::finish_rows(ColumnRows& c) {
         each_row(c.fields, [&](uint32_t row, const Segment& segment, const uint32_t* stops) {
             const Bytes raw = field_at(c.fields, segment, stops);
             if (raw.size && is_null_token(raw)) clear_bit(c.marks.odd.data(), row), null_or_error(c, row, raw);
+        });
+    }
+    if (format_->quoted_null_texts && is_text(c.spec) && !c.spec.raw) {
+        each_row(c.fields, [&](uint32_t row, const Segment& segment, const uint32_t* stops) {
+            const Bytes raw = field_at(c.fields, segment, stops);
+            if (is_null_in_quotes(raw)) null_or_error(c, row, raw);
         });
     }
     if (c.marks.empty_count) finish_empty(c);

@@ -5,6 +5,7 @@
 
 #include "engine/values/exact_values.hpp"
 #include "engine/values/json_numbers.hpp"
+#include "engine/values/plain_spelling.hpp"
 
 namespace formatter {
 namespace {
@@ -15,6 +16,7 @@ const Spelling spelling{
 ErrorCode take_text(const ColumnSpec& spec, Bytes content, JsonScalar* out) {
     out->text = content;
     if (spec.encoding != BinaryEncoding::plain) {
+        if (spec.plain && !is_plain_base64(content)) return ErrorCode::invalid;
         std::string decoded;
         const ErrorCode code =
             spec.encoding == BinaryEncoding::hex ? decode_hex(content, &decoded) : decode_base64(content, &decoded);

@@ -36,9 +36,9 @@ void RecordEnding::note_courses(const uint8_t* data, size_t size, QuoteCourse* c
     kernel->follow_quotes(data, size, bytes, courses, count);
 }
 
-bool RecordEnding::ends_outside(const uint8_t* data, size_t size) const {
+bool RecordEnding::quotes_end(const uint8_t* data, size_t size) const {
     if (kind == EndingKind::parity) return kernel->count_byte(data, size, bytes.quote) % 2 == 0;
-    if (kind != EndingKind::courses) return kind == EndingKind::stateless;
+    if (kind != EndingKind::courses) return false;
     QuoteCourse course{{false, true, false}, 0, 0};
     kernel->follow_quotes(data, size, bytes, &course, 1);
     return !course.state.inside;

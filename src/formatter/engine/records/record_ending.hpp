@@ -63,7 +63,9 @@ struct RecordEnding {
     // All states a buffer can begin in, where quotes are followed by courses; how many.
     size_t course_states(QuoteState* states) const;
     // Whether bytes that begin a record end outside quotes, so far as quotes are what matters.
-    bool ends_outside(const uint8_t* data, size_t size) const;
+    bool ends_outside(const uint8_t* data, size_t size) const {
+        return kind == EndingKind::stateless || quotes_end(data, size);
+    }
     // The last end that was left, given whether the bytes end inside quotes.
     uint64_t last_end(const uint8_t* data, size_t size, bool inside) const;
     // The size of the record that begins these bytes, with its end, or `none`. `state` is that at the bytes' start and
@@ -79,6 +81,7 @@ struct RecordEnding {
     bool looks_ahead() const { return scanner && scanner->looks_ahead(); }
 
   private:
+    bool quotes_end(const uint8_t* data, size_t size) const;
     void note_courses(const uint8_t* data, size_t size, QuoteCourse* courses) const;
     RecordEnds ends_on_course(const uint8_t* data, size_t size, const QuoteNotes&, ScanState*) const;
 };

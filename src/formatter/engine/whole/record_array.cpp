@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <numeric>
 
 namespace formatter {
 namespace {
@@ -76,9 +77,15 @@ class RecordArrayReader {
         result.too_large = too_large_;
         if (too_large_) return result;
         row_count_ = decoder_->rows();
+        result.in_order = is_row_by_row(count);
         decoder_->export_batch(&result.batch);
-        place_rows(&result, count);
-        place_errors(&result, values, count);
+        if (result.in_order) {
+            result.row_of_value.resize(count);
+            std::iota(result.row_of_value.begin(), result.row_of_value.end(), int64_t(0));
+        } else {
+            place_rows(&result, count);
+            place_errors(&result, values, count);
+        }
         result.counters = decoder_->counters;
         result.values_decoded = decoder_->values_decoded;
         return result;
@@ -188,6 +195,14 @@ class RecordArrayReader {
     size_t value_of(uint64_t record) const {
         const auto after = std::upper_bound(first_record_.begin(), first_record_.end() - 1, record);
         return size_t(after - first_record_.begin()) - 1;
+    }
+
+    // Whether every value was one record, and every record is a row, with nothing to say of any.
+    bool is_row_by_row(size_t count) const {
+        if (row_count_ != count || ordinal_ != count || !decoder_->findings.empty()) return false;
+        uint64_t elsewhere = 0;
+        for (size_t i = 0; i < count; i++) elsewhere |= first_record_[i] ^ i;
+        return elsewhere == 0;
     }
 
     void place_rows(RecordArrayResult* result, size_t count) const {
