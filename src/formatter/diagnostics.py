@@ -43,7 +43,7 @@ _EXPECTED = {
     "duplicate_key": "each key once",
     "unknown_key": "a key of the schema",
     "too_deep": "at most 1024 levels of nesting",
-    "not_an_array": "'[', for records='array'",
+    "not_an_array": "'[', for records={records!r}",
     "unterminated_record": "all bytes of the last record before the end of the input",
     "wrong_length": "a record of {width} bytes",
     "no_record_start": "a record that begins with {start}",
@@ -80,8 +80,11 @@ def describe(
     else:
         type_name = str(field.type) if field is not None else "record"
         start = getattr(format, "record_start", b"").decode("utf-8", "backslashreplace")
+        records = getattr(format, "records", "")
+        if code == "wrong_type" and field is None:
+            type_name = f"an array, for records={records!r}"
         expected = _EXPECTED.get(code, "{type}").format(
-            type=type_name, end=_quotes_end(format), width=_width(format), start=start
+            type=type_name, end=_quotes_end(format), width=_width(format), start=start, records=records
         )
         found = found_bytes.decode("utf-8", "backslashreplace")
         shown = shorten(found_bytes)

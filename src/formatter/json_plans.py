@@ -179,7 +179,8 @@ def json_plan(
         known = {tokens[0].encode() for tokens in map(format.tokens_of, full) if len(tokens) == 1}
     unwanted = [name for name in full if name not in kept]
     options = {
-        "layout": RECORDS.index(format.records) if length is None else PREFIXED,
+        "layout": RECORDS.index(format.layout) if length is None else PREFIXED,
+        "array_path": [token.encode() for token in format.array_path],
         "length": length or UNFRAMED,
         "ignored_keys": sorted(known - wanted),
         "whole_records": format.whole_records,

@@ -26,6 +26,7 @@ cdef extern from "engine/json/json_format.hpp" namespace "formatter" nogil:
         vector[string] ignored_keys
         vector[vector[string]] unwanted_paths
         JsonLayout layout
+        vector[string] array_path
         LengthPrefix length
         cbool whole_records, validate_full, unknown_is_error
         DuplicateKey duplicates
@@ -51,6 +52,7 @@ def json_plan(dict options, list columns, Py_ssize_t output_columns, list filter
     for i in range(json.unwanted_paths.size()):
         set_texts(&json.unwanted_paths[i], options["unwanted_paths"][i])
     json.layout = <JsonLayout><uint8_t>options["layout"]
+    set_texts(&json.array_path, options["array_path"])
     json.length = length_prefix(options["length"])
     json.whole_records = options["whole_records"]
     json.validate_full = options["validate_full"]

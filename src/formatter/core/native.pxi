@@ -162,9 +162,16 @@ cdef extern from "engine/records/record_scanner.hpp" namespace "formatter" nogil
     cdef cppclass ScanState:
         cbool inside, escaped, at_record_start
         uint8_t matched
+
+        @staticmethod
+        ScanState of_stream_start()
     cdef cppclass RecordEnds:
         uint64_t first
         cbool any()
+    uint64_t record_ends_none "formatter::RecordEnds::none"
+    cdef cppclass RecordScanner:
+        RecordEnds scan(const uint8_t*, size_t, ScanState*, cbool) except +
+        uint64_t guess_record(const uint8_t*, size_t, size_t, size_t) except +
 
 cdef extern from "engine/records/prefixed_records.hpp" namespace "formatter" nogil:
     cdef cppclass LengthPrefix:
@@ -178,8 +185,10 @@ cdef extern from "engine/records/record_ending.hpp" namespace "formatter" nogil:
         scanned
     cdef cppclass RecordEnding:
         EndingKind kind
+        shared_ptr[RecordScanner] scanner
         RecordEnds ends_after(const uint8_t*, size_t, ScanState*) except +
         cbool checks_end()
+        cbool guesses_records()
         size_t fixed_size()
 
 cdef extern from "engine/records/record_format.hpp" namespace "formatter" nogil:

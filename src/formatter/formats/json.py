@@ -19,6 +19,8 @@ DUPLICATE_KEYS = ("last", "first", "error")
 UNKNOWN = ("ignore", "error")
 SURROGATES = ("error", "replace")
 RECORDS = ("lines", "array", "concatenated")  # the order is that of JsonLayout in engine/json/json_format.hpp
+MOST_PATH_KEYS = 8  # JsonWrapper::most_keys in engine/json/json_wrapper.hpp
+MOST_KEY_BYTES = 4095  # KeyMatch::most_bytes in engine/json/json_key_match.hpp
 
 Paths = Mapping[str, str] | Iterable[tuple[str, str]]
 
@@ -33,7 +35,8 @@ class Json:
         validate: "touched" looks at what is decoded, "full" at every byte of a record.
         on_duplicate_key: Which of two equal keys counts: the "last", the "first", or "error".
         unknown: Whether a key that the schema lacks is to be ignored ("ignore") or an "error".
-        records: How objects stand: a line each ("lines"), in one "array", or "concatenated".
+        records: How objects stand: a line each ("lines"), in one "array", or "concatenated"; or a path to an array of them in
+            documents one behind the other: "/Records/*" reads the items of {"Records": [...]}. "/*" is a top-level array.
         surrogates: Whether half a surrogate pair is an "error" or replaced by U+FFFD ("replace").
         rescue: Name of a column more, the last: what of a record has no column or does not fit its type, as JSON, or null.
         unmatched: What becomes of records whose bytes show that a filter drops them: they are "checked" like others, or
@@ -55,7 +58,7 @@ class Json:
     validate: Literal["touched", "full"] = "touched"
     on_duplicate_key: Literal["last", "first", "error"] = "last"
     unknown: Literal["ignore", "error"] = "ignore"
-    records: Literal["lines", "array", "concatenated"] = "lines"
+    records: str = "lines"
     surrogates: Literal["error", "replace"] = "error"
     rescue: str | None = None
     unmatched: Literal["checked", "counted"] = "checked"
@@ -70,7 +73,7 @@ class Json:
         validate: Literal["touched", "full"] = "touched",
         on_duplicate_key: Literal["last", "first", "error"] = "last",
         unknown: Literal["ignore", "error"] = "ignore",
-        records: Literal["lines", "array", "concatenated"] = "lines",
+        records: str = "lines",
         surrogates: Literal["error", "replace"] = "error",
         rescue: str | None = None,
         unmatched: Literal["checked", "counted"] = "checked",
@@ -86,7 +89,6 @@ class Json:
             ("validate", validate, VALIDATE),
             ("on_duplicate_key", on_duplicate_key, DUPLICATE_KEYS),
             ("unknown", unknown, UNKNOWN),
-            ("records", records, RECORDS),
             ("surrogates", surrogates, SURROGATES),
             ("unmatched", unmatched, UNMATCHED),
         ):
@@ -98,6 +100,7 @@ class Json:
                 f"Json: unmatched: only lines can be counted by their bytes alone, found records={records!r}; use "
                 "unmatched='checked'"
             )
+        object.__setattr__(self, "records", _checked_records(records))
 
     def __reduce__(self) -> tuple[Any, ...]:
         options = {
@@ -120,12 +123,48 @@ class Json:
             is_variant(field.type) and paths.get(field.name) == "" for field in self.schema
         )
 
+    @property
+    def layout(self) -> str:
+        """How records stand to the engine: one of RECORDS."""
+        return "array" if self.explodes else self.records
+
+    @property
+    def explodes(self) -> bool:
+        """Whether `records` is a path: a document holds several records."""
+        return self.records.startswith("/")
+
+    @property
+    def array_path(self) -> tuple[str, ...]:
+        """The keys that lead to the array of records in a document."""
+        return _tokens(self.records)[:-1] if self.explodes else ()
+
     def tokens_of(self, column: str) -> tuple[str, ...]:
         """Where `column` stands in a record: the unescaped tokens of its pointer."""
         pointer = dict(self.paths).get(column)
-        if pointer is None:
-            return (column,)
-        return tuple(token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:])
+        return (column,) if pointer is None else _tokens(pointer)
+
+
+def _tokens(pointer: str) -> tuple[str, ...]:
+    return tuple(token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:])
+
+
+def _checked_records(records: Any) -> str:
+    if not isinstance(records, str) or (records not in RECORDS and not records.startswith("/")):
+        raise OptionError(
+            f"Json: records: expected one of {', '.join(RECORDS)}, or a path to an array like '/Records/*', found {records!r}"
+        )
+    if records in RECORDS:
+        return records
+    keys = _tokens(records)
+    if keys[-1] != "*" or re.search("~(?![01])", records):
+        raise OptionError(
+            f"Json: records: expected a path that ends in '/*', with '~0' for '~' and '~1' for '/' in its keys, found {records!r}"
+        )
+    if len(keys) - 1 > MOST_PATH_KEYS or any(len(key.encode()) > MOST_KEY_BYTES for key in keys):
+        raise OptionError(
+            f"Json: records: expected at most {MOST_PATH_KEYS} keys of {MOST_KEY_BYTES:,} bytes, found {records!r:.200}"
+        )
+    return records
 
 
 def _rebuild_json(schema: pa.Schema, options: dict[str, Any], parsers: tuple[Parser, ...] = ()) -> Json:

@@ -10,6 +10,7 @@
 #include "kernels/byte_set.inl.hpp"
 #include "kernels/needles.inl.hpp"
 #include "kernels/json_index.inl.hpp"
+#include "kernels/json_items.inl.hpp"
 #include "kernels/json_levels.inl.hpp"
 #include "kernels/json_strings.inl.hpp"
 #include "kernels/text_columns.inl.hpp"
@@ -47,6 +48,7 @@ const Kernel FORMATTER_JOIN(kernel_, FORMATTER_ISA) = {
     .gather_strings = FORMATTER_ISA::gather_strings,
     .valid_utf8 = FORMATTER_ISA::valid_utf8,
     .index_json = FORMATTER_ISA::index_json,
+    .find_items = FORMATTER_ISA::find_items,
     .level_json = FORMATTER_ISA::level_json,
     .copy_json_string = FORMATTER_ISA::copy_json_string,
     .gather_json_strings = FORMATTER_ISA::gather_json_strings,

@@ -158,6 +158,19 @@ struct JsonLevels {
     size_t whole;  // out: kinds of the lines, from the first, that are in order; may stop early, never late
 };
 
+struct ItemEnds {
+    uint32_t* ends;  // out: positions behind the commas between items; room for `most`
+    size_t most;
+    // in: where the bytes begin; out: behind those used
+    bool inside;  // a string
+    bool escaped;  // the next byte
+    uint64_t depth;  // brackets of the item that are open
+    // out
+    size_t count;
+    size_t used;  // all bytes, or those through the last of `most` ends, or through the bracket that closes the array
+    bool closed;
+};
+
 // ---------------------------------------------------------------------------------------------- values
 
 // What the numbers of a column were like so far, in a loop's own terms. A guess that saves time and changes no value.
@@ -256,6 +269,8 @@ struct Kernel {
 
     // Structure of JSON lines: `data` begins a line, and the last byte of `size` ends one.
     void (*index_json)(const uint8_t* data, size_t size, JsonIndex&);
+    // Where items of an array end: brackets are counted whatever their kind, but only a ']' closes the array.
+    void (*find_items)(const uint8_t* data, size_t size, ItemEnds&);
     // How deep each part of that structure stands: 1 between the brackets of a record and for themselves, 0 line ends.
     void (*level_json)(JsonLevels&);
     // The text a JSON string's content stands for; the bytes written, or -1 if no string has such content. 64 bytes more

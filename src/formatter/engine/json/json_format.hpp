@@ -37,6 +37,8 @@ struct JsonFormat : DecodeOptions {
     std::vector<std::string> ignored_keys;  // top-level keys of the full schema that are not wanted
     std::vector<std::vector<std::string>> unwanted_paths;  // of the full schema's columns that are not decoded
     JsonLayout layout = JsonLayout::lines;
+    std::vector<std::string>
+        array_path;  // keys that lead to the array, where `layout` is of one; none: it is the top-level one
     LengthPrefix length;  // in front of each document, where `layout` says so
     bool whole_records = false;  // every column of the schema is the whole record, whatever kind of value that is
     bool validate_full = false;
