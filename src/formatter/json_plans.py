@@ -188,6 +188,7 @@ def json_plan(
         "unknown_is_error": format.unknown == "error",
         "duplicates": DUPLICATE_KEYS.index(format.on_duplicate_key),
         "on_error": ON_ERROR.index(on_error),
+        "counts_unmatched": format.unmatched == "counted",
         "note_nulled": note_nulled,
         "rescues": format.rescue is not None,
         "rescue_column": names.index(format.rescue) if format.rescue in names else -1,

@@ -361,6 +361,7 @@ def csv_dialect(format: Csv, on_error: str) -> dict[str, Any]:
         "errors": TEXT_ERRORS.index(format.errors),
         "decimal": format.decimal.encode(),
         "ragged": RAGGED.index(format.ragged),
+        "counts_unmatched": format.unmatched == "counted",
         "on_error": ON_ERROR.index(on_error),
         "nulls": [token.encode() for token in format.nulls],
         "trues": [token.encode() for token in format.true_values],

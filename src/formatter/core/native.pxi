@@ -102,7 +102,7 @@ cdef extern from "engine/records/decode_options.hpp" namespace "formatter" nogil
     cdef cppclass DecodeOptions:
         uint32_t output_columns
         OnError on_error
-        cbool note_nulled, rescues
+        cbool note_nulled, rescues, counts_unmatched
         int32_t rescue_column
         RowFilter filter
         const Kernel* kernel

@@ -186,6 +186,7 @@ cdef int fill_options(DecodeOptions* target, dict options, Py_ssize_t output_col
     target.rescues = options.get("rescues", False)
     target.rescue_column = options.get("rescue_column", -1)
     fill_filter(&target.filter, filters)
+    target.counts_unmatched = options.get("counts_unmatched", False)
     target.kernel = active
     return 0
 

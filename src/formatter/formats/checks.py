@@ -10,6 +10,7 @@ import pyarrow as pa
 from formatter.errors import OptionError, SchemaError
 
 OnError = Literal["raise", "null", "skip", "collect"]
+UNMATCHED = ("checked", "counted")
 ON_ERROR = ("raise", "null", "skip", "collect")
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from formatter.errors import OptionError
-from formatter.formats.checks import as_bytes, check_schema, texts_of, with_rescue_column
+from formatter.formats.checks import UNMATCHED, as_bytes, check_schema, texts_of, with_rescue_column
 from formatter.parsers.registry import Parser, carried, unpacked
 
 # The order is that of QuoteRule in kernels/kernel.hpp.
@@ -63,6 +63,8 @@ class Csv:
         encoding: "utf-8", "latin-1", "cp1252", "utf-16", "utf-16-le" or "utf-16-be".
         errors: What text that is no UTF-8 is: an error ("strict"), read with U+FFFD ("replace"), or byte by byte ("latin-1").
         rescue: Name of a column more, the last: what of a record has no column or does not fit its type, as JSON, or null.
+        unmatched: What becomes of records whose bytes show that a filter drops them: they are "checked" like others, or
+            only "counted" (docs/needles.md), which is faster.
 
     Raises:
         OptionError: An option is out of its range, or two exclude each other.
@@ -105,6 +107,7 @@ class Csv:
     encoding: str = "utf-8"
     errors: Literal["strict", "replace", "latin-1"] = "strict"
     rescue: str | None = None
+    unmatched: Literal["checked", "counted"] = "checked"
 
     kind = "csv"
 
@@ -141,6 +144,7 @@ class Csv:
         encoding: str = "utf-8",
         errors: Literal["strict", "replace", "latin-1"] = "strict",
         rescue: str | None = None,
+        unmatched: Literal["checked", "counted"] = "checked",
     ) -> None:
         check_schema(schema, "Csv", least_columns=0)
         values: dict[str, Any] = {
@@ -174,6 +178,7 @@ class Csv:
             "encoding": _known_encoding(encoding),
             "errors": errors,
             "rescue": rescue,
+            "unmatched": unmatched,
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -237,9 +242,34 @@ class Csv:
                 raise OptionError(f"Csv: {name}: expected a bool, found {getattr(self, name)!r}")
         if self.encoding != "utf-8":
             self._check_encodable()
+        if self.unmatched not in UNMATCHED:
+            raise OptionError(f"Csv: unmatched: expected one of {', '.join(UNMATCHED)}, found {self.unmatched!r}")
+        if self.unmatched == "counted":
+            self._check_countable()
         overlap = set(self.true_values) & set(self.false_values)
         if overlap:
             raise OptionError(f"Csv: true_values and false_values share {sorted(overlap)!r}")
+
+    def _check_countable(self) -> None:
+        """Records can be counted without a look at them only where nothing but pairs of quotes hides their ends."""
+        picky = self.quote is not None and self.quotes != "strict"
+        found = {
+            "escape": self.escape is not None,
+            "comment": self.comment is not None,
+            "repeated_headers": self.repeated_headers,
+            "max_quoted_lines": self.max_quoted_lines is not None,
+            "max_quoted_bytes": self.max_quoted_bytes is not None,
+            "encoding": self.encoding != "utf-8",
+            "delimiter": len(as_bytes(self.delimiter, "delimiter")) > 1,
+            "record_delimiter": len(as_bytes(self.record_delimiter, "record_delimiter")) > 1,
+            "quotes": picky and (self.newlines_in_quotes or self.trim),
+        }
+        hiding = [name for name, is_set in found.items() if is_set]
+        if hiding:
+            raise OptionError(
+                f"Csv: unmatched: records cannot be counted by their bytes alone with {', '.join(hiding)} as given; use "
+                "unmatched='checked', or leave those out"
+            )
 
     def _check_encodable(self) -> None:
         """What separates stands in the source's characters: given as bytes it is their UTF-8."""

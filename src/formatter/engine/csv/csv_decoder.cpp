@@ -173,6 +173,7 @@ void CsvDecoder::align_block() {
 size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_limit) {
     const CsvBytes bytes = format_->bytes();
     const StopChoice choice{format_->fields, uint32_t(stops_.size()), stops_.data()};
+    const Readable readable = readable_around(data, size);
     RecordShape shape;
     size_t at = 0, stretch = stretch_bytes, passed = 0;
     while (row_limit > 0 && at < size) {
@@ -182,7 +183,7 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
         if (block_.empty() && std::max<uint64_t>(size - at + offset_, place_.bytes) >= aligned_from + offset_)
             align_block();
         CsvIndex result{};
-        result.stops = block_.open_segment(data + at, data, data + size, 1, here());
+        result.stops = block_.open_segment(data + at, readable.begin, readable.end, 1, here());
         result.capacity_rows = uint32_t(std::min<uint64_t>(block_.room(), row_limit));
         kernel_->index_csv(data + at, window, bytes, choice, result);
         if (looks_at_rows_) stop_at_odd_record(data + at, choice, &result);
@@ -324,6 +325,11 @@ size_t CsvDecoder::pass_endless(const uint8_t* data, size_t size) {
     offset_ += end;
     indexed_bytes_ += end;
     return size_t(end);
+}
+
+size_t CsvDecoder::size_given_up(const uint8_t* data, size_t size) const {
+    RecordShape shape;
+    return is_left_open(*format_, data, size, &shape) && shape.size < offsets_most ? shape.size : 0;
 }
 
 size_t CsvDecoder::index_unterminated(const uint8_t* data, size_t size) {
