@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql import Column
 from pyspark.sql.types import BooleanType, StructField, StructType
 
@@ -226,6 +225,8 @@ class ScalarRecords:
         parsed, rows = task.parse_batch(batch, task.parser())
         if not task.drops_rows:
             return parsed.to_struct_array()
+        import pyarrow.compute as pc  # workers start faster without it, and few jobs need it
+
         values = pa.array(range(len(payloads)), pa.int64())
         place = pc.index_in(values, values if rows is None else rows)  # of each payload, its row
         taken, kept = parsed.take(place), place.is_valid()

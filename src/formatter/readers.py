@@ -262,7 +262,7 @@ class _Reading:
         if self.footer is not None:
             self.footer.follow_preamble(window, last)
         self.ranges = _core.RangeReader(self.engine, self.threads, ROWS_PER_BATCH, BYTES_PER_BATCH)
-        if isinstance(format, Json) and format.records == "array":
+        if isinstance(format, Json) and format.layout == "array" and not format.array_path:
             self._check_array(window[:HEAD_BYTES])
         return size
 

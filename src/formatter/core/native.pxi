@@ -102,7 +102,7 @@ cdef extern from "engine/records/decode_options.hpp" namespace "formatter" nogil
     cdef cppclass DecodeOptions:
         uint32_t output_columns
         OnError on_error
-        cbool note_nulled, rescues
+        cbool note_nulled, rescues, counts_unmatched
         int32_t rescue_column
         RowFilter filter
         const Kernel* kernel
@@ -116,8 +116,9 @@ cdef extern from "engine/csv/csv_format.hpp" namespace "formatter" nogil:
         error
     cdef cppclass CsvFormat(DecodeOptions):
         string delimiter, record_end
-        cbool quoting, newlines_in_quotes, escaping, commenting, trim
-        cbool quoted_nulls, quoted_null_texts, repeated_headers, unique_names, trim_names
+        cbool quoting, newlines_in_quotes, escaping, commenting, trim_left, trim_right
+        cbool quoted_nulls, quoted_null_texts, repeated_headers, unique_names
+        cbool trim_names, names_in_any_case, absent_is_null
         QuoteRule quote_rule
         TextErrors errors
         uint64_t max_quoted_lines, max_quoted_bytes, skip_lines, skip_records
@@ -162,9 +163,16 @@ cdef extern from "engine/records/record_scanner.hpp" namespace "formatter" nogil
     cdef cppclass ScanState:
         cbool inside, escaped, at_record_start
         uint8_t matched
+
+        @staticmethod
+        ScanState of_stream_start()
     cdef cppclass RecordEnds:
         uint64_t first
         cbool any()
+    uint64_t record_ends_none "formatter::RecordEnds::none"
+    cdef cppclass RecordScanner:
+        RecordEnds scan(const uint8_t*, size_t, ScanState*, cbool) except +
+        uint64_t guess_record(const uint8_t*, size_t, size_t, size_t) except +
 
 cdef extern from "engine/records/prefixed_records.hpp" namespace "formatter" nogil:
     cdef cppclass LengthPrefix:
@@ -178,8 +186,10 @@ cdef extern from "engine/records/record_ending.hpp" namespace "formatter" nogil:
         scanned
     cdef cppclass RecordEnding:
         EndingKind kind
+        shared_ptr[RecordScanner] scanner
         RecordEnds ends_after(const uint8_t*, size_t, ScanState*) except +
         cbool checks_end()
+        cbool guesses_records()
         size_t fixed_size()
 
 cdef extern from "engine/records/record_format.hpp" namespace "formatter" nogil:

@@ -35,7 +35,7 @@ bool is_blank_in_preamble(const CsvFormat&, const uint8_t* data, size_t size_wit
 size_t without_carriage_return(const CsvFormat&, const uint8_t* data, size_t size);
 // The same of a whole record: a '\r' that belongs to the delimiter in front of its last field stays.
 size_t record_without_carriage_return(const CsvFormat&, const uint8_t* data, const RecordShape&);
-// Without spaces and tabs around, if the format trims; an escaped one stays.
+// Without spaces and tabs on the sides that the format trims; an escaped one stays.
 Bytes trimmed(const CsvFormat&, Bytes field);
 
 enum class Quoting : uint8_t { none, quoted, malformed };
