@@ -117,7 +117,7 @@ class RecordPasser {
     // The same where quotes stand: until there have been none for a while.
     inline void pass_paired() {
         const auto whole = [this](size_t at) { return load_block(data_ + at); };
-        unsigned without_quotes = inside_ ? 0 : unquoted_most;  // the first has to have some, else it is no matter of quotes
+        unsigned without_quotes = inside_ ? 0 : unquoted_most;  // the first stretch must have some
         for (; size_ - offset_ >= stretch + 64; offset_ += stretch) {
             Matches odd{};
             uint64_t inside = inside_, count = 0, any_quotes = inside_;
