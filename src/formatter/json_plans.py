@@ -194,5 +194,6 @@ def json_plan(
         "rescue_column": names.index(format.rescue) if format.rescue in names else -1,
         "unwanted_paths": [[token.encode() for token in format.tokens_of(name)] for name in unwanted],
         "replace_surrogates": format.surrogates == "replace",
+        "timestamp_formats": [text.encode() for text in format.timestamp_formats],
     }
     return _core.json_plan(options, columns, output_columns, filters)

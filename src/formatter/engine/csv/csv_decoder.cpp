@@ -25,7 +25,7 @@ std::vector<uint32_t> wanted_stops(const CsvFormat& format) {
         stops.push_back(field);
     };
     for (size_t i = 0; i < format.columns.size(); i++)
-        if (int32_t(i) != format.rescue_column) add(format.columns[i].field);
+        if (int32_t(i) != format.rescue_column && format.columns[i].field != absent_field) add(format.columns[i].field);
     for (const CsvFormat::Unclaimed& unclaimed : format.unclaimed) add(unclaimed.field);
     if (format.fields) stops.push_back(format.fields - 1);
     std::sort(stops.begin(), stops.end());
@@ -108,7 +108,10 @@ CsvDecoder::CsvDecoder(const std::shared_ptr<const CsvFormat>& format, std::vect
             scan_tokens_.push_back(false);
             continue;
         }
-        access_.push_back(access(column.field));
+        // What the header lacks stands, empty, where each record ends.
+        access_.push_back(column.field == absent_field
+                              ? Access{ordinal(format_->fields - 1), ordinal(format_->fields - 1), 0, false}
+                              : access(column.field));
         // Non-empty null markers reach the exact path by themselves where no value looks like them.
         bool scan = false;
         for (const std::string& token : nulls_) {
