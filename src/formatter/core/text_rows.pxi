@@ -12,8 +12,8 @@ cdef extern from "engine/writing/text_rows.hpp" namespace "formatter" nogil:
         string null
         vector[string] nulls
     cdef cppclass LineBuffer:
-        const uint8_t* data()
-        size_t size()
+        const uint8_t* data() except +
+        size_t size() except +
     void write_json_lines(const ArrowArray&, const vector[WrittenColumn]&, LineBuffer*) except +
     void write_csv_lines(const ArrowArray&, const vector[WrittenColumn]&, const CsvWriting&, LineBuffer*) except +
 
