@@ -46,6 +46,7 @@ class CsvDecoder : public BlockDecoder {
     void stop_at_odd_record(const uint8_t* data, const StopChoice&, CsvIndex*);
     size_t pass_endless(const uint8_t* data, size_t size);
     bool skip_preamble(const uint8_t* data, size_t size, size_t* skipped, bool whole = false);
+    bool leaves_preamble_open(const uint8_t* data, size_t size) const;
     void header_error(const uint8_t* header, size_t size);
     void add_record(const uint8_t* data, const RecordShape&, const PlacePosition&, const uint8_t* readable_begin,
                     const uint8_t* readable_end);
