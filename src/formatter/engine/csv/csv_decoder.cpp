@@ -175,7 +175,8 @@ void CsvDecoder::align_block() {
 }
 
 size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_limit) {
-    const CsvBytes bytes = format_->bytes();
+    CsvBytes bytes = format_->bytes();
+    if (all_quotes_) bytes.rule = QuoteRule::strict;
     const StopChoice choice{format_->fields, uint32_t(stops_.size()), stops_.data()};
     RecordShape shape;
     size_t at = 0, stretch = stretch_bytes, passed = 0;
@@ -335,8 +336,8 @@ size_t CsvDecoder::index_unterminated(const uint8_t* data, size_t size) {
     size_t at = 0;
     const bool begins = skip_preamble(data, size, &at);
     if (!begins && leaves_preamble_open(data, size)) return skip_preamble(data, size, &at, true), at;
-    if (begins && !format_->unreadable &&
-        is_left_open(*format_, data + at, size - at, &shape) && shape.size < offsets_most) {
+    if (begins && !format_->unreadable && is_left_open(*format_, data + at, size - at, &shape) &&
+        shape.size < offsets_most) {
         pass_damaged(data + at, shape);
         return at + shape.size;
     }

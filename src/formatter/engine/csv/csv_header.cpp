@@ -186,7 +186,8 @@ size_t CsvHeader::damaged_line(PreambleScan* scan) const {
     scan->first_line = false;
     const uint8_t* const bytes = reinterpret_cast<const uint8_t*>(text.data());
     RecordShape shape;
-    if (!is_left_open(without_bounds(*source_), bytes, text.size(), &shape) || shape.separators.back() == shape.size) return 0;
+    if (!is_left_open(without_bounds(*source_), bytes, text.size(), &shape) || shape.separators.back() == shape.size)
+        return 0;
     return is_utf16() ? size_t(source_size(encoding_, bytes, shape.size)) : shape.size;
 }
 

@@ -52,6 +52,12 @@ static inline uint64_t equal_mask(const Block& block, Needle needle) {
     return _cvtmask64_u64(_mm512_cmpeq_epi8_mask(block.bytes, needle.bytes));
 }
 
+static inline uint64_t either_mask(const Block& block, Needle a, Needle b) {
+    return equal_mask(block, a) | equal_mask(block, b);
+}
+
+static inline void store_block(uint8_t* to, const Block& block) { _mm512_storeu_si512(to, block.bytes); }
+
 // Bit i: the parity of bits 0 to i, as carry-less multiplication by all ones.
 static inline uint64_t prefix_xor(uint64_t mask) {
     __m128i product = _mm_clmulepi64_si128(_mm_cvtsi64_si128(int64_t(mask)), _mm_set1_epi8(char(0xff)), 0);
