@@ -5,54 +5,33 @@ try:
 except ImportError as error:
     raise ImportError("spark_udfs needs pyspark; run: pip install 'formatter[spark]'") from error
 
-from spark_udfs.archive import archive
-from spark_udfs.chunks.file_chunks import read_chunks
-from spark_udfs.chunks.parse_task import parse_udf
-from spark_udfs.files.inferred import infer
-from spark_udfs.files.read import read
-from spark_udfs.jvm.direct_rows import disable_direct_rows, enable_direct_rows
-from spark_udfs.options.migrate import migrate
-from spark_udfs.options.reading import Reading, format_from_options
-from spark_udfs.parsing import parse
-from spark_udfs.pushdown.enabling import disable_pushdown, enable_pushdown
-from spark_udfs.records.column_schema import schema_of
-from spark_udfs.records.json_paths import get_json
-from spark_udfs.records.record_queries import parse_column
-from spark_udfs.settings import configure
-from spark_udfs.sources.data_sources import register, register_chunks
-from spark_udfs.streams.parse_stream import parse_stream
-from spark_udfs.tasks.metrics import metrics
-from spark_udfs.tasks.schema_drift import run_evolving
-from spark_udfs.tasks.siblings import measure, rejects
-from spark_udfs.types.arrow_schema import arrow_schema
-from spark_udfs.types.spark_schemas import Csv, Json
+from formatter.surface import on_demand
 
-__all__ = [
-    "Csv",
-    "Json",
-    "Reading",
-    "archive",
-    "arrow_schema",
-    "configure",
-    "disable_direct_rows",
-    "disable_pushdown",
-    "enable_direct_rows",
-    "enable_pushdown",
-    "format_from_options",
-    "get_json",
-    "infer",
-    "measure",
-    "metrics",
-    "migrate",
-    "parse",
-    "parse_column",
-    "parse_stream",
-    "parse_udf",
-    "read",
-    "read_chunks",
-    "register",
-    "register_chunks",
-    "rejects",
-    "run_evolving",
-    "schema_of",
-]
+__getattr__, __dir__, __all__ = on_demand(
+    __name__,
+    {
+        "package_archive": ("archive",),
+        "chunks.file_chunks": ("read_chunks",),
+        "chunks.parse_task": ("parse_udf",),
+        "files.inferred": ("infer",),
+        "files.read": ("read",),
+        "jvm.direct_rows": ("disable_direct_rows", "enable_direct_rows"),
+        "options.migrate": ("migrate",),
+        "options.reading": ("Reading", "format_from_options"),
+        "parsing": ("parse",),
+        "pushdown.enabling": ("disable_pushdown", "enable_pushdown"),
+        "records.column_schema": ("schema_of",),
+        "records.json_paths": ("get_json",),
+        "records.record_queries": ("parse_column",),
+        "settings": ("configure",),
+        "sources.data_sources": ("register", "register_chunks"),
+        "streams.parse_stream": ("parse_stream",),
+        "tasks.metrics": ("metrics",),
+        "tasks.schema_drift": ("run_evolving",),
+        "tasks.siblings": ("measure", "rejects"),
+        "types.arrow_schema": ("arrow_schema",),
+        "types.spark_schemas": ("Csv", "Json"),
+    },
+)
+
+del on_demand

@@ -23,8 +23,9 @@ from spark_udfs.chunks.parse_task import OnError, ParseTask
 from spark_udfs.jvm.direct_rows import attach_if_configured
 from spark_udfs.jvm.session_jvm import has_jvm
 from spark_udfs.options.reading import of_values, zone_of
-from spark_udfs.records.record_queries import require_payload, with_records
+from spark_udfs.records.record_queries import as_columns, require_compat, require_payload, with_records
 from spark_udfs.records.record_task import RecordOnError, RecordTask
+from spark_udfs.records.spark_answers import call_of
 from spark_udfs.stitch.stitch_global import stitch_globally
 from spark_udfs.tasks.metrics import reports_of
 from spark_udfs.tasks.schema_drift import evolving_format, watch_with
@@ -54,6 +55,7 @@ def parse(
     format_column: str | None = None,
     rescue: str | None = None,
     evolve: fm.SchemaWatch | None = None,
+    compat: Literal["spark"] | None = None,
 ) -> DataFrame:
     """Records of the chunks in a frame; or (unit="record") one record a payload.
 
@@ -83,6 +85,7 @@ def parse(
         rescue: As for `fm.read`: the name of a column of what had no column or did not fit.
         evolve: A watch, by whose format is parsed, and which notices what that lacks (`su.run_evolving` follows it). With
             policy "fail" the task that notices raises `fm.DriftError`.
+        compat: For records, as for `su.parse_column`.
 
     Returns:
         A frame of the parsed columns, then those kept, then the error.
@@ -99,6 +102,12 @@ def parse(
         Row(id=1, city='Oslo')
     """
     attach_if_configured(df.sparkSession)
+    named_error = None if error == "error" else error
+    if require_compat(compat, on_error=on_error, error=named_error, rescue=rescue, evolve=evolve, filters=filters):
+        if unit != "record":
+            raise fm.OptionError("spark: compat='spark' is for unit='record', as from_json and from_csv are")
+        require_payload(df, payload)
+        return as_columns(df, payload, call_of(format, schema, options, columns), kept_fields(df, keep).names)
     if isinstance(format, Mapping) and unit == "chunk":
         format = ChunkFormats(dict(format), format_column or origin)
         require_columns(df.columns, [("format_column", format.column)])

@@ -11,7 +11,7 @@ import warnings
 
 from pyspark.sql import SparkSession
 
-from spark_udfs.archive import archive_settings
+from spark_udfs.package_archive import archive_settings
 from spark_udfs.tasks.sent_functions import PANDAS_NOTICE
 
 RECOMMENDED = {

@@ -1,9 +1,9 @@
 """Where the records of a file's splits start, when that depends on every quote before them.
 
-In: files whose format quotes or escapes. Out: for each, where the first record behind each grid line starts, proven: every
-block between two lines is summarised by itself (on the driver's threads for local files, else by a small Spark job) and the
-summaries are put together in order. What is found is remembered while path, size and time of a file stay the same; a task
-still checks that its records end where its split does. Knows no fields.
+In: files whose format quotes or escapes, or has items of arrays. Out: for each, where the first record behind each grid line
+starts, proven: every block between two lines is summarised by itself (on the driver's threads for local files, else by a small
+Spark job) and the summaries are put together in order. What is found is remembered while path, size and time of a file stay the
+same; a task still checks that its records end where its split does. Knows no fields.
 """
 
 from __future__ import annotations
@@ -21,7 +21,15 @@ from pyarrow import fs
 from pyspark.sql import SparkSession
 
 from formatter.formats import Native
-from formatter.splits import SplitScan, SplitSummary, fixed_starts, record_starts, tells_by_summaries
+from formatter.splits import (
+    SplitScan,
+    SplitSummary,
+    fixed_starts,
+    proven_starts,
+    record_starts,
+    starts_are_guessed,
+    tells_by_summaries,
+)
 from spark_udfs.files.file_listing import FoundFile, Storage
 from spark_udfs.files.open_files import opened
 from spark_udfs.tasks.sent_functions import mapped
@@ -79,6 +87,8 @@ def _looked_up(
     per_file: dict[str, list[SplitSummary]] = {file.path: [] for file in files}
     for (path, _, _), summary in zip(blocks, summaries, strict=True):
         per_file[path].append(summary)
+    if starts_are_guessed(format):
+        return {file.path: _proven(file, per_file[file.path], format, storage) for file in files}
     starts = {file.path: record_starts(per_file[file.path], file.size) for file in files}
     return {file.path: starts[file.path] or _followed(file, format, storage) for file in files}
 
@@ -87,6 +97,18 @@ def _followed(file: FoundFile, format: Any, storage: Storage) -> list[int]:
     """Of a file whose quotes are bounded, or one of whose is never closed: here, in order."""
     with opened(storage, file.path, None) as stream:
         return SplitScan(format).follow(stream, range(0, max(file.size, 1), GRID_BYTES), file.size)
+
+
+def _proven(file: FoundFile, summaries: Sequence[SplitSummary], format: Any, storage: Storage) -> list[int]:
+    """Of a file whose starts were guessed; where a guess was wrong, records are followed here."""
+
+    def next_start(start: int, line: int) -> int:
+        with opened(storage, file.path, None) as stream:
+            found = SplitScan(format).next_start(stream, start, line)
+        assert found is not None  # it is told for certain where nothing bounds the way
+        return found
+
+    return proven_starts(summaries, range(0, max(file.size, 1), GRID_BYTES), file.size, next_start)
 
 
 def _is_at_hand(spark: SparkSession, files: Sequence[FoundFile], storage: Storage) -> bool:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyarrow import types
 
 
@@ -29,6 +28,8 @@ class SparkTexts:
         return pa.RecordBatch.from_arrays(columns, schema=rows.schema) if changed else rows
 
     def _column(self, column: pa.Array) -> pa.Array:
+        import pyarrow.compute as pc  # workers start faster without it, and few jobs need it
+
         empty = None if self.empty == self.null else self.empty
         if empty != "" and has_empty(column):
             column = pc.if_else(pc.equal(column, ""), pa.scalar(empty, column.type), column)

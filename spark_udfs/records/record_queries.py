@@ -8,12 +8,12 @@ that would not come back from there as they went stay behind. Refuses to know ch
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import types as spark
-from pyspark.sql.functions import col
+from pyspark.sql.functions import col, when
 from pyspark.sql.types import StructType
 
 import formatter as fm
@@ -22,6 +22,7 @@ from formatter.variants import Columns, asked_as
 from spark_udfs.jvm.direct_rows import attach_if_configured
 from spark_udfs.options.reading import of_values, zone_of
 from spark_udfs.records.record_task import ROW_KEPT, RecordOnError, RecordTask, ScalarRecords
+from spark_udfs.records.spark_answers import InDoubt, SparkCall, call_of, struct_of_call, task_of
 from spark_udfs.tasks.sent_functions import mapped
 from spark_udfs.types.named_columns import require_columns
 
@@ -85,9 +86,9 @@ def field_of(struct: str, name: str) -> Column:
     return quoted(struct).getField(name).alias(name)
 
 
-def unused_name(df: DataFrame) -> str:
+def unused_name(df: DataFrame, *taken: str) -> str:
     name = "parsed_record"
-    while name in df.columns:
+    while name in df.columns or name in taken:
         name += "_"
     return name
 
@@ -119,6 +120,7 @@ def parse_column(
     schema: pa.Schema | StructType | str | None = None,
     options: Mapping[str, Any] | None = None,
     rescue: str | None = None,
+    compat: Literal["spark"] | None = None,
 ) -> DataFrame:
     """The columns of a frame and one struct more: a record a value, in place of from_json and from_csv.
 
@@ -133,6 +135,8 @@ def parse_column(
         schema: With format "csv" or "json", as for `su.read`.
         options: With format "csv" or "json", as for from_csv and from_json.
         rescue: As for `su.parse`; the column is one of the struct.
+        compat: "spark": the struct is what from_json or from_csv gives for `schema` and `options`, for every record; modes and the
+            column of corrupt records are options then, in place of on_error, error and rescue.
 
     Returns:
         A frame of all columns of df, the struct, and the error if it is named.
@@ -146,14 +150,19 @@ def parse_column(
         >>> df = spark.createDataFrame([(7, '{"id": 1}')], "key INT, value STRING")
         >>> su.parse_column(df, "value", fm.Json(pa.schema([("id", pa.int64())]))).select("key", "v.id").first()
         Row(key=7, id=1)
+        >>> df = spark.createDataFrame([('{"id": 1.5, "name": 7}',)], "value STRING")
+        >>> su.parse_column(df, "value", "json", schema="id INT, name STRING", compat="spark").first().v
+        Row(id=None, name='7')
     """
     attach_if_configured(df.sparkSession)
+    if require_compat(compat, on_error=on_error, error=error, rescue=rescue):
+        require_payload(df, column)
+        require_free(df, into=into)
+        return answered(df, column, call_of(format, schema, options, columns), into)
     format, on_error = of_values(format, schema, options, on_error, zone_of(df.sparkSession), is_record=True)
     format, columns = asked_as(with_rescue(format, rescue), columns)
     require_payload(df, column)
-    for option, name in (("into", into), ("error", error)):
-        if name is not None and name.lower() in (taken.lower() for taken in df.columns):
-            raise fm.SchemaError(f"spark: there is a column {name!r} already; give another name in {option}=")
+    require_free(df, into=into, error=error)
     together = all_travel(df.schema.fields)
     keep = df.schema if together else StructType([])
     task = RecordTask(
@@ -163,3 +172,56 @@ def parse_column(
         return mapped(payload_first(df, list(dict.fromkeys([column, *df.columns]))), task, task.schema)
     rows, hidden = beside(df, task, ["*"])
     return rows.select("*", *(field_of(hidden, output.name) for output in task.outputs)).drop(hidden)
+
+
+def as_columns(df: DataFrame, payload: str, call: SparkCall, kept: Sequence[str]) -> DataFrame:
+    """The fields of the answers, then the kept columns."""
+    fields = struct_of_call(call).names
+    for name in kept:
+        if name in fields:
+            raise fm.SchemaError(f"spark: two columns would be named {name!r}; rename the kept one")
+    rows = df.select(*map(quoted, dict.fromkeys([payload, *kept])))
+    hidden = unused_name(rows)
+    beside_kept = answered(rows, payload, call, hidden)
+    return beside_kept.select(*(field_of(hidden, name) for name in fields), *map(quoted, kept))
+
+
+def require_free(df: DataFrame, **names: str | None) -> None:
+    """By option, names of columns to come."""
+    for option, name in names.items():
+        if name is not None and name.lower() in (taken.lower() for taken in df.columns):
+            raise fm.SchemaError(f"spark: there is a column {name!r} already; give another name in {option}=")
+
+
+def require_compat(compat: str | None, **ours: Any) -> bool:
+    """Whether Spark's answers are asked for. `ours`: options that go without."""
+    if compat is None:
+        return False
+    if compat != "spark":
+        raise fm.OptionError(f"spark: compat is 'spark' or None, found {compat!r}")
+    for option, value in ours.items():
+        if value is not None:
+            raise fm.OptionError(
+                f"spark: {option}= does not go with compat='spark', where the option mode says what becomes of bad records, "
+                "and a column of the schema named by columnNameOfCorruptRecord holds their text"
+            )
+    return True
+
+
+def answered(df: DataFrame, column: str, call: SparkCall, into: str) -> DataFrame:
+    """df and the answers of from_json or from_csv beside its columns: ours, and where one is in doubt that of the expression."""
+    payload = df.schema[column]
+    together = all_travel(df.schema.fields)
+    doubtful = unused_name(df, into)
+    try:
+        task = task_of(df.sparkSession, call, payload, df.schema if together else StructType([]), into, doubtful)
+    except InDoubt:
+        return df.withColumn(into, call.column(quoted(column).cast("string")))
+    if together:
+        rows, hidden = mapped(payload_first(df, list(dict.fromkeys([column, *df.columns]))), task, task.schema), None
+        ours, left = quoted(into), quoted(doubtful)
+    else:
+        rows, hidden = beside(df, task, ["*"])
+        ours, left = quoted(hidden).getField(into), quoted(hidden).getField(doubtful)
+    answer = when(left.isNotNull(), call.column(left.cast("string"))).otherwise(ours).alias(into)
+    return rows.select(*map(quoted, df.columns), answer) if hidden is None else rows.select("*", answer).drop(hidden)

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql import Column
 from pyspark.sql.types import BooleanType, StructField, StructType
 
@@ -36,9 +35,9 @@ ROW_KEPT = "row_kept"
 
 @dataclass(frozen=True)
 class Output:
-    """A column that leaves the task: a kept one, a parsed one, a struct of parsed ones, or the error."""
+    """A column that leaves the task: a kept one, a parsed one, a struct of parsed ones, the error, or payloads in doubt."""
 
-    kind: Literal["kept", "parsed", "struct", "error"]
+    kind: Literal["kept", "parsed", "struct", "error", "doubtful"]
     field: StructField
     columns: tuple[str, ...] = ()  # those that are parsed for it
 
@@ -142,24 +141,34 @@ class RecordTask:
         columns: list[pa.Array] = []
         fields: list[pa.Field] = []
         for output in self.outputs:
-            values = [converted(parsed[name], self._fields[name]) for name in output.columns]
-            field = None
-            if output.kind == "kept":
-                field, column = batch.schema.field(output.name), batch.column(output.name)
-                column = column if rows is None else column.take(rows)
-            elif output.kind == "parsed":
-                column = values[0]
-            elif output.kind == "error":
-                column = self._errors(batch, records, rows)
-            else:  # null where there is no record, as from_json says it
-                inner = [self._fields[name] for name in output.columns]
-                column = pa.StructArray.from_arrays(values, fields=inner, mask=absent)
-            columns.append(column)
-            fields.append(field or pa.field(output.name, column.type))
+            columns.append(self._column(output, batch, records, parsed, absent, rows))
+            kept = batch.schema.field(output.name) if output.kind == "kept" else None
+            fields.append(kept or pa.field(output.name, columns[-1].type))
         if not columns:  # only how many rows there are
             count = records.value_count if rows is None else len(rows)
             return pa.RecordBatch.from_struct_array(pa.Array.from_buffers(pa.struct([]), count, [None])), rows
         return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields)), rows
+
+    def _column(
+        self,
+        output: Output,
+        batch: pa.RecordBatch,
+        records: ParsedRecords,
+        parsed: dict[str, pa.Array],
+        absent: pa.Array | None,
+        rows: pa.Array | None,
+    ) -> pa.Array:
+        if output.kind == "kept":
+            column = batch.column(output.name)
+            return column if rows is None else column.take(rows)
+        if output.kind == "error":
+            return self._errors(batch, records, rows)
+        values = [converted(parsed[name], self._fields[name]) for name in output.columns]
+        if output.kind == "parsed":
+            return values[0]
+        # Null where there is no record, as from_json says it.
+        inner = [self._fields[name] for name in output.columns]
+        return pa.StructArray.from_arrays(values, fields=inner, mask=absent)
 
     def _errors(self, batch: pa.RecordBatch, records: ParsedRecords, rows: pa.Array | None) -> pa.Array:
         if not records.details:
@@ -216,6 +225,8 @@ class ScalarRecords:
         parsed, rows = task.parse_batch(batch, task.parser())
         if not task.drops_rows:
             return parsed.to_struct_array()
+        import pyarrow.compute as pc  # workers start faster without it, and few jobs need it
+
         values = pa.array(range(len(payloads)), pa.int64())
         place = pc.index_in(values, values if rows is None else rows)  # of each payload, its row
         taken, kept = parsed.take(place), place.is_valid()

@@ -52,14 +52,14 @@ def arrow_schema(schema: pa.Schema | spark.StructType | str) -> pa.Schema:
     if isinstance(schema, pa.Schema):
         return schema
     if isinstance(schema, str):
-        schema = struct_type(schema, _timestamp()) or spark.StructType.fromDDL(schema)
+        schema = struct_type(schema, timestamp_type()) or spark.StructType.fromDDL(schema)
     if not isinstance(schema, spark.StructType):
         found = type(schema).__name__
         raise fm.SchemaError(f"spark: expected a StructType, a DDL string or a pyarrow schema, found {found}")
     return pa.schema([_arrow_field(field, field.name) for field in schema])
 
 
-def _timestamp() -> spark.DataType | None:
+def timestamp_type() -> spark.DataType | None:
     """What TIMESTAMP means in the session at hand."""
     session = SparkSession.getActiveSession()
     known: dict[str | None, spark.DataType] = {

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from formatter import _core, checkpoints, diagnostics
 from formatter.batch import Batch
+from formatter.batch_policy import BatchPolicy
 from formatter.buffer_arguments import (
     Numbers,
     Origin,
@@ -28,7 +29,6 @@ from formatter.buffers import addresses_of
 from formatter.checkpoints import CheckpointError
 from formatter.errors import FormatError, OptionError, TooManyErrors
 from formatter.filters import Clause, Filters, normalized
-from formatter.flow.policy import BatchPolicy
 from formatter.forked_locks import renewed_in_children
 from formatter.formats.csv import check_byte_order, check_streamable
 from formatter.plans import Format, rescue_of, with_rescue

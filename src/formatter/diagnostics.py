@@ -43,7 +43,7 @@ _EXPECTED = {
     "duplicate_key": "each key once",
     "unknown_key": "a key of the schema",
     "too_deep": "at most 1024 levels of nesting",
-    "not_an_array": "'[', for records='array'",
+    "not_an_array": "'[', for records={records!r}",
     "unterminated_record": "all bytes of the last record before the end of the input",
     "wrong_length": "a record of {width} bytes",
     "no_record_start": "a record that begins with {start}",
@@ -80,8 +80,11 @@ def describe(
     else:
         type_name = str(field.type) if field is not None else "record"
         start = getattr(format, "record_start", b"").decode("utf-8", "backslashreplace")
+        records = getattr(format, "records", "")
+        if code == "wrong_type" and field is None:
+            type_name = f"an array, for records={records!r}"
         expected = _EXPECTED.get(code, "{type}").format(
-            type=type_name, end=_quotes_end(format), width=_width(format), start=start
+            type=type_name, end=_quotes_end(format), width=_width(format), start=start, records=records
         )
         found = found_bytes.decode("utf-8", "backslashreplace")
         shown = shorten(found_bytes)
@@ -137,7 +140,7 @@ def _remedy(code: str, found: bytes, field: pa.Field | None, format: Format) -> 
         return "make the column nullable or set on_error"
     if code != "invalid" or field is None:
         return ""
-    if text != found and isinstance(format, Csv | Delimited) and not format.trim:
+    if text != found and isinstance(format, Csv | Delimited) and format.trim is not True:
         return "set trim=True"
     number = pa.types.is_floating(field.type) or pa.types.is_decimal(field.type)
     if number and text.count(b",") == 1 and b"." not in text and format.decimal == ".":
@@ -160,6 +163,8 @@ def _json_remedy(code: str, found: bytes, field: pa.Field | None) -> str:
         return "set on_duplicate_key='last' or 'first'"
     if code == "bad_utf8" and _LONE_SURROGATE.search(found):
         return "set surrogates='replace' to read U+FFFD for a surrogate without its partner"
+    if code == "invalid" and field is not None and pa.types.is_temporal(field.type):
+        return "give its format in timestamp_formats"
     if code != "wrong_type" or field is None:
         return ""
     if pa.types.is_temporal(field.type) and found[:1] in b"-0123456789":

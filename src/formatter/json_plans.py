@@ -148,7 +148,7 @@ def node(field: pa.Field, full: pa.DataType, where: str) -> dict[str, Any]:
         return {**described, "kind": SCALAR, "scalar": {**scalar, "name": field.name}}
     described["scalar"] = {
         "name": field.name, "type": 0, "epoch": 0, "unit": 0, "precision": 0, "scale": 0, "encoding": 0, "nullable": field.nullable,
-        "raw": False, "any_value": False, "time_of_day": False, "byte_width": -1,
+        "raw": False, "any_value": False, "time_of_day": False, "plain": False, "zoned": False, "byte_width": -1,
         "field": 0, "type_name": str(kind),
     }  # fmt: skip
     return described
@@ -179,7 +179,8 @@ def json_plan(
         known = {tokens[0].encode() for tokens in map(format.tokens_of, full) if len(tokens) == 1}
     unwanted = [name for name in full if name not in kept]
     options = {
-        "layout": RECORDS.index(format.records) if length is None else PREFIXED,
+        "layout": RECORDS.index(format.layout) if length is None else PREFIXED,
+        "array_path": [token.encode() for token in format.array_path],
         "length": length or UNFRAMED,
         "ignored_keys": sorted(known - wanted),
         "whole_records": format.whole_records,
@@ -187,10 +188,12 @@ def json_plan(
         "unknown_is_error": format.unknown == "error",
         "duplicates": DUPLICATE_KEYS.index(format.on_duplicate_key),
         "on_error": ON_ERROR.index(on_error),
+        "counts_unmatched": format.unmatched == "counted",
         "note_nulled": note_nulled,
         "rescues": format.rescue is not None,
         "rescue_column": names.index(format.rescue) if format.rescue in names else -1,
         "unwanted_paths": [[token.encode() for token in format.tokens_of(name)] for name in unwanted],
         "replace_surrogates": format.surrogates == "replace",
+        "timestamp_formats": [text.encode() for text in format.timestamp_formats],
     }
     return _core.json_plan(options, columns, output_columns, filters)

@@ -17,13 +17,13 @@ import numpy as np
 import pyarrow as pa
 
 from formatter.batch import Batch
+from formatter.batch_policy import BatchPolicy
 from formatter.buffer_arguments import Origin, as_arrow, checked_sequence, checked_sequences
 from formatter.buffer_intake import MAX_PENDING_BYTES, MAX_RECORD_BYTES, saved_options, stream_options
 from formatter.checkpoints import CheckpointError, pack_mixed, unpack_mixed
 from formatter.diagnostics import rejects_table
 from formatter.errors import BackpressureError, FormatError, OptionError, SchemaError, SequenceError
 from formatter.filters import Filters
-from formatter.flow.policy import BatchPolicy
 from formatter.forked_locks import renewed_in_children
 from formatter.kernel import active_kernel
 from formatter.plans import Format

@@ -90,6 +90,10 @@ class DecodePlan:
         return found
 
     def batch(self, capsule: object) -> pa.RecordBatch:
+        batch: pa.RecordBatch = _core.reserved_call(_core.array_count(capsule), self._batch, (capsule,))
+        return batch
+
+    def _batch(self, capsule: object) -> pa.RecordBatch:
         batch = self._decoded(capsule)
         if self.rows is not None:
             batch = self.rows.kept(batch)
@@ -160,15 +164,20 @@ def make_plan(
     format, columns = asked_as(format, columns)
     clauses = filters.normalized(filters_wanted)
     if clauses or isinstance(columns, str):
-        return _any_plan(format, columns, clauses, on_error, note_nulled, single)
+        return _reserved_plan(format, columns, clauses, on_error, note_nulled, single)
     wanted = None if columns is None else tuple(columns)
     key = wanted, on_error, note_nulled, single, registry.generation(), _identity(format)
     plan = _recent_plans.get(key)
     if plan is None:
-        plan = _any_plan(format, wanted, [], on_error, note_nulled, single)
+        plan = _reserved_plan(format, wanted, [], on_error, note_nulled, single)
         while len(_recent_plans) >= RECENT_PLANS_MOST:
             _recent_plans.pop(next(iter(_recent_plans)), None)
         _recent_plans[key] = plan
+    return plan
+
+
+def _reserved_plan(format: Format, *wanted: Any) -> DecodePlan:
+    plan: DecodePlan = _core.reserved_call(len(format.schema), _any_plan, (format, *wanted))
     return plan
 
 
@@ -338,7 +347,7 @@ def csv_dialect(format: Csv, on_error: str) -> dict[str, Any]:
         "max_quoted_bytes": format.max_quoted_bytes or 0,
         "escape": optional(format.escape, "escape"),
         "comment": optional(format.comment, "comment"),
-        "trim": format.trim,
+        "trim": (format.trim in (True, "left"), format.trim in (True, "right")),
         "skip_lines": format.skip_lines,
         "header_at": format.header_positions,
         "skip_records": format.skip_records,
@@ -346,10 +355,13 @@ def csv_dialect(format: Csv, on_error: str) -> dict[str, Any]:
         "repeated_headers": format.repeated_headers,
         "unique_names": format.unique_names,
         "trim_names": format.trim_names,
+        "names_in_any_case": format.names_in_any_case,
+        "absent_is_null": format.missing_columns == "null",
         "encoding": ENCODINGS[format.encoding],
         "errors": TEXT_ERRORS.index(format.errors),
         "decimal": format.decimal.encode(),
         "ragged": RAGGED.index(format.ragged),
+        "counts_unmatched": format.unmatched == "counted",
         "on_error": ON_ERROR.index(on_error),
         "nulls": [token.encode() for token in format.nulls],
         "trues": [token.encode() for token in format.true_values],

@@ -92,13 +92,16 @@ def read(
     tolerance = Tolerance(on_error, max_errors, told=rejects is not None and on_error == "collect")
     plan = _plan(with_rescue(format, rescue), columns, filters, on_error)
     batches = list(_batches(source, plan, _thread_count(threads), codec, rejects, tolerance, WHOLE_RANGE_BYTES))
-    table = pa.Table.from_batches(batches, schema=plan.schema)
+    table: pa.Table = _core.reserved_call(len(batches) * len(plan.schema), _table, (batches, plan.schema))
+    return table
+
+
+def _table(batches: list[pa.RecordBatch], schema: pa.Schema) -> pa.Table:
+    table = pa.Table.from_batches(batches, schema=schema)
     # Batches that other threads made have dictionaries of their own; files and joins want one.
-    coded = len(batches) > 1 and any(pa.types.is_dictionary(kind) for kind in plan.schema.types)
-    return _unified(table) if coded else table
-
-
-def _unified(table: pa.Table) -> pa.Table:
+    coded = len(batches) > 1 and any(pa.types.is_dictionary(kind) for kind in schema.types)
+    if not coded:
+        return table
     try:
         return table.unify_dictionaries()
     except pa.ArrowCapacityError:  # one for all batches would be larger than 2 GiB
@@ -259,7 +262,7 @@ class _Reading:
         if self.footer is not None:
             self.footer.follow_preamble(window, last)
         self.ranges = _core.RangeReader(self.engine, self.threads, ROWS_PER_BATCH, BYTES_PER_BATCH)
-        if isinstance(format, Json) and format.records == "array":
+        if isinstance(format, Json) and format.layout == "array" and not format.array_path:
             self._check_array(window[:HEAD_BYTES])
         return size
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from formatter import _core, types
 from formatter.filters import Filters, check_columns, columns_of, described, normalized
@@ -84,6 +83,8 @@ def _is_laid_out_otherwise(kind: pa.DataType) -> bool:
 
 def _readable(array: pa.Array) -> pa.Array:
     """An array of the same values in a plain layout; of values that cannot be compared, which of them are null."""
+    import pyarrow.compute as pc  # it takes a fifth of the import of this package, and few filters need it
+
     kind, t = array.type, pa.types
     if t.is_dictionary(kind):
         return _readable(array.dictionary).take(array.indices)

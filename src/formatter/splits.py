@@ -1,14 +1,17 @@
 """Parts of a file, each read by itself: what a cluster's tasks do, one part each.
 
 In: a format, and a stream that can seek, with the part of it that is wanted. Out: batches of the records that start in
-that part. Where a part's first record starts is never guessed: `SplitScan` follows quotes and escapes over the bytes
-before it, part by part and in parallel, and `record_starts` puts the findings together. Knows no cluster and no paths.
+that part. Where a part's first record starts is never guessed and left at that: `SplitScan` follows quotes and escapes over the
+bytes before it, part by part and in parallel, and `record_starts` puts the findings together. In JSON arrays a start is guessed,
+and records are followed from there to the next part: `proven_starts` takes what the part before it led to, and follows again
+where another was guessed. Knows no cluster and no paths.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
@@ -27,6 +30,11 @@ BYTES_PER_BATCH = 16 << 20
 WINDOW_BYTES = 2 << 20  # near the cache between read and parse; batches of some 10,000 rows
 SCAN_BYTES = 256 << 10
 FIRST_SCAN_BYTES = 4 << 10
+GUESS_BYTES = 1 << 20
+GUESS_BYTES_BEFORE = 4 << 10  # of what is guessed, looked at
+FOLLOWED_BYTES_MOST = (
+    4 << 20
+)  # from a guess, behind the part: a record that is longer is followed once, when it is certain
 INSIDE = 1  # of a state: inside quotes
 OVERHANG_BYTES = 64 << 10  # read beyond a part's end to finish its last record
 
@@ -51,7 +59,7 @@ def can_be_split(format: Format) -> bool:
         ending = record_end_of(format)
         return ending != b"" and not any(ending[:n] == ending[-n:] for n in range(1, len(ending)))
     if not isinstance(format, Csv):
-        return isinstance(format, Json) and format.records == "lines"
+        return isinstance(format, Json) and format.layout != "concatenated"
     if format.skip_footer:
         return False
     return not format.encoding.startswith("utf-16")
@@ -63,10 +71,16 @@ def fixed_starts(format: Native, lines: Iterable[int], file_bytes: int) -> list[
     return [min(-(-line // width) * width, file_bytes) for line in lines]
 
 
+def starts_are_guessed(format: Format) -> bool:
+    """Whether a part's summary is a guess to be proven: of items in JSON arrays, whose depth nothing near tells for certain."""
+    return isinstance(format, Json) and format.layout == "array"
+
+
 @dataclass(frozen=True)
 class SplitSummary:
     """Of a part, whatever stands before it: for each state of quotes and escapes that it may begin in, the state it ends in
-    and the position behind its first record end (None: it has none)."""
+    and the position behind its first record end (None: it has none). Where starts are guessed: the guess, and the first
+    start behind the part that records lead to from there (None: they were not followed so far)."""
 
     courses: tuple[tuple[int, int, int | None], ...]
 
@@ -80,6 +94,10 @@ class SplitScan:
 
     def summarize(self, stream: Any, begin: int, end: int) -> SplitSummary:
         """Of a file's part; that at 0 begins in one state only."""
+        if starts_are_guessed(self._format):
+            guess = self._guess(stream, begin, end) if begin else 0
+            following = None if guess < 0 else self.next_start(stream, guess, end, FOLLOWED_BYTES_MOST)
+            return SplitSummary(((guess, guess, following),))
         at = begin
         states = list(self._plan.part_states)
         if begin == 0:
@@ -99,6 +117,32 @@ class SplitScan:
                 reached[start] = after, at + end_met if first is None and end_met >= 0 else first
             at += got
         return SplitSummary(tuple((start, *course) for start, course in reached.items()))
+
+    def _guess(self, stream: Any, begin: int, end: int) -> int:
+        before = max(begin - GUESS_BYTES_BEFORE, 0)
+        stream.seek(before)
+        window = memoryview(bytearray(min(end - before, GUESS_BYTES)))
+        filled, _ = _fill(stream, window, 0, len(window))
+        guess: int = self._plan.guess_record(window[:filled], begin - before)
+        return guess if guess < 0 else before + guess
+
+    def next_start(self, stream: Any, start: int, line: int, most_bytes: int | None = None) -> int | None:
+        """Where the first record behind `line` starts, from a record that starts at `start`; the file's size if none does. None if
+        `most_bytes` behind the line do not tell."""
+        follower = _core.RecordFollower(self._plan, input_start=start == 0)
+        window = memoryview(bytearray(SCAN_BYTES))
+        stream.seek(start)
+        at = start
+        while most_bytes is None or at <= line + most_bytes:
+            wanted = min(line - at, SCAN_BYTES) if at < line else SCAN_BYTES
+            got = stream.readinto(window[:wanted])
+            if not got:
+                return at
+            found = follower.passes(window[:got], first_only=at >= line)
+            if at >= line and found >= 0:
+                return at + int(found)
+            at += got
+        return None
 
     def _behind_preamble(self, stream: Any, end: int) -> tuple[int, list[int]]:
         """Where the first part's records begin, and in which state; in none if that is behind the part."""
@@ -172,6 +216,23 @@ def record_starts(summaries: Sequence[SplitSummary], file_bytes: int) -> list[in
         if starts[number] < 0:
             starts[number] = following
         following = starts[number]
+    return starts
+
+
+def proven_starts(
+    summaries: Sequence[SplitSummary], lines: Sequence[int], file_bytes: int, next_start: Callable[[int, int], int]
+) -> list[int]:
+    """As record_starts, of guesses: where the parts between `lines` start. `next_start`: of a record's start and a line, where the
+    first record behind the line starts; asked where a guess was wrong."""
+    starts = [0]
+    reached = 0
+    for summary, (begin, end) in zip(summaries, pairwise([*lines, file_bytes]), strict=True):
+        if begin:
+            starts.append(reached)
+        if reached > end or end == file_bytes:
+            continue
+        ((guess, _, following),) = summary.courses
+        reached = following if guess == reached and following is not None else next_start(reached, end)
     return starts
 
 

@@ -146,6 +146,8 @@ def _described_anew(field: pa.Field, owner: str) -> dict[str, Any]:
         "check": parser.failed if parser else None,
         "any_value": _takes_any_value(field, kind, code, owner) or (parser is not None and owner == "Json"),
         "time_of_day": pa.types.is_time(kind),
+        "plain": _is_plain(field, owner),
+        "zoned": pa.types.is_timestamp(kind) and kind.tz is not None,
         "epoch": epoch_unit(field, owner),
         "byte_width": kind.byte_width if pa.types.is_fixed_size_binary(kind) else -1,
         "type": code,
@@ -169,6 +171,15 @@ def _takes_any_value(field: pa.Field, kind: pa.DataType, code: int, owner: str) 
             f"{wanted.decode('utf-8', 'replace')!r} on {field.type}"
         )
     return True
+
+
+def _is_plain(field: pa.Field, owner: str) -> bool:
+    """Whether values are written in one way only."""
+    wanted = (field.metadata or {}).get(b"spelling")
+    if wanted not in (None, b"plain"):
+        found = wanted.decode("utf-8", "replace")
+        raise SchemaError(f"{owner}: column {field.name!r}: spelling: expected 'plain', found {found!r}")
+    return wanted is not None
 
 
 def epoch_unit(field: pa.Field, owner: str) -> int:

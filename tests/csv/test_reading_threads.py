@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import formatter as fm
+from formatter import readers
 
 SCHEMA = pa.schema([("a", pa.int64()), ("b", pa.string())])
 DATA = b"".join(b'%d,"text %d,\n more"\n' % (i, i) for i in range(120_000))  # several ranges
@@ -40,6 +41,20 @@ def test_what_is_wrong_has_its_place_in_the_input_whichever_thread_meets_it(read
         assert table.num_rows == len(lines) - len(wrong)
         assert rejects[0]["record"].to_pylist() == wrong
         assert rejects[0]["byte_offset"].to_pylist() == starts
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_what_is_wrong_in_a_later_window_has_its_place_in_the_file(tmp_path: Path, monkeypatch, threads: int) -> None:
+    for name in ("WINDOW_BYTES", "RANGE_BYTES", "SMALLEST_RANGE_BYTES"):
+        monkeypatch.setattr(readers, name, 64 << 10)
+    wrong = [7, 6_000, 11_999]
+    lines = [b'%s,"text,\n more"\n' % (b"x" if i in wrong else b"%d" % i) for i in range(12_000)]
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b"".join(lines))
+    rejects: list[pa.Table] = []
+    fm.open(path, fm.Csv(SCHEMA), threads=threads, on_error="collect", rejects=rejects).read_all()
+    assert rejects[0]["record"].to_pylist() == wrong
+    assert rejects[0]["byte_offset"].to_pylist() == [sum(map(len, lines[:i])) for i in wrong]
 
 
 def test_several_readings_at_once_share_the_waiting_threads() -> None:

@@ -127,3 +127,44 @@ def test_stubs_name_the_parameters_of_a_function(name):
 def test_errors_about_input_are_also_value_errors(error):
     assert issubclass(getattr(fm, error), ValueError)
     assert importlib.import_module("formatter.errors").__dict__[error] is getattr(fm, error)
+
+
+PACKAGES = {"formatter": ROOT / "src" / "formatter", "spark_udfs": ROOT / "spark_udfs"}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_package_gives_on_demand_what_its_stub_says(package):
+    given = importlib.import_module(package)
+    stub = ast.parse((PACKAGES[package] / "__init__.pyi").read_text()).body
+    imported = [(n.module, alias.name) for n in stub if isinstance(n, ast.ImportFrom) for alias in n.names]
+    listed = next(ast.literal_eval(n.value) for n in stub if isinstance(n, ast.Assign))
+    assert sorted(listed) == given.__all__
+    assert {name for module, name in imported if module != package} == set(listed)
+    for module, name in imported:
+        assert getattr(given, name) is getattr(importlib.import_module(module), name)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_name_given_on_demand_is_that_of_a_module_which_would_take_its_place(package):
+    given = importlib.import_module(package)
+    assert [name for name in given.__all__ if (PACKAGES[package] / f"{name}.py").exists()] == []
+    assert [name for name in given.__all__ if (PACKAGES[package] / name / "__init__.py").exists()] == []
+
+
+def test_rooms_that_a_process_does_not_use_are_not_imported():
+    code = (
+        "import sys, formatter as fm; fm.read; print(*(name for name in sys.modules if name.startswith('formatter.')))"
+    )
+    rooms = {name.split(".")[1] for name in python(code).stdout.split()}
+    assert not {"flow", "shared", "inference", "drift", "declared", "stream"} & rooms
+
+
+def test_an_unknown_name_is_an_attribute_error_and_a_room_is_there_as_ever():
+    with pytest.raises(AttributeError, match="module 'formatter' has no attribute 'strem'"):
+        _ = fm.strem
+    with pytest.raises(ImportError):
+        exec("from formatter import strem")
+    assert python("import formatter as fm; print(fm.declared.logfmt.__name__, 'Stream' in dir(fm))").stdout.split() == [
+        "logfmt",
+        "True",
+    ]

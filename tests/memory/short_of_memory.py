@@ -6,6 +6,7 @@ and an exit code. Refuses to know: what the scenarios do.
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import subprocess
@@ -38,8 +39,8 @@ def run(script: str, *arguments: object, **environment: str) -> subprocess.Compl
     return subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=False)
 
 
-def fail_allocations(scenario: str, points: int) -> subprocess.CompletedProcess[str]:
-    return run("failing_allocations.py", scenario, points, LD_PRELOAD=str(failing_malloc()))
+def fail_allocations(scenario: str, points: int, whose: str = "ours") -> subprocess.CompletedProcess[str]:
+    return run("failing_allocations.py", scenario, points, whose, LD_PRELOAD=str(failing_malloc()))
 
 
 def limit_memory(runs: int, seed: int) -> subprocess.CompletedProcess[str]:
@@ -48,9 +49,9 @@ def limit_memory(runs: int, seed: int) -> subprocess.CompletedProcess[str]:
 
 if __name__ == "__main__":
     wrong = 0
-    for name in SCENARIOS:
-        done = fail_allocations(name, 1_000_000)
-        print(f"{name}: {done.stdout}{done.stderr}", end="", flush=True)
+    for name, whose in itertools.product(SCENARIOS, ("ours", "arrow's")):
+        done = fail_allocations(name, 1_000_000, whose)
+        print(f"{name}, {whose}: {done.stdout}{done.stderr}", end="", flush=True)
         wrong += done.returncode != 0
     done = limit_memory(int(sys.argv[1]), 1)
     print(f"under a limit: {done.stdout}{done.stderr}", end="")

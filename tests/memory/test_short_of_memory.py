@@ -37,6 +37,12 @@ def test_each_of_many_allocations_that_fails_is_a_memory_error_and_nothing_is_lo
     check_failing_allocations(scenario, MORE)
 
 
+@pytest.mark.parametrize("scenario", QUICK)
+def test_an_allocation_of_arrow_that_fails_ends_no_process_and_changes_no_row(scenario):
+    done = fail_allocations(scenario, MORE, "arrow's")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_under_any_limit_of_memory_a_run_gives_its_rows_or_a_memory_error():
     done = limit_memory(40, 7)
     assert done.returncode == 0, done.stdout + done.stderr

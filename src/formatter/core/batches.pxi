@@ -33,6 +33,46 @@ def array_address(capsule):
     return <size_t>PyCapsule_GetPointer(capsule, "arrow_array")
 
 
+cdef size_t arrays_in(const ArrowArray* array) noexcept:
+    cdef size_t count = 1
+    cdef int64_t i
+    for i in range(array.n_children):
+        count += arrays_in(array.children[i])
+    return count if array.dictionary == NULL else count + arrays_in(array.dictionary)
+
+
+def array_count(capsule):
+    """Of a batch: columns and what is nested in them, dictionaries too."""
+    return arrays_in(<const ArrowArray*>PyCapsule_GetPointer(capsule, "arrow_array"))
+
+
+def reserved_call(size_t arrays, function, tuple arguments):
+    """Calls pyarrow, which makes so many arrays then. Its C++ ends the process where it finds no memory: so there is
+    some, before and behind, or this is a MemoryError."""
+    check_reserve(arrays)
+    begin_reserved_call()
+    try:
+        result = function(*arguments)
+    finally:
+        end_reserved_call()
+    check_reserve(0)
+    return result
+
+
+cdef int check_reserve(size_t arrays) except -1:
+    if not memory_is_reserved(arrays):
+        raise MemoryError("formatter: no memory for batches on their way to pyarrow")
+    return 0
+
+
+def keep_memory_reserves(cbool wanted):
+    """For tests: without them a single allocation that fails shows."""
+    c_keep_memory_reserves(wanted)
+
+
+c_keep_memory_reserves(True)
+
+
 cdef class Finding:
     """What is wrong with a record, and where. `column`: of the plan, -1 for the record as a whole. `sequence`: of the
     buffer the record ends in, 0 where there are none. Who hands it out says what `byte_offset` and `record` count from.

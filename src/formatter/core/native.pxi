@@ -8,7 +8,9 @@ from libcpp.vector cimport vector
 
 cdef extern from "engine/columns/arrow_abi.hpp" nogil:
     cdef struct ArrowArray:
-        int64_t length
+        int64_t length, n_children
+        ArrowArray** children
+        ArrowArray* dictionary
         void (*release)(ArrowArray*)
 
 cdef extern from "engine/columns/buffer_pool.hpp" namespace "formatter" nogil:
@@ -16,6 +18,12 @@ cdef extern from "engine/columns/buffer_pool.hpp" namespace "formatter" nogil:
         uint64_t live_bytes, live_blocks, idle_bytes, fresh_blocks
     PoolStats c_pool_stats "formatter::pool_stats"()
     void c_pool_trim "formatter::pool_trim"()
+
+cdef extern from "engine/columns/memory_reserve.hpp" namespace "formatter" nogil:
+    void c_keep_memory_reserves "formatter::keep_memory_reserves"(cbool)
+    cbool memory_is_reserved(size_t)
+    void begin_reserved_call()
+    void end_reserved_call()
 
 cdef extern from "kernels/kernel.hpp" namespace "formatter" nogil:
     cdef enum class TimeUnit(uint8_t):
@@ -65,7 +73,7 @@ cdef extern from "engine/columns/columns.hpp" namespace "formatter" nogil:
         TimeUnit unit
         BinaryEncoding encoding
         TextLayout layout
-        cbool nullable, raw, any_value, time_of_day
+        cbool nullable, raw, any_value, time_of_day, plain, zoned
         EpochUnit epoch
         int32_t byte_width
         uint8_t precision
@@ -94,7 +102,7 @@ cdef extern from "engine/records/decode_options.hpp" namespace "formatter" nogil
     cdef cppclass DecodeOptions:
         uint32_t output_columns
         OnError on_error
-        cbool note_nulled, rescues
+        cbool note_nulled, rescues, counts_unmatched
         int32_t rescue_column
         RowFilter filter
         const Kernel* kernel
@@ -108,8 +116,9 @@ cdef extern from "engine/csv/csv_format.hpp" namespace "formatter" nogil:
         error
     cdef cppclass CsvFormat(DecodeOptions):
         string delimiter, record_end
-        cbool quoting, newlines_in_quotes, escaping, commenting, trim
-        cbool quoted_nulls, quoted_null_texts, repeated_headers, unique_names, trim_names
+        cbool quoting, newlines_in_quotes, escaping, commenting, trim_left, trim_right
+        cbool quoted_nulls, quoted_null_texts, repeated_headers, unique_names
+        cbool trim_names, names_in_any_case, absent_is_null
         QuoteRule quote_rule
         TextErrors errors
         uint64_t max_quoted_lines, max_quoted_bytes, skip_lines, skip_records
@@ -154,9 +163,16 @@ cdef extern from "engine/records/record_scanner.hpp" namespace "formatter" nogil
     cdef cppclass ScanState:
         cbool inside, escaped, at_record_start
         uint8_t matched
+
+        @staticmethod
+        ScanState of_stream_start()
     cdef cppclass RecordEnds:
         uint64_t first
         cbool any()
+    uint64_t record_ends_none "formatter::RecordEnds::none"
+    cdef cppclass RecordScanner:
+        RecordEnds scan(const uint8_t*, size_t, ScanState*, cbool) except +
+        uint64_t guess_record(const uint8_t*, size_t, size_t, size_t) except +
 
 cdef extern from "engine/records/prefixed_records.hpp" namespace "formatter" nogil:
     cdef cppclass LengthPrefix:
@@ -170,8 +186,10 @@ cdef extern from "engine/records/record_ending.hpp" namespace "formatter" nogil:
         scanned
     cdef cppclass RecordEnding:
         EndingKind kind
+        shared_ptr[RecordScanner] scanner
         RecordEnds ends_after(const uint8_t*, size_t, ScanState*) except +
         cbool checks_end()
+        cbool guesses_records()
         size_t fixed_size()
 
 cdef extern from "engine/records/record_format.hpp" namespace "formatter" nogil:

@@ -55,7 +55,9 @@ cdef class Plan:
     @property
     def splittable(self):
         """Whether a range of the input can find its own first record."""
-        return self.format.ending.kind != EndingKind.scanned or self.format.ending.fixed_size() > 0
+        cdef RecordEnding* ending
+        ending = &self.format.ending
+        return ending.kind != EndingKind.scanned or ending.fixed_size() > 0 or ending.guesses_records()
 
     @property
     def first_state(self):
@@ -87,10 +89,41 @@ cdef class Plan:
             ends = ending.ends_after(begin, size, &reached)
         return packed_state(ending[0], reached), <int64_t>ends.first if ends.any() else -1
 
+    def guess_record(self, const uint8_t[::1] data, size_t begin):
+        """Where the first record behind byte `begin` of these probably starts, -1 if nothing tells; to be proven."""
+        cdef uint64_t guess
+        cdef size_t size = data.shape[0]
+        if begin >= size:
+            return -1
+        with nogil:
+            guess = self.format.ending.scanner.get().guess_record(&data[0], size, begin, size)
+        return -1 if guess == record_ends_none else <int64_t>guess
+
     @property
     def checks_end(self):
         """Whether the decoder is to be told that the input ends, even where no bytes are left."""
         return self.format.ending.checks_end()
+
+
+cdef class RecordFollower:
+    """Follows records over bytes of an input, from a record's start on. For one thread at a time."""
+    cdef Plan plan
+    cdef ScanState state
+
+    def __init__(self, Plan plan, *, bint input_start):
+        self.plan = plan
+        if input_start:
+            self.state = ScanState.of_stream_start()
+
+    def passes(self, const uint8_t[::1] data, *, bint first_only):
+        """The position behind the first record end in the next bytes, or -1. `first_only`: followed no further."""
+        cdef RecordEnds ends
+        cdef size_t size = data.shape[0]
+        if size == 0:
+            return -1
+        with nogil:
+            ends = self.plan.format.ending.scanner.get().scan(&data[0], size, &self.state, first_only)
+        return <int64_t>ends.first if ends.any() else -1
 
 
 cdef list names_of(const vector[string]& names):
@@ -124,6 +157,8 @@ cdef int describe_column(ColumnSpec* spec, dict column) except -1:
     spec.raw = column["raw"]
     spec.any_value = column["any_value"]
     spec.time_of_day = column["time_of_day"]
+    spec.plain = column["plain"]
+    spec.zoned = column["zoned"]
     spec.epoch = <EpochUnit><uint8_t>column["epoch"]
     spec.byte_width = column["byte_width"]
     spec.precision = column["precision"]
@@ -151,6 +186,7 @@ cdef int fill_options(DecodeOptions* target, dict options, Py_ssize_t output_col
     target.rescues = options.get("rescues", False)
     target.rescue_column = options.get("rescue_column", -1)
     fill_filter(&target.filter, filters)
+    target.counts_unmatched = options.get("counts_unmatched", False)
     target.kernel = active
     return 0
 
@@ -168,7 +204,7 @@ cdef int fill_csv(CsvFormat* csv, dict dialect, list columns, Py_ssize_t output_
     csv.escape = dialect["escape"][0] if csv.escaping else 0
     csv.commenting = dialect["comment"] is not None
     csv.comment = dialect["comment"][0] if csv.commenting else 0
-    csv.trim = dialect["trim"]
+    csv.trim_left, csv.trim_right = dialect["trim"]
     csv.skip_lines = dialect["skip_lines"]
     csv.header_at = dialect["header_at"]
     csv.skip_records = dialect["skip_records"]
@@ -177,6 +213,8 @@ cdef int fill_csv(CsvFormat* csv, dict dialect, list columns, Py_ssize_t output_
     csv.repeated_headers = dialect["repeated_headers"]
     csv.unique_names = dialect["unique_names"]
     csv.trim_names = dialect["trim_names"]
+    csv.names_in_any_case = dialect["names_in_any_case"]
+    csv.absent_is_null = dialect["absent_is_null"]
     csv.errors = <TextErrors><uint8_t>dialect["errors"]
     csv.spelling.decimal_point = dialect["decimal"][0]
     csv.ragged = <Ragged><uint8_t>dialect["ragged"]

@@ -43,7 +43,7 @@ cdef class EngineStream:
 
     cdef int check(self) except -1:
         if self.engine.closed() == StreamClosed.no:
-            return 0
+            return check_reserve(0)  # while nothing has been taken in yet
         raise ClosedError(CLOSED_BY_FORK if self.engine.closed() == StreamClosed.forked else CLOSED_FOR_MEMORY)
 
     cdef tuple handed_out(self, PushResult* result):

@@ -13,9 +13,10 @@ from functools import partial
 import pyarrow as pa
 
 from formatter._core import Channel, Checkpoint, Consumer, Producer, Watermark
+from formatter.batch_policy import BatchPolicy
 from formatter.errors import BackpressureError, FlowError, OptionError, SchemaError
+from formatter.flow.backpressure import Backpressure, DropNewest, Pause, SpillToDisk
 from formatter.flow.key_hash import KEY_HASH, check_key_type, key_hashes
-from formatter.flow.policy import Backpressure, BatchPolicy, DropNewest, Pause, SpillToDisk
 from formatter.flow.spill import Recovery, Spill
 
 CAPACITY = 1024  # slices; deep enough that a thread wakes for a run of them, shallow enough to push back soon

@@ -16,11 +16,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from formatter.batch_policy import BatchPolicy
 from formatter.errors import FlowError, OptionError, SchemaError
 from formatter.filters import check_columns, columns_of
+from formatter.flow.backpressure import Backpressure, Pause
 from formatter.flow.bridge import CAPACITY
 from formatter.flow.key_hash import KEY_HASH
-from formatter.flow.policy import Backpressure, BatchPolicy, Pause
 from formatter.flow.running import Running
 from formatter.flow.stages import (
     Aligned,

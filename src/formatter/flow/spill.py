@@ -33,7 +33,7 @@ import pyarrow as pa
 
 from formatter._core import Checkpoint, Watermark, xxh64
 from formatter.errors import BackpressureError, FlowError, SchemaError
-from formatter.flow.policy import SpillToDisk
+from formatter.flow.backpressure import SpillToDisk
 
 MAGIC = b"FMSPILL1"
 HEADER = struct.Struct("<8sQQIQ")

@@ -11,11 +11,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from formatter.batch_policy import BatchPolicy
 from formatter.errors import FlowError, SchemaError
 from formatter.filters import filters_text, normalized
+from formatter.flow.backpressure import Backpressure, Pause
 from formatter.flow.bridge import CAPACITY
 from formatter.flow.key_hash import KEY_HASH
-from formatter.flow.policy import Backpressure, BatchPolicy, Pause
 from formatter.row_choice import BatchFilter
 from formatter.types import raw_text
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from formatter.errors import OptionError, SchemaError
-from formatter.formats.checks import check_schema, with_rescue_column
+from formatter.formats.checks import UNMATCHED, check_schema, texts_of, with_rescue_column
 from formatter.parsers.registry import Parser, carried, unpacked
 from formatter.variants import is_variant
 
@@ -19,6 +19,8 @@ DUPLICATE_KEYS = ("last", "first", "error")
 UNKNOWN = ("ignore", "error")
 SURROGATES = ("error", "replace")
 RECORDS = ("lines", "array", "concatenated")  # the order is that of JsonLayout in engine/json/json_format.hpp
+MOST_PATH_KEYS = 8  # JsonWrapper::most_keys in engine/json/json_wrapper.hpp
+MOST_KEY_BYTES = 4095  # KeyMatch::most_bytes in engine/json/json_key_match.hpp
 
 Paths = Mapping[str, str] | Iterable[tuple[str, str]]
 
@@ -33,9 +35,13 @@ class Json:
         validate: "touched" looks at what is decoded, "full" at every byte of a record.
         on_duplicate_key: Which of two equal keys counts: the "last", the "first", or "error".
         unknown: Whether a key that the schema lacks is to be ignored ("ignore") or an "error".
-        records: How objects stand: a line each ("lines"), in one "array", or "concatenated".
+        records: How objects stand: a line each ("lines"), in one "array", or "concatenated"; or a path to an array of them in
+            documents one behind the other: "/Records/*" reads the items of {"Records": [...]}. "/*" is a top-level array.
         surrogates: Whether half a surrogate pair is an "error" or replaced by U+FFFD ("replace").
+        timestamp_formats: How times are written, as for `strptime`, beside ISO 8601.
         rescue: Name of a column more, the last: what of a record has no column or does not fit its type, as JSON, or null.
+        unmatched: What becomes of records whose bytes show that a filter drops them: they are "checked" like others, or
+            only "counted" (docs/needles.md), which is faster.
 
     Raises:
         OptionError: An option is out of its range.
@@ -53,9 +59,11 @@ class Json:
     validate: Literal["touched", "full"] = "touched"
     on_duplicate_key: Literal["last", "first", "error"] = "last"
     unknown: Literal["ignore", "error"] = "ignore"
-    records: Literal["lines", "array", "concatenated"] = "lines"
+    records: str = "lines"
     surrogates: Literal["error", "replace"] = "error"
+    timestamp_formats: tuple[str, ...] = ()
     rescue: str | None = None
+    unmatched: Literal["checked", "counted"] = "checked"
 
     kind = "json"
 
@@ -67,13 +75,16 @@ class Json:
         validate: Literal["touched", "full"] = "touched",
         on_duplicate_key: Literal["last", "first", "error"] = "last",
         unknown: Literal["ignore", "error"] = "ignore",
-        records: Literal["lines", "array", "concatenated"] = "lines",
+        records: str = "lines",
         surrogates: Literal["error", "replace"] = "error",
+        timestamp_formats: Iterable[str] = (),
         rescue: str | None = None,
+        unmatched: Literal["checked", "counted"] = "checked",
     ) -> None:
         check_schema(schema, "Json", least_columns=0)
         schema = with_rescue_column(schema, rescue, "Json")
         object.__setattr__(self, "rescue", rescue)
+        object.__setattr__(self, "timestamp_formats", texts_of(timestamp_formats, "timestamp_formats", "Json"))
         object.__setattr__(self, "schema", schema)
         object.__setattr__(self, "paths", _checked_paths(paths, schema))
         if rescue in dict(self.paths):
@@ -82,12 +93,18 @@ class Json:
             ("validate", validate, VALIDATE),
             ("on_duplicate_key", on_duplicate_key, DUPLICATE_KEYS),
             ("unknown", unknown, UNKNOWN),
-            ("records", records, RECORDS),
             ("surrogates", surrogates, SURROGATES),
+            ("unmatched", unmatched, UNMATCHED),
         ):
             if value not in allowed:
                 raise OptionError(f"Json: {name}: expected one of {', '.join(allowed)}, found {value!r}")
             object.__setattr__(self, name, value)
+        if unmatched == "counted" and records != "lines":
+            raise OptionError(
+                f"Json: unmatched: only lines can be counted by their bytes alone, found records={records!r}; use "
+                "unmatched='checked'"
+            )
+        object.__setattr__(self, "records", _checked_records(records))
 
     def __reduce__(self) -> tuple[Any, ...]:
         options = {
@@ -97,7 +114,9 @@ class Json:
             "unknown": self.unknown,
             "records": self.records,
             "surrogates": self.surrogates,
+            "timestamp_formats": self.timestamp_formats,
             "rescue": self.rescue,
+            "unmatched": self.unmatched,
         }
         return _rebuild_json, (self.schema, options, carried(self.schema))
 
@@ -109,12 +128,48 @@ class Json:
             is_variant(field.type) and paths.get(field.name) == "" for field in self.schema
         )
 
+    @property
+    def layout(self) -> str:
+        """How records stand to the engine: one of RECORDS."""
+        return "array" if self.explodes else self.records
+
+    @property
+    def explodes(self) -> bool:
+        """Whether `records` is a path: a document holds several records."""
+        return self.records.startswith("/")
+
+    @property
+    def array_path(self) -> tuple[str, ...]:
+        """The keys that lead to the array of records in a document."""
+        return _tokens(self.records)[:-1] if self.explodes else ()
+
     def tokens_of(self, column: str) -> tuple[str, ...]:
         """Where `column` stands in a record: the unescaped tokens of its pointer."""
         pointer = dict(self.paths).get(column)
-        if pointer is None:
-            return (column,)
-        return tuple(token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:])
+        return (column,) if pointer is None else _tokens(pointer)
+
+
+def _tokens(pointer: str) -> tuple[str, ...]:
+    return tuple(token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:])
+
+
+def _checked_records(records: Any) -> str:
+    if not isinstance(records, str) or (records not in RECORDS and not records.startswith("/")):
+        raise OptionError(
+            f"Json: records: expected one of {', '.join(RECORDS)}, or a path to an array like '/Records/*', found {records!r}"
+        )
+    if records in RECORDS:
+        return records
+    keys = _tokens(records)
+    if keys[-1] != "*" or re.search("~(?![01])", records):
+        raise OptionError(
+            f"Json: records: expected a path that ends in '/*', with '~0' for '~' and '~1' for '/' in its keys, found {records!r}"
+        )
+    if len(keys) - 1 > MOST_PATH_KEYS or any(len(key.encode()) > MOST_KEY_BYTES for key in keys):
+        raise OptionError(
+            f"Json: records: expected at most {MOST_PATH_KEYS} keys of {MOST_KEY_BYTES:,} bytes, found {records!r:.200}"
+        )
+    return records
 
 
 def _rebuild_json(schema: pa.Schema, options: dict[str, Any], parsers: tuple[Parser, ...] = ()) -> Json:

@@ -8,7 +8,9 @@
 
 #include "kernels/csv_index.inl.hpp"
 #include "kernels/byte_set.inl.hpp"
+#include "kernels/needles.inl.hpp"
 #include "kernels/json_index.inl.hpp"
+#include "kernels/json_items.inl.hpp"
 #include "kernels/json_levels.inl.hpp"
 #include "kernels/json_strings.inl.hpp"
 #include "kernels/text_columns.inl.hpp"
@@ -29,6 +31,7 @@ const Kernel FORMATTER_JOIN(kernel_, FORMATTER_ISA) = {
     .supported = FORMATTER_ISA::supported,
     .index_csv = FORMATTER_ISA::index_csv,
     .find_bytes = FORMATTER_ISA::find_bytes,
+    .pass_records = FORMATTER_ISA::pass_records,
     .summarize_quotes = FORMATTER_ISA::summarize_quotes,
     .count_byte = FORMATTER_ISA::count_byte,
     .first_record_end = FORMATTER_ISA::first_record_end,
@@ -46,6 +49,7 @@ const Kernel FORMATTER_JOIN(kernel_, FORMATTER_ISA) = {
     .gather_strings = FORMATTER_ISA::gather_strings,
     .valid_utf8 = FORMATTER_ISA::valid_utf8,
     .index_json = FORMATTER_ISA::index_json,
+    .find_items = FORMATTER_ISA::find_items,
     .level_json = FORMATTER_ISA::level_json,
     .copy_json_string = FORMATTER_ISA::copy_json_string,
     .gather_json_strings = FORMATTER_ISA::gather_json_strings,

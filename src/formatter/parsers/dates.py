@@ -9,7 +9,7 @@ from fractions import Fraction
 import pyarrow as pa
 
 from formatter.errors import OptionError
-from formatter.parsers.registry import Parse, PerValue, per_value, ship, ship_family
+from formatter.parsers.per_value import PerValue, per_value
 
 DURATION = re.compile(
     r"([+-]?)P(?=[\dT])(?:(\d+)W)?(?:(\d+)D)?(?:T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:[.,]\d{1,6})?)S)?)?", re.ASCII
@@ -29,12 +29,12 @@ def duration(text: str) -> int:
     return int(-total if found[1] == "-" else total)
 
 
-def _date_by(pattern: str) -> tuple[pa.DataType, Parse | PerValue]:
+def _date_by(pattern: str) -> tuple[pa.DataType, PerValue]:
     _checked(pattern)
     return pa.date32(), per_value(lambda text: datetime.datetime.strptime(text, pattern).date())
 
 
-def _timestamp_by(pattern: str) -> tuple[pa.DataType, Parse | PerValue]:
+def _timestamp_by(pattern: str) -> tuple[pa.DataType, PerValue]:
     _checked(pattern)
     kind = pa.timestamp("us", "UTC") if "%z" in pattern else pa.timestamp("us")
     return kind, per_value(lambda text: datetime.datetime.strptime(text, pattern))
@@ -47,7 +47,5 @@ def _checked(pattern: str) -> None:
         raise OptionError(f"parser: {pattern!r}: expected a pattern of strptime ({error})") from None
 
 
-def register() -> None:
-    ship("duration", pa.duration("us"), per_value(duration))
-    ship_family("date", _date_by)
-    ship_family("timestamp", _timestamp_by)
+PARSERS = {"duration": (pa.duration("us"), per_value(duration))}
+FAMILIES = {"date": _date_by, "timestamp": _timestamp_by}

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from formatter.parsers.numbers import matching
-from formatter.parsers.registry import per_value, ship
+from formatter.parsers.per_value import per_value
 
 OCTET = r"(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
 DASHED = "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$|^[0-9a-fA-F]{32}$"
@@ -40,7 +40,8 @@ def uuid(texts: pa.Array) -> pa.Array:
     return pa.Array.from_buffers(pa.binary(16), len(texts), [valid, pa.py_buffer(packed)])
 
 
-def register() -> None:
-    ship("ipv4", pa.uint32(), ipv4)
-    ship("ipv6", pa.binary(16), per_value(ipv6))
-    ship("uuid", pa.binary(16), uuid)
+PARSERS = {
+    "ipv4": (pa.uint32(), ipv4),
+    "ipv6": (pa.binary(16), per_value(ipv6)),
+    "uuid": (pa.binary(16), uuid),
+}

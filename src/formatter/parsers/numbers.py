@@ -5,8 +5,6 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from formatter.parsers.registry import ship
-
 MONEY = pa.decimal128(18, 2)
 THOUSANDS = r"^[+-]?(\d{1,3}([,_' ]\d{3})*|\d+)(\.\d+)?$"
 WHOLE_THOUSANDS = r"^[+-]?(\d{1,3}([,_' ]\d{3})*|\d+)$"
@@ -63,9 +61,10 @@ def hex_integer(texts: pa.Array) -> pa.Array:
     return pa.array([None if text is None else int(text, 16) for text in digits.to_pylist()], pa.uint64())
 
 
-def register() -> None:
-    ship("thousands", pa.float64(), thousands)
-    ship("whole_thousands", pa.int64(), whole_thousands)
-    ship("currency", MONEY, currency)
-    ship("percent", pa.float64(), percent)
-    ship("hex", pa.uint64(), hex_integer)
+PARSERS = {
+    "thousands": (pa.float64(), thousands),
+    "whole_thousands": (pa.int64(), whole_thousands),
+    "currency": (MONEY, currency),
+    "percent": (pa.float64(), percent),
+    "hex": (pa.uint64(), hex_integer),
+}

@@ -6,7 +6,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from formatter.parsers.numbers import matching
-from formatter.parsers.registry import ship
 
 POINT = pa.struct([("x", pa.float64()), ("y", pa.float64())])
 NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
@@ -22,5 +21,4 @@ def wkt_point(texts: pa.Array) -> pa.Array:
     return pa.StructArray.from_arrays([x, y], fields=list(POINT), mask=found.is_null())
 
 
-def register() -> None:
-    ship("wkt_point", POINT, wkt_point)
+PARSERS = {"wkt_point": (POINT, wkt_point)}

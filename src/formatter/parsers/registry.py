@@ -7,6 +7,7 @@ their places, as those of built-in types are. The batches' texts then become val
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -17,25 +18,11 @@ import pyarrow as pa
 from formatter import _core
 from formatter.errors import OptionError, SchemaError
 from formatter.foreign_code import keep
+from formatter.parsers.per_value import PerValue
 
 Parse = Callable[[pa.Array], pa.Array]
+Family = Callable[[str], tuple[pa.DataType, Parse | PerValue]]
 METADATA_KEY = b"parser"
-
-
-@dataclass(frozen=True)
-class PerValue:
-    """A function of one text, for columns of them."""
-
-    function: Callable[[str], Any]
-
-    def values(self, texts: pa.Array, kind: pa.DataType) -> pa.Array:
-        return pa.array([None if text is None else self._value(text) for text in texts.to_pylist()], kind)
-
-    def _value(self, text: str) -> Any:
-        try:
-            return self.function(text)
-        except ValueError:
-            return None
 
 
 @dataclass(frozen=True)
@@ -85,7 +72,7 @@ class Parser:
         try:
             texts = pa.StringArray.from_buffers(count, pa.py_buffer(offsets), pa.py_buffer(text), pa.py_buffer(present))
             nulls = self.values(texts).is_null()
-            bad = np.asarray(pa.compute.and_(nulls, texts.is_valid()))
+            bad = np.asarray(nulls) & np.asarray(texts.is_valid())
         except Exception as error:
             error.add_note(f"in parser {self.name!r}, which was given {count} texts")
             keep(error)
@@ -97,7 +84,6 @@ class Parser:
 
 _generation = 0
 _parsers: dict[str, Parser] = {}
-_families: dict[str, Callable[[str], Parser]] = {}
 
 
 def register_parser(name: str, arrow_type: pa.DataType, parse: Any) -> None:
@@ -150,53 +136,32 @@ def _has_whole_bytes(kind: pa.DataType) -> bool:
         return False
 
 
-def per_value(function: Callable[[str], Any]) -> PerValue:
-    """A function of one text, as `fm.register_parser` takes it.
-
-    Args:
-        function: Takes a str and gives what `pyarrow.array` takes, or None; a `ValueError` is one, too.
-
-    Returns:
-        What to register.
-
-    Raises:
-        OptionError: What cannot be called.
-
-    Example:
-        >>> import fractions, formatter as fm, pyarrow as pa
-        >>> fm.register_parser("fraction", pa.float64(), fm.per_value(lambda text: float(fractions.Fraction(text))))
-        >>> schema = pa.schema([pa.field("share", pa.float64(), metadata={"parser": "fraction"})])
-        >>> fm.read(b"3/4\\nhalf\\n", fm.Csv(schema), on_error="null").to_pylist()
-        [{'share': 0.75}, {'share': None}]
-    """
-    if not callable(function):
-        raise OptionError(f"per_value: function: expected a function of one text, found {function!r}")
-    return PerValue(function)
-
-
 def generation() -> int:
     """Another one after each registration."""
     return _generation
 
 
-def ship(name: str, arrow_type: pa.DataType, parse: Parse | PerValue) -> None:
-    _parsers[name] = Parser(name, arrow_type, parse, shipped=True)
+@functools.cache
+def _shipped() -> tuple[dict[str, Parser], dict[str, Family]]:
+    """By name, and by what stands in front of a colon: `date:%d.%m.%Y`."""
+    # Imported when a name is looked for: few columns name one, and what these modules need takes a fifth of the import of all.
+    from formatter.parsers import dates, identifiers, numbers, places
 
-
-def ship_family(name: str, make: Callable[[str], tuple[pa.DataType, Parse | PerValue]]) -> None:
-    """Parsers whose name says more behind a colon: `date:%d.%m.%Y`."""
-
-    def made(argument: str) -> Parser:
-        return Parser(f"{name}:{argument}", *make(argument), shipped=True)
-
-    _families[name] = made
+    simple: dict[str, Parser] = {}
+    for module in (numbers, identifiers, dates, places):
+        simple |= {name: Parser(name, kind, parse, shipped=True) for name, (kind, parse) in module.PARSERS.items()}
+    return simple, dict(dates.FAMILIES)
 
 
 def parser_named(name: str) -> Parser | None:
     if name in _parsers:
         return _parsers[name]
+    simple, families = _shipped()
     family, _, argument = name.partition(":")
-    return _families[family](argument) if argument and family in _families else None
+    if argument and family in families:
+        kind, parse = families[family](argument)
+        return Parser(name, kind, parse, shipped=True)
+    return simple.get(name)
 
 
 def parser_of(field: pa.Field, owner: str) -> Parser | None:
@@ -206,7 +171,8 @@ def parser_of(field: pa.Field, owner: str) -> Parser | None:
         return None
     parser = parser_named(name.decode())
     if parser is None:
-        known = ", ".join([*sorted(_parsers), *(f"{family}:..." for family in sorted(_families))])
+        simple, families = _shipped()
+        known = ", ".join([*sorted({*_parsers, *simple}), *(f"{family}:..." for family in sorted(families))])
         raise SchemaError(
             f"{owner}: column {field.name!r}: no parser {name.decode()!r} is registered, there is {known}; "
             "register it with fm.register_parser before the format is used"

@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from formatter import _core
 from formatter.batch import Batch
+from formatter.batch_policy import BatchPolicy
 from formatter.buffer_arguments import Origin, checked_sequence
 from formatter.buffer_intake import (
     MAX_PENDING_BYTES,
@@ -30,7 +31,6 @@ from formatter.buffer_intake import (
 )
 from formatter.errors import FlowError, OptionError, SchemaError, SequenceError
 from formatter.filters import Filters
-from formatter.flow.policy import BatchPolicy
 from formatter.foreign_code import raise_kept
 from formatter.forked_locks import renewed_in_children
 from formatter.formats.csv import in_stream

@@ -38,6 +38,8 @@ struct ColumnSpec {
     bool raw = false;        // keep the field's bytes as they are, quotes and all
     bool any_value = false;  // JSON text: what is no string is kept as it is written
     bool time_of_day = false;  // a timestamp column that counts from midnight
+    bool plain = false;  // values are written one way only: plain_spelling.hpp says which
+    bool zoned = false;  // a timestamp column of instants
     EpochUnit epoch = EpochUnit::none;
     int32_t byte_width = -1;   // that a binary value must have; -1: any
     uint8_t precision = 0;

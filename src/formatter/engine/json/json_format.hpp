@@ -2,6 +2,7 @@
 // same, read by many threads. Refuses to know bytes.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct JsonNodeSpec {
     ColumnSpec scalar;  // its name and nullability count for every kind
     uint32_t list_size = 0;
     Surrogate lone_surrogates = Surrogate::error;
+    std::shared_ptr<const Spelling> spelling;  // of its texts, if it is one of the format's own
     std::vector<JsonNodeSpec> children;
     std::vector<std::string> ignored_keys;  // members of the full schema that are not wanted
 };
@@ -37,6 +39,8 @@ struct JsonFormat : DecodeOptions {
     std::vector<std::string> ignored_keys;  // top-level keys of the full schema that are not wanted
     std::vector<std::vector<std::string>> unwanted_paths;  // of the full schema's columns that are not decoded
     JsonLayout layout = JsonLayout::lines;
+    std::vector<std::string>
+        array_path;  // keys that lead to the array, where `layout` is of one; none: it is the top-level one
     LengthPrefix length;  // in front of each document, where `layout` says so
     bool whole_records = false;  // every column of the schema is the whole record, whatever kind of value that is
     bool validate_full = false;

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 
+#include "engine/json/json_array_lines.hpp"
 #include "engine/json/json_decoder.hpp"
 #include "engine/json/json_documents.hpp"
+#include "engine/json/json_needles.hpp"
+#include "engine/records/needle_decoder.hpp"
 
 namespace formatter {
 namespace {
@@ -23,16 +26,29 @@ RecordFormat json_record_format(std::shared_ptr<const JsonFormat> json) {
         format.line_ends_inside = true;
         format.keeps_text = std::any_of(json->columns.begin(), json->columns.end(),
                                         [](const JsonColumn& column) { return keeps_text(column.node); });
-        format.make_decoder = [json] { return std::unique_ptr<RecordDecoder>(new JsonDecoder(json)); };
+        if (const auto needles = json_needles(*json))
+            format.make_decoder = [json, needles] {
+                return std::unique_ptr<RecordDecoder>(new NeedleDecoder<JsonDecoder>(json, needles));
+            };
+        else
+            format.make_decoder = [json] { return std::unique_ptr<RecordDecoder>(new JsonDecoder(json)); };
         return format;
     }
     ending.kind = EndingKind::scanned;
-    ending.record_end_size = json->layout == JsonLayout::array ? 1 : 0;
-    if (json->layout == JsonLayout::prefixed)
-        ending.scanner = std::make_shared<PrefixedRecords>(json->length);
-    else
-        ending.scanner = std::make_shared<JsonDocuments>(json->layout);
-    const auto lines = std::make_shared<JsonAsLines>(*json);
+    std::shared_ptr<const Rewriter> lines;
+    if (json->layout == JsonLayout::array) {
+        ending.record_end_size = 1;
+        const auto arrays = std::make_shared<JsonArrays>(json->kernel, json->array_path);
+        ending.scanner = arrays;
+        lines = std::make_shared<JsonArrayLines>(arrays, *json);
+    } else {
+        ending.record_end_size = 0;
+        if (json->layout == JsonLayout::prefixed)
+            ending.scanner = std::make_shared<PrefixedRecords>(json->length);
+        else
+            ending.scanner = std::make_shared<JsonDocuments>();
+        lines = std::make_shared<JsonAsLines>(*json);
+    }
     format.make_decoder = [json, lines] {
         std::unique_ptr<RecordDecoder> inner(new JsonDecoder(json));
         return std::unique_ptr<RecordDecoder>(new RewritingDecoder(lines, std::move(inner)));

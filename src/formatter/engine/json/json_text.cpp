@@ -5,9 +5,33 @@
 #include "engine/values/json_numbers.hpp"
 
 namespace formatter {
-namespace {
 
-bool is_digit(uint8_t c) { return uint8_t(c - '0') <= 9; }
+int hex_digit(uint8_t c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+uint8_t* write_utf8(uint32_t c, uint8_t* to) {
+    if (c < 0x80) {
+        *to++ = uint8_t(c);
+    } else if (c < 0x800) {
+        *to++ = uint8_t(0xC0 | c >> 6);
+        *to++ = uint8_t(0x80 | (c & 0x3F));
+    } else if (c < 0x10000) {
+        *to++ = uint8_t(0xE0 | c >> 12);
+        *to++ = uint8_t(0x80 | (c >> 6 & 0x3F));
+        *to++ = uint8_t(0x80 | (c & 0x3F));
+    } else {
+        *to++ = uint8_t(0xF0 | c >> 18);
+        *to++ = uint8_t(0x80 | (c >> 12 & 0x3F));
+        *to++ = uint8_t(0x80 | (c >> 6 & 0x3F));
+        *to++ = uint8_t(0x80 | (c & 0x3F));
+    }
+    return to;
+}
+
+namespace {
 
 constexpr uint64_t each_byte = 0x0101010101010101;
 
@@ -42,12 +66,6 @@ uint64_t bytes_equal(uint64_t word, uint8_t c) {
 // The high bit of each byte below 0x20, exact up to and including the lowest one.
 uint64_t control_bytes(uint64_t word) { return (word - each_byte * 0x20) & ~word & (each_byte << 7); }
 
-int hex_digit(uint8_t c) {
-    if (is_digit(c)) return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 // The four digits of \uXXXX, or -1.
 int32_t hex_quad(const uint8_t* at, const uint8_t* end) {
     if (end - at < 4) return -1;
@@ -58,25 +76,6 @@ int32_t hex_quad(const uint8_t* at, const uint8_t* end) {
         value = value << 4 | digit;
     }
     return value;
-}
-
-uint8_t* write_utf8(uint32_t c, uint8_t* to) {
-    if (c < 0x80) {
-        *to++ = uint8_t(c);
-    } else if (c < 0x800) {
-        *to++ = uint8_t(0xC0 | c >> 6);
-        *to++ = uint8_t(0x80 | (c & 0x3F));
-    } else if (c < 0x10000) {
-        *to++ = uint8_t(0xE0 | c >> 12);
-        *to++ = uint8_t(0x80 | (c >> 6 & 0x3F));
-        *to++ = uint8_t(0x80 | (c & 0x3F));
-    } else {
-        *to++ = uint8_t(0xF0 | c >> 18);
-        *to++ = uint8_t(0x80 | (c >> 12 & 0x3F));
-        *to++ = uint8_t(0x80 | (c >> 6 & 0x3F));
-        *to++ = uint8_t(0x80 | (c & 0x3F));
-    }
-    return to;
 }
 
 // Which brackets are open, one bit each: 1 for '{'.

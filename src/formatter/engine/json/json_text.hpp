@@ -43,6 +43,9 @@ inline Skipped check_string(const uint8_t* at, const uint8_t* end) {
     return check_string(at, end, &escapes);
 }
 
+int hex_digit(uint8_t c);  // its value, or -1
+uint8_t* write_utf8(uint32_t code_point, uint8_t* to);  // up to four bytes; behind them
+
 // What stands between the quotes of a string, unescaped into `out`. A surrogate without its partner is bad_utf8: it has
 // no UTF-8; as a `Surrogate::replacement` it is U+FFFD. Bytes that are not escapes are copied as they are.
 enum class Surrogate : bool { error, replacement };

@@ -77,6 +77,7 @@ struct RecordEnding {
         return looks_ahead() ? scanner->size_of_first(data, size, state) : record_size(data, size, state);
     }
     size_t fixed_size() const { return scanner ? scanner->fixed_size() : 0; }
+    bool guesses_records() const { return scanner && scanner->guesses_records(); }
     bool checks_end() const { return scanner && scanner->checks_end(); }
     bool can_be(const ScanState& state) const { return !scanner || scanner->can_be(state); }
     bool looks_ahead() const { return scanner && scanner->looks_ahead(); }

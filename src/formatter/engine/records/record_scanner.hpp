@@ -100,6 +100,11 @@ class RecordScanner {
     virtual bool has_begun(const ScanState& state) const { return state.mark == mark_bytes; }
     // Fixed size of every record, so that a range of the input can find its own first one; 0: none.
     virtual size_t fixed_size() const { return 0; }
+    // Whether the first record start behind `begin` can be guessed in the middle of the input; a guess is to be proven.
+    virtual bool guesses_records() const { return false; }
+    virtual uint64_t guess_record(const uint8_t*, size_t /*size*/, size_t /*begin*/, size_t /*end*/) const {
+        return RecordEnds::none;
+    }
     // All states a buffer can begin in, where that is a finite number that can be followed at once; else none.
     virtual std::vector<ScanState> possible_states() const { return {}; }
 };

@@ -65,7 +65,8 @@ size_t RewritingDecoder::index(const uint8_t* data, size_t size, uint64_t row_li
             stretch *= 4;
             continue;
         }
-        const size_t source_used = source_of(mark_of(used), text, used);
+        const TextMark& mark = read_to_record_end(text, rewritten.size, used);
+        const size_t source_used = mark.is_record ? mark.source_end : source_of(mark, text, used);
         const uint64_t records = inner_->records_placed();
         records_ += records;
         row_limit -= std::min(records, row_limit);
@@ -96,6 +97,18 @@ size_t RewritingDecoder::index_unterminated(const uint8_t* data, size_t size) {
     return source_used;
 }
 
+// Of one source record there may be several lines, and the inner decoder stops behind any of them. The last one's mark.
+const TextMark& RewritingDecoder::read_to_record_end(const uint8_t* text, size_t size, size_t used) {
+    const TextMark* mark = &mark_of(used);
+    while (mark != &marks_.back() && mark[1].text_at == used && mark[1].continues) {
+        mark++;
+        const size_t end = mark == &marks_.back() ? size : mark[1].text_at;
+        inner_->index_unterminated(text + used, end - used - 1);
+        used = end;
+    }
+    return *mark;
+}
+
 // Of the last stretch, what its text up to there came from. The end of text is that of what its mark began, not the
 // beginning of the next.
 const TextMark& RewritingDecoder::mark_of(size_t used) const {
@@ -109,6 +122,13 @@ size_t RewritingDecoder::source_of(const TextMark& mark, const uint8_t* text, si
     return std::min(mark.source_at + size_t(size), mark.source_end);
 }
 
+// Of text that is no record whatever it looks like: wrong from its first byte on.
+void RewritingDecoder::tell_problem(const TextMark& mark, Finding* finding) {
+    finding->code = mark.problem;
+    if (finding->raw.size() > mark.source_end - mark.source_at) finding->raw.resize(mark.source_end - mark.source_at);
+    finding->set_found(reinterpret_cast<const uint8_t*>(finding->raw.data()), finding->raw.size());
+}
+
 void RewritingDecoder::take_findings() {
     for (FindingAt<PlacePosition>& finding : inner_->findings) {
         const Stretch& stretch = stretches_[finding.at.record.place];
@@ -117,10 +137,12 @@ void RewritingDecoder::take_findings() {
         auto mark = std::upper_bound(marks_.begin() + ptrdiff_t(stretch.first_mark), marks_.begin() + ptrdiff_t(behind),
                                      text_at, [](size_t wanted, const TextMark& m) { return wanted < m.text_at; });
         --mark;
+        if (mark->problem != ErrorCode::none) tell_problem(*mark, &finding);
         PlacePosition position = stretch.source;
         position.record.records += finding.at.record.records;
         if (mark->is_record) position.record_end = position.bytes + int64_t(mark->source_end);
-        const size_t source_at = source_of(*mark, stretch.text, text_at);
+        const bool problem = mark->problem != ErrorCode::none;
+        const size_t source_at = problem ? mark->source_at : source_of(*mark, stretch.text, text_at);
         if (finding.opened)
             finding.opened = source_of(*mark, stretch.text, text_at + size_t(finding.opened)) - source_at;
         position.bytes += int64_t(source_at);

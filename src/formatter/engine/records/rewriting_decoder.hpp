@@ -16,6 +16,8 @@ struct TextMark {
     size_t source_at = 0;
     size_t source_end = SIZE_MAX;
     bool is_record = false;  // the text up to the next mark is one record, and source_end its end
+    bool continues = false;  // of the same source record as the mark before: that ends with both
+    ErrorCode problem = ErrorCode::none;  // what is wrong with it, whatever the text itself says
 };
 
 struct RewriteSource {
@@ -62,8 +64,10 @@ class RewritingDecoder : public RecordDecoder {
   private:
     uint8_t* room_for(size_t size);
     RewrittenText rewrite(const uint8_t* data, size_t size, bool final, uint8_t* text);
+    const TextMark& read_to_record_end(const uint8_t* text, size_t size, size_t used);
     const TextMark& mark_of(size_t used) const;
     size_t source_of(const TextMark&, const uint8_t* text, size_t text_at) const;
+    static void tell_problem(const TextMark&, Finding*);
     void take_findings();
     void reject(ErrorCode, const uint8_t* data, size_t size, size_t at);
 

@@ -1,22 +1,41 @@
 // Floats of 16, 32 and 64 bits. In: fields, one value's text, binary rows. Out: values, correctly rounded. Refuses to know
 // formats.
+#include <cmath>
+
 #include "engine/types/column_types.hpp"
 #include "engine/types/fixed_width.hpp"
 #include "engine/types/narrowing.hpp"
 #include "engine/values/exact_values.hpp"
+#include "engine/values/plain_spelling.hpp"
 
 namespace formatter {
 namespace {
+
+// Of a column of one spelling of numbers as JSON writes them: those that might be written in another.
+template <typename T>
+void leave_other_spellings(const FieldLoop& c) {
+    if (!c.spec.plain || !c.spelling.typed) return;
+    T* const out = c.out<T>();
+    for (uint32_t row = 0; row < c.fields.rows; row++) {
+        const bool negative_zero = out[row] == 0 && std::signbit(out[row]);
+        const bool large = sizeof(T) == 4 && std::fabs(out[row]) >= plain_whole_floats;
+        if (!negative_zero && !large) continue;
+        out[row] = 0;
+        mark_odd(c.marks, row, true);
+    }
+}
 
 template <typename T>
 bool decode(const FieldLoop& c) {
     const uint8_t point = c.spelling.decimal_point;
     if constexpr (std::is_same_v<T, double>) {
         c.kernel->decode_float64(c.fields, point, c.out<T>(), *c.marks);
+        leave_other_spellings<T>(c);
     } else {
         double* const wide = reinterpret_cast<double*>(c.wide);
         c.kernel->decode_float64(c.fields, point, wide, *c.marks);
         narrow(wide, c.out<T>(), c.fields.rows, c.marks);
+        if constexpr (std::is_same_v<T, float>) leave_other_spellings<T>(c);
     }
     return true;
 }
@@ -38,7 +57,8 @@ ErrorCode parse_text(Bytes text, const ColumnSpec&, const Spelling& spelling, vo
 }
 
 template <typename T>
-ErrorCode parse_number(Bytes number, const ColumnSpec&, void* out) {
+ErrorCode parse_number(Bytes number, const ColumnSpec& spec, void* out) {
+    if (spec.plain && !is_plain_float(number, sizeof(T) == 4)) return ErrorCode::invalid;
     return parse<T>(number, '.', out);
 }
 

@@ -5,6 +5,7 @@
 #include "engine/types/narrowing.hpp"
 #include "engine/values/exact_values.hpp"
 #include "engine/values/json_numbers.hpp"
+#include "engine/values/plain_spelling.hpp"
 
 namespace formatter {
 namespace {
@@ -63,6 +64,20 @@ bool decode_epoch(const FieldLoop& c) {
     return true;
 }
 
+// `look(row, text)` at every row's field.
+template <typename Look>
+void each_field(const FieldView& v, Look look) {
+    uint32_t row = 0;
+    for (size_t s = 0; s < v.segment_count; s++) {
+        const Segment& segment = v.segments[s];
+        const uint32_t* stops = v.stops + segment.first_stop;
+        for (const uint32_t end = row + segment.rows; row < end; row++, stops += v.stride) {
+            const uint32_t begin = stops[v.begin_stop] + v.begin_skip;
+            look(row, Bytes{segment.base + begin, uint32_t(stops[v.end_stop] - begin)});
+        }
+    }
+}
+
 // Of the rows that the kernel left, those written by the first of the format's own patterns, where that has a loop.
 // `store(row, seconds)` says whether the column can hold it.
 template <typename Store>
@@ -70,21 +85,23 @@ void decode_pattern(const FieldLoop& c, Store store) {
     if (c.spelling.timestamp_formats.empty() || c.spelling.typed || !c.marks->odd_count) return;
     FixedTimes times(c.spelling.timestamp_formats[0]);
     if (!times.serves()) return;
-    const FieldView& v = c.fields;
-    uint32_t row = 0;
-    for (size_t s = 0; s < v.segment_count; s++) {
-        const Segment& segment = v.segments[s];
-        const uint32_t* stops = v.stops + segment.first_stop;
-        for (const uint32_t end = row + segment.rows; row < end; row++, stops += v.stride) {
-            if (!has_bit(c.marks->odd, row)) continue;
-            const uint32_t begin = stops[v.begin_stop] + v.begin_skip;
-            const Bytes text{segment.base + begin, uint32_t(stops[v.end_stop] - begin)};
-            int64_t seconds = 0;
-            if (!times.read(text, &seconds) || !store(row, seconds)) continue;
-            clear_bit(c.marks->odd, row);
-            c.marks->odd_count--;
-        }
-    }
+    each_field(c.fields, [&](uint32_t row, Bytes text) {
+        int64_t seconds = 0;
+        if (!has_bit(c.marks->odd, row) || !times.read(text, &seconds) || !store(row, seconds)) return;
+        clear_bit(c.marks->odd, row);
+        c.marks->odd_count--;
+    });
+}
+
+// Of a column of one spelling, the rows that the kernel read and that are written in another.
+template <typename T>
+void leave_other_spellings(const FieldLoop& c, T* out) {
+    if (!c.spec.plain) return;
+    each_field(c.fields, [&](uint32_t row, Bytes text) {
+        if (text.size == 0 || is_plain_time(text, c.spec.zoned)) return;
+        out[row] = 0;
+        mark_odd(c.marks, row, true);
+    });
 }
 
 // ------------------------------------------------------------------------------------------ dates
@@ -102,6 +119,7 @@ bool decode_date(const FieldLoop& c) {
 }
 
 ErrorCode parse_date_text(Bytes text, const ColumnSpec& spec, const Spelling& spelling, void* out) {
+    if (spec.plain && text.size != plain_date_size) return ErrorCode::invalid;
     ErrorCode code = parse_epoch<int32_t>(text, spec, spelling, out);
     if (code == ErrorCode::invalid) {
         int32_t days = 0;
@@ -125,6 +143,7 @@ bool decode_timestamp(const FieldLoop& c) {
     static const int64_t factors[] = {1, 1000, 1000000, 1000000000};
     int64_t* const out = c.out<int64_t>();
     c.kernel->decode_timestamp(c.fields, c.spec.unit, out, *c.marks);
+    leave_other_spellings(c, out);
     decode_pattern(c, [out, factor = factors[int(c.spec.unit)]](uint32_t row, int64_t seconds) {
         int64_t value;
         if (__builtin_mul_overflow(seconds, factor, &value)) return false;
@@ -135,6 +154,7 @@ bool decode_timestamp(const FieldLoop& c) {
 }
 
 ErrorCode parse_timestamp_text(Bytes text, const ColumnSpec& spec, const Spelling& spelling, void* out) {
+    if (spec.plain && !spec.time_of_day && !is_plain_time(text, spec.zoned)) return ErrorCode::invalid;
     ErrorCode code = parse_epoch<int64_t>(text, spec, spelling, out);
     if (code != ErrorCode::invalid) return code;
     int64_t value = 0;

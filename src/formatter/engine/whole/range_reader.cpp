@@ -16,6 +16,11 @@ size_t find_record(const RecordFormat& format, const RangeRequest& request) {
         const uint64_t at = uint64_t(request.byte_offset) + request.begin;
         return std::min(request.size, size_t((at / width + 1) * width - uint64_t(request.byte_offset)));
     }
+    if (ending.guesses_records()) {
+        const uint64_t guess = ending.scanner->guess_record(request.data, request.size, request.begin,
+                                                            std::min(request.size, request.end));
+        return guess == RecordEnds::none ? request.size : size_t(guess);
+    }
     const bool by_quotes = ending.kind == EndingKind::parity || ending.kind == EndingKind::courses;
     const bool inside = by_quotes && guess_inside(ending, request.data, request.size, request.begin);
     const bool fresh = request.begin > 0 && ending.separates(data[-1]);
@@ -70,11 +75,13 @@ RangeResult read_range(const RecordFormat& format, RecordDecoder& decoder, const
         if (full()) hand_out(decoder, &result);
         return used;
     };
+    bool end_told = false;
     const auto tell_end = [&] {  // true if there is more to read behind the record that was open
         if (!request.input_ends || at > request.end) return false;
         const bool end_matters = format.ending.checks_end() && (at > 0 || request.byte_offset > 0);
         if (at == request.size && !end_matters) return false;
         make_room(request.size - at);
+        end_told = true;
         at += decoder.index_unterminated(request.data + at, request.size - at);
         return at < request.size;
     };
@@ -83,7 +90,7 @@ RangeResult read_range(const RecordFormat& format, RecordDecoder& decoder, const
         while (at <= request.end && at < request.size && read(request.size - at, 1) != 0) {}
     } while (tell_end());
     result.next_record = at;
-    result.open = at <= request.end && at < request.size;
+    result.open = end_told || (at <= request.end && at < request.size);
     result.records = decoder.records_placed();
     hand_out(decoder, &result);
     for (FindingAt<PlacePosition>& found : decoder.findings)

@@ -29,7 +29,7 @@ struct RangeRequest {
 struct RangeResult {
     size_t first_record = 0;  // where the first owned record starts
     size_t next_record = 0;   // where the first record after the owned ones starts
-    bool open = false;        // no later one does: the record there does not end within the bytes
+    bool open = false;  // no later one does: the record there does not end within the bytes, or ends with the input
     uint64_t records = 0;
     std::vector<OwnedArray> batches;
     std::vector<FindingAt<StretchPosition>> findings;
