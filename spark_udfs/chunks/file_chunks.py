@@ -17,7 +17,7 @@ import formatter as fm
 from formatter.codecs import codec_of
 from spark_udfs.files.file_listing import FoundFile, Paths, list_files
 from spark_udfs.files.open_files import payloads_of
-from spark_udfs.files.task_rows import task_rows
+from spark_udfs.files.task_rows import Groups, task_rows
 from spark_udfs.tasks.sent_functions import mapped
 from spark_udfs.types.spark_types import struct_of
 
@@ -57,20 +57,19 @@ def read_chunks(spark: SparkSession, path: Paths, *, chunk_bytes: int = DEFAULT_
     if not 1 <= chunk_bytes <= LARGEST_CHUNK_BYTES:
         raise fm.OptionError(f"spark: chunk_bytes is 1 to {LARGEST_CHUNK_BYTES}, found {chunk_bytes}")
     stretches = tuple(stretches_of(list_files(path), chunk_bytes))
-    tasks = task_rows(spark, len(stretches), sum(stretch.end - stretch.begin for stretch in stretches))
-    return mapped(tasks, ReadStretches(stretches), struct_of(CHUNK_SCHEMA))
+    groups = Groups(((stretch,) for stretch in stretches), sum(stretch.end - stretch.begin for stretch in stretches))
+    return mapped(task_rows(spark, groups, groups.size_bytes), ReadStretches(groups), struct_of(CHUNK_SCHEMA))
 
 
 class ReadStretches:
-    """Runs in a task: rows of stretches' numbers in, rows of chunks out."""
+    """Runs in a task: rows of stretches in, rows of chunks out."""
 
-    def __init__(self, stretches: Sequence[Stretch]) -> None:
+    def __init__(self, stretches: Groups) -> None:
         self.stretches = stretches
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                yield from chunk_batches(self.stretches[number], CHUNK_SCHEMA)
+        for stretch in self.stretches.meant(batches):
+            yield from chunk_batches(stretch, CHUNK_SCHEMA)
 
 
 @dataclass(frozen=True)

@@ -28,13 +28,14 @@ Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 @dataclass(frozen=True)
 class FoundFile:
     """`path` as tasks open it. `partition`: the names and raw values of the k=v folders between its root and itself.
-    `plain_folders`: how many folders of other names are between what was asked for and itself."""
+    `plain_folders`: how many folders of other names are between what was asked for and itself. `root`: where those of k=v begin."""
 
     path: str
     size: int
     modified_ns: int | None = None
     partition: tuple[tuple[str, str | None], ...] = ()
     plain_folders: int = 0
+    root: str = ""
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,9 @@ class Storage:
         if self.filesystem is not None:
             return self.filesystem, path
         if "://" not in path:
-            return fs.LocalFileSystem(), os.path.abspath(path)
+            return fs.LocalFileSystem(), os.path.abspath(
+                path.removeprefix("file:") if path.startswith("file:/") else path
+            )
         if self.options:
             return self._by_fsspec(path)
         try:
@@ -125,7 +128,7 @@ def _files_at(path: str, storage: Storage, base_path: Any, may_be_empty: bool) -
     """Of one file, folder or glob; None where it means nothing."""
     filesystem, inner = storage.resolve(path)
     inner = inner.rstrip("/") or inner[:1]
-    base = None if base_path is None else storage.resolve(os.fspath(base_path))[1].rstrip("/")
+    base = None if base_path is None else _base(path, inner, os.fspath(base_path), storage)
     prefix = _prefix(path, inner) if storage.filesystem is None and "://" in path else ""
     folder = inner
     exact = filesystem.get_file_info(inner)
@@ -144,6 +147,19 @@ def _files_at(path: str, storage: Storage, base_path: Any, may_be_empty: bool) -
         asked = "/".join(info.path.split("/")[:depth])
         files.append(_found(info, prefix, asked if base is None else base, asked))
     return files if files or (may_be_empty and exact.type == fs.FileType.Directory) else None
+
+
+def _base(path: str, inner: str, base_path: str, storage: Storage) -> str:
+    """Where k=v folders begin, as the filesystem spells it: a folder, at the path or above it."""
+    filesystem, base = storage.resolve(base_path)
+    base = base.rstrip("/") or base[:1]
+    if filesystem.get_file_info(base).type == fs.FileType.File:
+        raise fm.OptionError(f"spark: base path {base_path!r}: expected a folder, found a file")
+    if base and not f"{inner}/".startswith(base if base.endswith("/") else f"{base}/"):
+        raise fm.OptionError(
+            f"spark: base path {base_path!r}: expected a folder at or above {path!r}; name the one where k=v begins"
+        )
+    return base
 
 
 def _alternatives(pattern: str) -> list[str]:
@@ -180,7 +196,7 @@ def _prefix(path: str, inner: str) -> str:
 def _found(info: fs.FileInfo, prefix: str, root: str, asked: str | None = None) -> FoundFile:
     between = [] if asked is None else info.path[len(asked) :].strip("/").split("/")[:-1]
     plain = sum("=" not in name for name in between)
-    return FoundFile(prefix + info.path, info.size or 0, info.mtime_ns, _partition_of(info.path, root), plain)
+    return FoundFile(prefix + info.path, info.size or 0, info.mtime_ns, _partition_of(info.path, root), plain, root)
 
 
 def _is_visible(path: str, folder: str) -> bool:

@@ -27,13 +27,15 @@ from formatter.formats.registered import is_registered
 from formatter.plans import with_rescue
 from formatter.splits import Part, SplitReader, begins_anywhere, can_be_split
 from formatter.variants import Columns, asked_as
-from spark_udfs.files.file_listing import FoundFile, Paths, Storage, list_files
+from spark_udfs.files.block_hosts import hosts_of
+from spark_udfs.files.file_listing import LOCAL, FoundFile, Paths, Storage, list_files
 from spark_udfs.files.inferred import call_of, inferred, tell_doubts
 from spark_udfs.files.partitions import FolderFilter, Partitioning, partitioning_of
-from spark_udfs.files.read_task import FilePart, Groups, ReadTask
+from spark_udfs.files.read_task import FilePart, ReadTask
 from spark_udfs.files.split_starts import GRID_BYTES, split_starts
-from spark_udfs.files.task_rows import task_rows
+from spark_udfs.files.task_rows import Groups, task_rows
 from spark_udfs.jvm.direct_rows import attach_if_configured
+from spark_udfs.jvm.session_jvm import has_jvm
 from spark_udfs.options.reading import Reading, reading_of, require_utc, zone_of
 from spark_udfs.tasks.metrics import Reports, reports_of
 from spark_udfs.tasks.siblings import with_siblings
@@ -75,7 +77,7 @@ def read(
         path: A file, directory or glob, or a list of these.
         format: Any of `fm`, or a `su.Reading`; "csv" or "json" with `schema` and Spark's reader `options`; a name that
             `fm.register_format` was given, with `schema` and the options of `fm.Registered`. Without a schema one is inferred as by
-            `su.infer` and printed.
+            `su.infer` and printed; None is whatever that finds.
         columns: What to decode; columns of folders may be named too.
         filters: Which rows to keep, as for `fm.read`; those on columns of folders leave files out.
         on_error: "raise", "null", "skip", or "collect": then `su.rejects(df)` has the rejected records.
@@ -111,7 +113,8 @@ def read(
     attach_if_configured(spark)
     storage = Storage.of(filesystem, storage_options)
     files = None
-    if isinstance(format, str) and schema is None and not options and not is_registered(format):
+    named = format is None or (isinstance(format, str) and not is_registered(format))
+    if named and schema is None and not options:
         files = list_files(path, storage=storage, base_path=base_path, may_be_empty=True)
         format = _told(files, *inferred(files, storage, format))
     reading = reading_of(format, schema=schema, options=options, on_error=on_error)
@@ -124,7 +127,7 @@ def read(
         split_bytes=split_bytes, reports=reports, files=files, file_column=file_column,
     )  # fmt: skip
     task.bear(max_errors, reading.on_error)
-    return with_siblings(task_rows(spark, len(task.groups), task.size_bytes), task)
+    return with_siblings(task_rows(spark, task.groups, task.size_bytes), task)
 
 
 def _told(files: Sequence[FoundFile], format: Any, doubts: Sequence[str]) -> Any:
@@ -163,6 +166,11 @@ def read_task(
         files = [file for file in files if not file.plain_folders]
     if not reading.use_folders:
         partitions = None
+    if reading.from_options and has_folders and len(roots := {file.root for file in files}) > 1:
+        raise fm.SchemaError(
+            f"spark: k=v folders begin at {' and at '.join(sorted(roots)[:2])}: say with the option basePath (or base_path=) where "
+            "they do, or read each path by itself"
+        )
     if reading.from_options and partitions == "infer" and has_folders:  # as Spark does with a schema that names folders
         reading, types = reading.without([key for key, _ in files[0].partition])
         partitioning = partitioning_of(files, types)
@@ -186,13 +194,16 @@ def read_task(
     for _, _, left in kept:
         if left not in distinct:
             distinct.append(left)
-    groups = Groups(_grouped(_parts(spark, kept, distinct, reading.format, storage, size), size))
+    parts = list(_parts(spark, kept, distinct, reading.format, storage, size))
+    grouped = _grouped(parts, size)
+    hosts = hosts_of(spark, grouped) if spark is not None and has_jvm(spark) and storage == LOCAL else ()
+    groups = Groups(grouped, sum(part.size for part in parts), hosts)
     return ReadTask(reading, names, partitioning.schema, distinct, storage, groups, reports, file_column)
 
 
 def _shown(path: Paths) -> str:
     several = [path] if isinstance(path, (str, os.PathLike)) else list(path)
-    return f"{os.fspath(several[0])}{', ...' if several[1:] else ''}"
+    return f"{os.fspath(several[0]) if several else 'nothing'}{', ...' if several[1:] else ''}"
 
 
 def _asked(

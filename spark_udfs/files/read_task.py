@@ -1,4 +1,4 @@
-"""What a task of su.read runs: numbers of groups of file parts in, batches of their rows out.
+"""What a task of su.read runs: groups of file parts in, batches of their rows out.
 
 In: everything the driver has settled, picklable. Out: batches in the columns declared, neither tiny nor huge. Opens files,
 nothing else: where parts begin, which columns and filters, is decided.
@@ -6,7 +6,6 @@ nothing else: where parts begin, which columns and filters, is decided.
 
 from __future__ import annotations
 
-import pickle
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +20,7 @@ from formatter.row_choice import BatchFilter
 from formatter.splits import Part, SplitReader
 from spark_udfs.files.file_listing import Storage
 from spark_udfs.files.open_files import opened
-from spark_udfs.files.task_rows import projected_bytes
+from spark_udfs.files.task_rows import Groups, projected_bytes
 from spark_udfs.options.reading import Reading
 from spark_udfs.options.spark_texts import is_text
 from spark_udfs.tasks.counted_task import CountedTask
@@ -48,6 +47,10 @@ class FilePart:
     modified_ns: int | None
 
     @property
+    def begin(self) -> int:
+        return self.part.begin
+
+    @property
     def described(self) -> dict[str, Any]:
         """As Spark's own readers describe a file in `_metadata`."""
         name = self.path.rpartition("/")[2]
@@ -62,20 +65,6 @@ FILE_TYPE = pa.struct(
     [("file_path", pa.string()), ("file_name", pa.string()), ("file_size", pa.int64()), ("file_block_start", pa.int64()),
      ("file_block_length", pa.int64()), ("file_modification_time", pa.timestamp("us", "UTC"))]
 )  # fmt: skip
-
-
-class Groups:
-    """Groups of file parts, one a task, each packed by itself: all of them go to every task, and it unpacks its own."""
-
-    def __init__(self, groups: Sequence[Sequence[FilePart]]) -> None:
-        self._packed = [pickle.dumps(tuple(group)) for group in groups]
-        self.size_bytes = sum(part.size for group in groups for part in group)
-
-    def __len__(self) -> int:
-        return len(self._packed)
-
-    def __getitem__(self, number: int) -> tuple[FilePart, ...]:
-        return pickle.loads(self._packed[number])  # type: ignore[no-any-return]
 
 
 class ReadTask(CountedTask):
@@ -188,10 +177,8 @@ class ReadTask(CountedTask):
             yield from drained(reader.found)
 
     def parts(self, batches: Iterable[pa.RecordBatch]) -> Iterator[FilePart]:
-        """Of the groups whose numbers come in."""
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                yield from self.groups[number]
+        """Of the groups that come in."""
+        return self.groups.meant(batches)
 
     def shaped(self, rows: pa.RecordBatch, part: FilePart) -> pa.RecordBatch:
         """Parsed rows in the columns declared, those of the folders beside them."""

@@ -1,18 +1,20 @@
-"""Rows that start tasks, one a task, in a plan that says how large what the tasks make is.
+"""Rows that start tasks, one a task, each with what its task is to read, in a plan that says how large what the tasks make is.
 
-In: how many tasks, and how many bytes they stand for. Out: a DataFrame of their numbers, a partition each, by whose statistics
+In: what each task is to read, and how many bytes all of it stands for. Out: a DataFrame of a partition a task, by whose statistics
 Spark plans as by those of files: what is small is broadcast to a join, what is not is not. Refuses to know what tasks do.
 """
 
 from __future__ import annotations
 
+import pickle
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
 from pyarrow import types
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_udfs.jvm.session_jvm import called, has_jvm, method_of
+from spark_udfs.jvm.session_jvm import called, has_jvm, method_of, scala_seq
 
 ID_BYTES = 8
 ROW_BYTES = 8  # what Spark adds to the columns' sizes for a row
@@ -23,27 +25,70 @@ TEXT_WIDTH, BINARY_WIDTH, FLOAT_WIDTH, LONG_DECIMAL_WIDTH, OTHERS_WIDTH = 20, 10
 LONG_DECIMAL_DIGITS = 19
 
 
-def task_rows(spark: SparkSession, count: int, size_bytes: int) -> DataFrame:
-    """`id` from 0 to count - 1."""
+class Groups:
+    """What tasks are to read, a group each, packed by itself. In the rows of `task_rows` where those can carry it; else it goes to
+    every task, and a row has its number."""
+
+    def __init__(self, groups: Iterable[Sequence[Any]], size_bytes: int, hosts: Sequence[Sequence[str]] = ()) -> None:
+        """`hosts`: of each group those that had better run its task; none: nobody knows."""
+        self.hosts = hosts
+        self.packed = [pickle.dumps(tuple(group)) for group in groups]
+        self.count = len(self.packed)
+        self.size_bytes = size_bytes
+
+    def __len__(self) -> int:
+        return self.count
+
+    def meant(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Any]:
+        """What stands in the groups that rows carry or number."""
+        for batch in batches:
+            for value in batch.column(0).to_pylist():
+                yield from pickle.loads(value if isinstance(value, bytes) else self.packed[value])
+
+
+def task_rows(spark: SparkSession, groups: Groups, size_bytes: int) -> DataFrame:
+    """A row for each group. `groups` then holds what tasks have to be sent beside it."""
+    count = len(groups)
     if not count:
         return spark.range(0)
     if not has_jvm(spark):
         step = max(1, min(size_bytes, LARGEST_CLAIM_BYTES) // (ID_BYTES * count))
         numbers = spark.range(0, count * step, 1, count)
         return numbers if step == 1 else numbers.where(f"id % {step} = 0").selectExpr(f"id div {step} AS id")
-    # The rows of one range, with the statistics of another that has as many partitions. It is never run.
-    rows = spark.range(0, count, 1, count)._jdf.queryExecution().toRdd()
-    of_size = spark.range(0, max(count, size_bytes // ID_BYTES), 1, count)
     jvm: Any = spark._jvm
+    rows = _carrying(spark, groups)
+    groups.packed, groups.hosts = [], ()
+    # They have the statistics, and the column, of a range that is never run.
+    claimed = size_bytes * (ROW_BYTES + ID_BYTES) // (ID_BYTES * (ROW_BYTES + BINARY_WIDTH))
+    gateway: Any = spark.sparkContext._gateway
+    nothing = gateway.new_array(jvm.org.apache.spark.sql.Column, 1)
+    nothing[0] = jvm.org.apache.spark.sql.functions.lit(b"").alias("group")
+    of_size = spark.range(0, max(count, claimed), 1, count)._jdf.select(nothing)
     scans = getattr(getattr(jvm.org.apache.spark.sql.execution, "LogicalRDD$"), "MODULE$")
     from_dataset = method_of(scans.getClass(), "fromDataset")
-    given = [rows, of_size._jdf, False]
+    given = [rows, of_size, False]
     others = [
         getattr(scans, f"fromDataset$default${at}")()
         for at in range(len(given) + 1, from_dataset.getParameterCount() + 1)
     ]
     plan = called(spark, from_dataset, scans, [*given, *others])
     return DataFrame(jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, plan), spark)
+
+
+def _carrying(spark: SparkSession, groups: Groups) -> Any:
+    """Partitions of a row each, which Spark sends to the task that needs it and to no other."""
+    jvm: Any = spark._jvm
+    context: Any = spark.sparkContext
+    rows = []
+    for group in groups.packed:
+        values = context._gateway.new_array(jvm.java.lang.Object, 1)
+        values[0] = group
+        rows.append(jvm.org.apache.spark.sql.catalyst.expressions.GenericInternalRow(values))
+    if not any(groups.hosts):
+        return context._jsc.parallelize(rows, len(rows)).rdd()
+    placed = [jvm.scala.Tuple2(row, scala_seq(spark, hosts)) for row, hosts in zip(rows, groups.hosts, strict=True)]
+    tags = getattr(getattr(jvm.scala.reflect, "ClassTag$"), "MODULE$")
+    return context._jsc.sc().makeRDD(scala_seq(spark, placed), tags.apply(rows[0].getClass()))
 
 
 def projected_bytes(size_bytes: int, columns: pa.Schema, of: pa.Schema) -> int:

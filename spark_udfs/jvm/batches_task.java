@@ -1,6 +1,6 @@
 // What a task of direct_rows.java runs that calls the Python function. Out: rows that carry its batches. References: what
 // ArrowPythonRunner takes, the limits of a batch on its way in, whether its schema is checked on the way out, the type
-// declared.
+// declared, what its reports count, where that is counted, whether it is of files.
 public Object generate(Object[] references) { return new Batches(references); }
 
 static final class Batches extends org.apache.spark.sql.execution.BufferedRowIterator {
@@ -9,6 +9,8 @@ static final class Batches extends org.apache.spark.sql.execution.BufferedRowIte
     private final InternalRow carrier = new org.apache.spark.sql.catalyst.expressions.GenericInternalRow(carried);
     private scala.collection.Iterator batches;
     private Object schemaSeen;
+    private boolean counted = false;
+    private static final java.util.Map TAKEN = new java.util.WeakHashMap();  // of an accumulator, how many updates
 
     Batches(Object[] references) { this.references = references; }
 
@@ -28,7 +30,57 @@ static final class Batches extends org.apache.spark.sql.execution.BufferedRowIte
 
     protected void processNext() {}  // nothing is put aside
 
-    public boolean hasNext() throws java.io.IOException { return batches.hasNext(); }
+    public boolean hasNext() throws java.io.IOException {
+      if (batches.hasNext()) return true;
+      if (!counted) count();
+      counted = true;
+      return false;
+    }
+
+    // What the function has reported (metrics.py), once it has ended: an update of Python's accumulator. Each is taken by the
+    // function that ended with it, also where others of ours run in the same task.
+    private void count() {
+      org.apache.spark.api.python.ChainedPythonFunctions called = (org.apache.spark.api.python.ChainedPythonFunctions)
+        ((scala.Tuple2) ((scala.collection.Seq) references[0]).head())._1();
+      org.apache.spark.util.CollectionAccumulator updates =
+        ((org.apache.spark.api.python.PythonFunction) called.funcs().head()).accumulator();
+      if (updates == null) return;
+      java.util.List pickled;
+      synchronized (TAKEN) {
+        Integer before = (Integer) TAKEN.get(updates);
+        pickled = new java.util.ArrayList(updates.value());
+        TAKEN.put(updates, Integer.valueOf(pickled.size()));
+        if (before != null) pickled = pickled.subList(before.intValue(), pickled.size());
+      }
+      try {
+        for (int i = 0; i < pickled.size(); i++)
+          count(((Object[]) new net.razorvine.pickle.Unpickler().loads((byte[]) pickled.get(i)))[1]);
+      } catch (Exception notOurs) {
+        // an accumulator of somebody else's: it is Python's to read
+      }
+    }
+
+    // Reports, however deep: by query and stage, then by task.
+    private void count(Object reported) {
+      if (!(reported instanceof java.util.Map)) return;
+      java.util.Map report = (java.util.Map) reported;
+      if (!report.containsKey("kernel")) {
+        for (java.util.Iterator each = report.values().iterator(); each.hasNext();) count(each.next());
+        return;
+      }
+      String[] names = (String[]) references[13];
+      for (int i = 0; i < names.length; i++)
+        ((org.apache.spark.sql.execution.metric.SQLMetric[]) references[14])[i].add(number(report, names[i]));
+      if (!((Boolean) references[15]).booleanValue()) return;
+      org.apache.spark.executor.InputMetrics read = TaskContext.get().taskMetrics().inputMetrics();
+      read.incBytesRead(number(report, "bytes"));
+      read.incRecordsRead(number(report, "records"));
+    }
+
+    private static long number(java.util.Map report, String name) {
+      Object found = report.get(name);
+      return found instanceof Number ? ((Number) found).longValue() : 0L;
+    }
 
     public InternalRow next() {
       org.apache.spark.sql.vectorized.ColumnarBatch batch =

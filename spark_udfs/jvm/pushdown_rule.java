@@ -14,7 +14,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.List;
 import java.util.TreeSet;
 import org.apache.spark.api.python.SimplePythonFunction;
@@ -35,7 +34,6 @@ import org.apache.spark.sql.catalyst.plans.logical.Statistics;
 import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.types.*;
-import org.apache.spark.unsafe.types.UTF8String;
 import scala.Option;
 import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
@@ -100,7 +98,7 @@ public class FormatterPushdown extends Rule {
         Narrowing narrowing = narrowingOf(below);
         if (narrowing == null) return null;
         for (int i = filters.size() - 1; i >= 0; i--)
-            if (!narrowing.offerWhole((Expression) filters.get(i))) return null;
+            if (!narrowing.filters.offerWhole((Expression) filters.get(i))) return null;
         Partials partials = new Partials(narrowing);
         List groups = CollectionConverters.asJava((scala.collection.Seq) aggregate.groupingExpressions());
         for (int i = 0; i < groups.size(); i++)
@@ -123,7 +121,7 @@ public class FormatterPushdown extends Rule {
             (scala.collection.Seq) (project == null ? map.output() : project.projectList()));
         for (int i = 0; i < named.size(); i++) narrowing.want((Expression) named.get(i));
         for (int i = 0; i < filters.size(); i++) narrowing.want((Expression) filters.get(i));
-        for (int i = filters.size() - 1; i >= 0; i--) narrowing.offer((Expression) filters.get(i));
+        for (int i = filters.size() - 1; i >= 0; i--) narrowing.filters.offer((Expression) filters.get(i));
         if (!narrowing.gains()) return null;
 
         LogicalPlan result = narrowing.apply((Partials) null);
@@ -192,7 +190,7 @@ public class FormatterPushdown extends Rule {
             int at = narrowing.position(expression);
             if (at < 0) return false;
             DataType type = ((Expression) expression).dataType();
-            if (!isWhole(type) && !(type instanceof BooleanType) && !(type instanceof DateType)
+            if (!PushedFilters.isWhole(type) && !(type instanceof BooleanType) && !(type instanceof DateType)
                 && !type.equals(StringType$.MODULE$)) return false;
             if (groups.contains(Integer.valueOf(at))) return true;
             narrowing.want((Expression) expression);
@@ -225,16 +223,11 @@ public class FormatterPushdown extends Rule {
             if (isSum && input0 instanceof UnscaledValue) input0 = ((UnscaledValue) input0).child();
             int at = narrowing.position(input0);
             understood = at >= 0 && (isSum || function instanceof Min || function instanceof Max)
-                && (isSum && input0 != inputs.get(0) || isWhole(((Expression) input0).dataType())
+                && (isSum && input0 != inputs.get(0) || PushedFilters.isWhole(((Expression) input0).dataType())
                     || !isSum && isOrdered(((Expression) input0).dataType()));
             if (!understood) return e;
             Expression input = partial(new Object[] {name, Integer.valueOf(at)}, function, function.dataType());
             return with(e, (Expression) function.withNewChildren(seq(Arrays.asList(new Object[] {input}))));
-        }
-
-        static boolean isWhole(DataType type) {
-            return type instanceof ByteType || type instanceof ShortType || type instanceof IntegerType
-                || type instanceof LongType;
         }
 
         // Types whose smallest and largest are found there: of floats where there are no groups, since NaN is a case of its own.
@@ -259,7 +252,6 @@ public class FormatterPushdown extends Rule {
     }
 
     static class Narrowing extends AbstractFunction1 {
-        static final int MOST_ALTERNATIVES = 16;  // of an OR of ANDs; predicates.py takes no more
         final MapInArrow map;
         final PythonUDF udf;
         final List output;
@@ -267,13 +259,13 @@ public class FormatterPushdown extends Rule {
         final boolean[] whole;            // of a struct: all of its fields
         final TreeSet[] fields;           // else these
         final Attribute[] replaced;
-        final ArrayList predicates = new ArrayList();
-        final ArrayList notes = new ArrayList();
+        final PushedFilters filters;
 
         Narrowing(MapInArrow map, PythonUDF udf) {
             this.map = map;
             this.udf = udf;
             this.output = CollectionConverters.asJava((scala.collection.Seq) map.output());
+            this.filters = new PushedFilters(output);
             this.wanted = new boolean[output.size()];
             this.whole = new boolean[output.size()];
             this.fields = new TreeSet[output.size()];
@@ -281,12 +273,7 @@ public class FormatterPushdown extends Rule {
             for (int i = 0; i < fields.length; i++) fields[i] = new TreeSet();
         }
 
-        int position(Object expression) {
-            if (!(expression instanceof AttributeReference)) return -1;
-            for (int i = 0; i < output.size(); i++)
-                if (((Attribute) output.get(i)).exprId().equals(((AttributeReference) expression).exprId())) return i;
-            return -1;
-        }
+        int position(Object expression) { return filters.position(expression); }
 
         void want(Expression expression) {
             boolean nullness = expression instanceof IsNull || expression instanceof IsNotNull;
@@ -302,39 +289,6 @@ public class FormatterPushdown extends Rule {
             else if (!nullness) whole[at] = true;
         }
 
-        // A condition that is decided there as it is here, whatever the rows: nobody asks it again.
-        boolean offerWhole(Expression condition) {
-            alternatives *= alternativesOf(condition);
-            if (alternatives == 0 || alternatives > MOST_ALTERNATIVES) return false;
-            offer(condition);
-            return true;
-        }
-
-        int alternatives = 1;
-
-        // In how many ways it may hold; 0 if part of it is not decided alike.
-        int alternativesOf(Expression e) {
-            if (e instanceof And || e instanceof Or) {
-                int left = alternativesOf((Expression) ((BinaryOperator) e).left());
-                int right = alternativesOf((Expression) ((BinaryOperator) e).right());
-                if (left == 0 || right == 0) return 0;
-                int both = e instanceof And ? left * right : left + right;
-                return both > MOST_ALTERNATIVES ? 0 : both;
-            }
-            int before = notes.size();
-            List test = predicate(e);
-            while (notes.size() > before) notes.remove(notes.size() - 1);
-            if (test == null) return 0;
-            DataType type = ((Attribute) output.get(((Integer) test.get(1)).intValue())).dataType();
-            return Partials.isWhole(type) || type instanceof BooleanType || type instanceof DateType
-                || type.equals(StringType$.MODULE$) ? 1 : 0;
-        }
-
-        void offer(Expression condition) {
-            List tree = predicate(condition);
-            if (tree != null) predicates.add(tree);
-        }
-
         boolean narrowsStruct(int at) {
             if (!wanted[at] || whole[at]) return false;
             DataType type = ((Attribute) output.get(at)).dataType();
@@ -344,7 +298,7 @@ public class FormatterPushdown extends Rule {
         }
 
         boolean gains() {
-            boolean gain = !predicates.isEmpty();
+            boolean gain = !filters.predicates.isEmpty();
             for (int i = 0; i < wanted.length; i++) gain |= !wanted[i] || narrowsStruct(i);
             return gain;
         }
@@ -399,14 +353,14 @@ public class FormatterPushdown extends Rule {
             HashMap request = new HashMap();
             request.put("columns", columns);
             request.put("nested", nested);
-            request.put("filters", predicates);
+            request.put("filters", filters.predicates);
             request.put("partials", partials == null ? null : partials.requests);
             request.put("groups", partials == null ? null : partials.groups);
             String json = new ObjectMapper().valueToTree(request).toString();
-            String filters = notes.isEmpty() ? "" : "; filters: " + String.join(" and ", notes);
+            String asked = filters.notes.isEmpty() ? "" : "; filters: " + String.join(" and ", filters.notes);
             if (partials != null)
-                filters += "; in tasks: " + (partials.notes.isEmpty() ? "groups" : String.join(", ", partials.notes));
-            String note = "[columns: " + String.join(", ", names) + filters + "]";
+                asked += "; in tasks: " + (partials.notes.isEmpty() ? "groups" : String.join(", ", partials.notes));
+            String note = "[columns: " + String.join(", ", names) + asked + "]";
             if (note.length() > LONGEST_NOTE) note = note.substring(0, LONGEST_NOTE) + "...]";
 
             StructField[] array = new StructField[kept.size()];
@@ -471,112 +425,6 @@ public class FormatterPushdown extends Rule {
             int at = position(expression);
             if (at >= 0) return replaced[at] != null ? replaced[at] : expression;
             return expression.mapChildren(this);
-        }
-
-        // A condition that is true wherever the given one is: an operator, and what it is of; null if none is known.
-        List predicate(Expression e) {
-            if (e instanceof And) {
-                List left = predicate(((And) e).left()), right = predicate(((And) e).right());
-                if (left == null) return right;
-                return right == null ? left : list("and", left, right);
-            }
-            if (e instanceof Or) {
-                int before = notes.size();
-                List left = predicate(((Or) e).left());
-                List right = left == null ? null : predicate(((Or) e).right());
-                while (notes.size() > before) notes.remove(notes.size() - 1);
-                if (right == null) return null;
-                notes.add(e.sql());
-                return list("or", left, right);
-            }
-            List test = test(e);
-            if (test != null) notes.add(e.sql());
-            return test;
-        }
-
-        List test(Expression e) {
-            if (e instanceof IsNull) return test(((IsNull) e).child(), "is_null", null);
-            if (e instanceof IsNotNull) return test(((IsNotNull) e).child(), "is_not_null", null);
-            if (e instanceof AttributeReference) return test(e, "==", Boolean.TRUE);
-            if (e instanceof Not) {
-                Expression inner = ((Not) e).child();
-                if (inner instanceof AttributeReference) return test(inner, "==", Boolean.FALSE);
-                return inner instanceof EqualTo ? comparison((BinaryComparison) inner, "!=", "!=") : null;
-            }
-            if (e instanceof EqualTo || e instanceof EqualNullSafe) return comparison((BinaryComparison) e, "==", "==");
-            if (e instanceof LessThan) return comparison((BinaryComparison) e, "<", ">");
-            if (e instanceof LessThanOrEqual) return comparison((BinaryComparison) e, "<=", ">=");
-            if (e instanceof GreaterThan) return comparison((BinaryComparison) e, ">", "<");
-            if (e instanceof GreaterThanOrEqual) return comparison((BinaryComparison) e, ">=", "<=");
-            if (e instanceof StartsWith) return partOf((BinaryExpression) e, "starts_with");
-            if (e instanceof EndsWith) return partOf((BinaryExpression) e, "ends_with");
-            if (e instanceof Contains) return partOf((BinaryExpression) e, "contains");
-            if (e instanceof In) {
-                ArrayList values = new ArrayList();
-                List list = CollectionConverters.asJava((scala.collection.Seq) ((In) e).list());
-                for (int i = 0; i < list.size(); i++) {
-                    if (!(list.get(i) instanceof Literal)) return null;
-                    values.add(((Literal) list.get(i)).value());
-                }
-                return oneOf(((In) e).value(), values.iterator());
-            }
-            if (e instanceof InSet)
-                return oneOf(((InSet) e).child(), CollectionConverters.asJava(((InSet) e).hset().iterator()));
-            return null;
-        }
-
-        List comparison(BinaryComparison e, String operator, String mirrored) {
-            Expression left = (Expression) e.left(), right = (Expression) e.right();
-            if (left instanceof Literal) return compared(right, mirrored, (Literal) left);
-            return right instanceof Literal ? compared(left, operator, (Literal) right) : null;
-        }
-
-        List partOf(BinaryExpression e, String operator) {
-            Expression text = (Expression) e.left(), part = (Expression) e.right();
-            return part instanceof Literal ? compared(text, operator, (Literal) part) : null;
-        }
-
-        List compared(Expression column, String operator, Literal literal) {
-            if (literal.value() == null || !literal.dataType().equals(column.dataType())) return null;
-            Object value = value(column.dataType(), literal.value());
-            return value == null ? null : test(column, operator, value);
-        }
-
-        List oneOf(Expression column, Iterator each) {
-            ArrayList values = new ArrayList();
-            while (each.hasNext()) {
-                Object found = each.next();
-                if (found == null) continue;
-                Object value = value(column.dataType(), found);
-                if (value == null) return null;
-                values.add(value);
-            }
-            return test(column, "in", values);
-        }
-
-        List test(Expression column, String operator, Object value) {
-            int at = position(column);
-            return at < 0 ? null : list(operator, Integer.valueOf(at), value);
-        }
-
-        static List list(Object first, Object second, Object third) {
-            return Arrays.asList(third == null ? new Object[] {first, second} : new Object[] {first, second, third});
-        }
-
-        // Of types whose order and equality are the same here and there; how others compare is not offered.
-        static Object value(DataType type, Object value) {
-            if (type instanceof BooleanType || type instanceof ByteType || type instanceof ShortType
-                || type instanceof IntegerType || type instanceof LongType || type instanceof DateType
-                || type instanceof TimestampType || type instanceof TimestampNTZType)
-                return value;
-            if (type instanceof FloatType || type instanceof DoubleType) {
-                double number = ((Number) value).doubleValue();
-                return Double.isNaN(number) || Double.isInfinite(number) ? null : Double.valueOf(number);
-            }
-            if (type instanceof DecimalType) return ((Decimal) value).toJavaBigDecimal().toPlainString();
-            if (!type.equals(StringType$.MODULE$)) return null;
-            String text = ((UTF8String) value).toString();
-            return UTF8String.fromString(text).equals(value) ? text : null;  // it may be no UTF-8
         }
     }
 }

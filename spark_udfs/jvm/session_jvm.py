@@ -32,31 +32,38 @@ def source(name: str) -> str:
     return files("spark_udfs.jvm").joinpath(name).read_text()
 
 
-def compiled(spark: Any, name: str) -> Any:
-    """The compiler, with the classes of the source in it."""
+def unit(names: Sequence[str]) -> str:
+    """Sources of one package as one: what Janino compiles at once."""
+    lines = [line for name in names for line in source(name).splitlines()]
+    head = dict.fromkeys(line for line in lines if line.startswith(("package ", "import ")))
+    return "\n".join([*sorted(head, reverse=True), *(line for line in lines if line not in head)])
+
+
+def compiled(spark: Any, *names: str) -> Any:
+    """The compiler, with the classes of the sources in it."""
     jvm = spark._jvm
     compiler = jvm.org.codehaus.janino.SimpleCompiler()
     compiler.setParentClassLoader(jvm.org.apache.spark.util.Utils.getContextOrSparkClassLoader())
-    compiler.cook(source(name))
+    compiler.cook(unit(names))
     return compiler
 
 
-def java_class(spark: Any, source_name: str, class_name: str) -> Any:
-    """A class of a source, once a JVM: Py4J would call a method of one class on objects of another of its name. It is as it was
-    compiled the last time if that was the same source for the same Spark."""
-    version = f"{spark.version}\n{spark._jvm.java.lang.System.getProperty('java.version')}\n{source(source_name)}"
+def java_class(spark: Any, names: Sequence[str], class_name: str) -> Any:
+    """A class of some sources, once a JVM: Py4J would call a method of one class on objects of another of its name. It is as it was
+    compiled the last time if those were the same sources for the same Spark."""
+    version = f"{spark.version}\n{spark._jvm.java.lang.System.getProperty('java.version')}\n{unit(names)}"
     jar = _cache_folder() / f"{class_name}-{hashlib.sha256(version.encode()).hexdigest()[:32]}.jar"
     classes = _classes.setdefault(spark.sparkContext._gateway, {})
     if jar not in classes:
-        classes[jar] = _made_class(spark, jar, source_name, class_name)
+        classes[jar] = _made_class(spark, jar, names, class_name)
     return classes[jar]
 
 
-def _made_class(spark: Any, jar: Path, source_name: str, class_name: str) -> Any:
+def _made_class(spark: Any, jar: Path, names: Sequence[str], class_name: str) -> Any:
     if jar.exists():
         with suppress(Exception):  # a file that is none of ours, or half of one: compiled anew
             return _loaded(spark, jar, class_name)
-    compiler = compiled(spark, source_name)
+    compiler = compiled(spark, *names)
     with suppress(OSError):  # nowhere to keep it
         jar.parent.mkdir(parents=True, exist_ok=True)
         write_jar(jar, compiler.getBytecodes())
@@ -115,11 +122,12 @@ def reason_of(error: Exception) -> str:
 @dataclass(frozen=True)
 class Extension:
     """A rule or a strategy of ours in one of the lists of `spark.experimental`. `switch`: what its Java looks at in a session;
-    `sources`: that of its class, then those its constructor takes."""
+    `sources`: those of its class and what that needs; `given`: those its constructor takes."""
 
     list_name: str
     class_name: str
     sources: tuple[str, ...]
+    given: tuple[str, ...]
     switch: str
     warning: type[UserWarning]
     otherwise: str  # what happens without it
@@ -130,8 +138,8 @@ class Extension:
             return self._refused("a Spark Connect client has no way to what plans its queries")
         try:
             if not self.attached(spark):
-                arguments = [source(name) for name in self.sources[1:]]
-                ours = instance(spark, java_class(spark, self.sources[0], self.class_name), arguments)
+                arguments = [source(name) for name in self.given]
+                ours = instance(spark, java_class(spark, self.sources, self.class_name), arguments)
                 self._set(spark, [*self._all(spark), ours])
             spark.conf.set(self.switch, "true")
             reason = unfit(spark)

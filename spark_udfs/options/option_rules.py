@@ -158,8 +158,15 @@ def _header(draft: Draft, option: str, value: str) -> None:
         if "enforceSchema" in draft.given:
             draft.note("enforceSchema", "columns are taken by position, the header's names do not count")
     else:
+        names = draft.schema.names
+        draft.format["names_in_any_case"] = len({name.lower() for name in names}) == len(names)
+        draft.format["missing_columns"] = "null"
         draft.note(option, "header=True: columns are found by name")
-        draft.note("enforceSchema", "columns are found by name, in any order; one that lacks is an error")
+        draft.note(
+            "enforceSchema",
+            "columns are found by name, in any order and in large or small letters; one that a header lacks is null, others "
+            "are left out (in Spark both are errors)",
+        )
 
 
 def _nulls(draft: Draft, option: str, value: str) -> None:
@@ -168,12 +175,9 @@ def _nulls(draft: Draft, option: str, value: str) -> None:
 
 
 def _trim(draft: Draft, option: str, value: str) -> None:
-    sides = [draft.flag(f"ignore{side}WhiteSpace") for side in ("Leading", "Trailing")]
-    if sides[0] != sides[1]:
-        given = "ignoreLeadingWhiteSpace" if sides[0] else "ignoreTrailingWhiteSpace"
-        raise draft.refused(given, "both sides are trimmed or none; give the other one too")
-    draft.format["trim"] = sides[0]
-    draft.note(option, f"trim={sides[0]}")
+    leading, trailing = (draft.flag(f"ignore{side}WhiteSpace") for side in ("Leading", "Trailing"))
+    draft.format["trim"] = leading if leading == trailing else "left" if leading else "right"
+    draft.note(option, f"trim={draft.format['trim']!r}")
 
 
 def _multi_line(draft: Draft, option: str, value: str) -> None:
@@ -219,8 +223,6 @@ def _times(draft: Draft, option: str, value: str) -> None:
     if pattern is None:
         draft.note(option, "ISO 8601, which is always read")
         return
-    if draft.kind == "json":
-        raise draft.refused(option, "times in JSON are ISO 8601; read a string and convert")
     draft.format["timestamp_formats"] = tuple(dict.fromkeys((*draft.format.get("timestamp_formats", ()), pattern)))
     draft.note(option, f"timestamp_formats has {pattern!r}; ISO 8601 is read too")
 

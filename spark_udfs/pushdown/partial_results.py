@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow._acero as acero  # pyarrow.acero imports pyarrow.dataset, and that pandas: a quarter of a second a worker
 import pyarrow.compute as pc
 from pyarrow import types
 
@@ -155,24 +154,70 @@ class Groups(Totals):
 
     def _put_together(self) -> None:
         schema, keys = self._results.schema, len(self._results.groups)
-        table = pa.Table.from_batches(self._waiting).rename_columns([str(at) for at in range(len(schema))])
-        sources = acero.Declaration("table_source", acero.TableSourceNodeOptions(table))
-        wanted = [
-            (str(keys + at), f"hash_{'sum' if name == 'count' else name}", None, f"partial{at}")
-            for at, (name, *_) in enumerate(self._results.asked)
-        ]
-        names = [str(at) for at in range(keys)]
-        options = acero.AggregateNodeOptions(wanted, keys=names)
-        made = acero.Declaration("aggregate", options, inputs=[sources]).to_table(use_threads=False)
-        made = made.select([*names, *schema.names[keys:]])
-        self._waiting = made.rename_columns(schema.names).cast(schema).combine_chunks().to_batches()
-        self._waiting_rows = made.num_rows
+        rows = pa.concat_batches(self._waiting)
+        groups = RowsByGroup(rows.columns[:keys])
+        arrays = [column.take(groups.first_rows) for column in rows.columns[:keys]]
+        for (name, *_), column in zip(self._results.asked, rows.columns[keys:], strict=True):
+            arrays.append(groups.reduced(REDUCTIONS[name], column))
+        self._waiting = [pa.RecordBatch.from_arrays(arrays, schema=schema)]
+        self._waiting_rows = len(groups.first_rows)
 
     def leave(self) -> Iterator[pa.RecordBatch]:
         if self._waiting:
             self._put_together()
             yield from self._waiting
         self._reset()
+
+
+# How values of a group become one, and what stands for a value that is not there.
+REDUCTIONS: dict[str, tuple[np.ufunc, Callable[[np.dtype[Any]], int]]] = {
+    "count": (np.add, lambda kind: 0),
+    "sum": (np.add, lambda kind: 0),
+    "min": (np.minimum, lambda kind: int(np.iinfo(kind).max)),
+    "max": (np.maximum, lambda kind: int(np.iinfo(kind).min)),
+}
+
+
+class RowsByGroup:
+    """Rows in the order of their groups. pyarrow.acero groups them, too, but imports pyarrow.dataset, and that pandas: a quarter of
+    a second a worker."""
+
+    def __init__(self, keys: Sequence[pa.Array]) -> None:
+        numbers, count = group_numbers(keys[0])
+        for key in keys[1:]:
+            more, values = group_numbers(key)
+            numbers, count = group_numbers(int64_array(numbers * values + more))
+        first = np.empty(count, np.int64)
+        first[numbers[::-1]] = np.arange(len(numbers) - 1, -1, -1)  # of several, the one that is written last stays
+        self.first_rows = int64_array(first)
+        self._rows = np.argsort(numbers, kind="stable")
+        self._starts = np.concatenate([[0], np.cumsum(np.bincount(numbers, minlength=count))[:-1]])
+
+    def reduced(self, by: tuple[np.ufunc, Callable[[np.dtype[Any]], int]], column: pa.Array) -> pa.Array:
+        """A value a group, null where it has none."""
+        merge, neutral = by
+        kind = np.dtype(f"i{column.type.bit_width // 8}")
+        values = np.frombuffer(column.buffers()[1], kind)[column.offset : column.offset + len(column)]
+        if not column.null_count:
+            return pa.Array.from_buffers(column.type, len(self._starts), [None, self._merged(merge, values)])
+        there = column.is_valid().to_numpy(zero_copy_only=False)
+        merged = self._merged(merge, np.where(there, values, kind.type(neutral(kind))))
+        valid = np.packbits(np.logical_or.reduceat(there[self._rows], self._starts), bitorder="little")
+        return pa.Array.from_buffers(column.type, len(self._starts), [pa.py_buffer(valid), merged])
+
+    def _merged(self, merge: np.ufunc, values: Any) -> pa.Buffer:
+        return pa.py_buffer(merge.reduceat(values[self._rows], self._starts))
+
+
+def group_numbers(key: pa.Array) -> tuple[Any, int]:
+    """For each value, nulls too, the number of its like, from 0; and how many there are."""
+    found = key.dictionary_encode(null_encoding="encode")
+    numbers = np.frombuffer(found.indices.buffers()[1], np.int32)[found.indices.offset :][: len(key)]
+    return numbers.astype(np.int64), len(found.dictionary)
+
+
+def int64_array(numbers: Any) -> pa.Array:
+    return pa.Array.from_buffers(pa.int64(), len(numbers), [None, pa.py_buffer(numbers)])
 
 
 def one_of(batch: pa.RecordBatch, name: str, place: int | None = None) -> float | None:

@@ -1,19 +1,21 @@
 """What `spark.read.format("formatter")` runs: files by Spark's own door, split inside files, as Arrow batches.
 
-In: options and a schema. Out: rows. `kind` is csv or json; `splitBytes` is about how much of a file one task reads;
-`fileSchema` (what StructType.json() gives) says what a CSV file holds where `schema` names only some of it; all other
-options are those of Spark's reader for the kind. Without a schema the files say what they are, and `samplingRatio` and `seed`
-which part of them is looked at. What the engine lets a Python data source do is less than su.read with
-pushdown: it is told of filters (where its switch is set), never of the columns a query reads, so every column of the schema
-is parsed. The filters it is told of drop rows here and are evaluated by Spark once more.
+In: options and a schema. Out: rows. `kind` is csv, json or a registered name; `rescue` the column of what has none;
+`splitBytes` is about how much of a file one task reads; `fileSchema` (what StructType.json() gives) says what a CSV file
+holds where `schema` names only some of it; all other options are those of Spark's reader for the kind. Without a schema the
+files say what they are, and `samplingRatio` and `seed` which part of them is looked at. What the engine lets a Python data
+source do is less than su.read with pushdown: it is told of filters (where its switch is set), never of the columns a query
+reads, so every column of the schema is parsed. The filters it is told of drop rows here and are evaluated by Spark once more.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,23 +25,29 @@ from pyspark.sql.types import StructType
 
 import formatter as fm
 from formatter.errors import shown
+from formatter.formats.registered import is_registered, registered_indexers
+from formatter.plans import with_rescue
 from spark_udfs.files.file_listing import FoundFile, Storage, list_files
 from spark_udfs.files.inferred import inferred, tell_doubts
 from spark_udfs.files.read import LARGEST_SPLIT_BYTES, read_task
 from spark_udfs.files.read_task import ReadTask
-from spark_udfs.options.reading import reading_of
+from spark_udfs.files.task_rows import Groups
+from spark_udfs.options.reading import Reading, reading_of
 from spark_udfs.pushdown.predicates import clause_of
 from spark_udfs.sources.source_options import SourceOptions
 from spark_udfs.types.arrow_schema import arrow_schema
 from spark_udfs.types.spark_types import SparkColumns
 
-OWN_OPTIONS = ("kind", "path", "paths", "splitbytes", "fileschema")
+OWN_OPTIONS = ("kind", "path", "paths", "splitbytes", "fileschema", "rescue")
+SEVERAL_TEXTS = ("nulls", "true_values", "false_values", "timestamp_formats")
 SMALLEST_SPLIT_BYTES = 8 << 20
 
 
 @dataclass
 class GroupOfParts(engine.InputPartition):
-    number: int
+    """One of task_rows.Groups, packed; empty where there is nothing to read."""
+
+    packed: bytes
 
 
 class FormatterReader(engine.DataSourceReader):
@@ -72,7 +80,8 @@ class FormatterReader(engine.DataSourceReader):
         if "fileschema" in options.given:
             in_files = _file_schema(options.given["fileschema"])
         others = {name: value for name, value in options.given.items() if name not in (*OWN_OPTIONS, *others_own)}
-        self.reading = reading_of(options.one_of("kind", ("csv", "json")), schema=in_files, options=others)
+        kinds = ("csv", "json", *registered_indexers())
+        self.reading = _rescuing(_reading(options.one_of("kind", kinds), in_files, others), options)
         known = {field.name: field.type for field in (*self.reading.format.schema, *self.folders)}
         for field in wanted:
             if (found := known.get(field.name, field.type)) != field.type:
@@ -89,18 +98,26 @@ class FormatterReader(engine.DataSourceReader):
         )  # fmt: skip
 
     def partitions(self) -> Sequence[GroupOfParts]:
-        return [GroupOfParts(number) for number in range(len(self.task.groups))] or [GroupOfParts(-1)]
+        return [GroupOfParts(group) for group in self.task.groups.packed] or [GroupOfParts(b"")]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """As it goes to every task: which has its own group, and needs no other's and no list of files."""
+        with suppress(Exception):  # Spark asks for the partitions next, and is told there what is wrong
+            task = copy(self.task)
+            task.groups = Groups((), task.groups.size_bytes)
+            return {**self.__dict__, "files": [], "task": task}
+        return self.__dict__
 
     def read(self, partition: engine.InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, GroupOfParts)
-        if partition.number >= 0:
-            yield from batches_of_group(self.task, partition.number, self.schema)
+        if partition.packed:
+            yield from batches_of_group(self.task, partition.packed, self.schema)
 
 
-def batches_of_group(task: ReadTask, number: int, schema: StructType) -> Iterator[pa.RecordBatch]:
+def batches_of_group(task: ReadTask, packed: bytes, schema: StructType) -> Iterator[pa.RecordBatch]:
     """What one task reads, in exactly the schema that Spark was told of."""
     declared = SparkColumns.of(arrow_schema(schema)).arrow
-    for batch in task([pa.RecordBatch.from_arrays([pa.array([number])], names=["id"])]):
+    for batch in task([pa.RecordBatch.from_arrays([pa.array([packed])], names=["group"])]):
         yield pa.RecordBatch.from_arrays(batch.columns, schema=declared)
 
 
@@ -112,14 +129,33 @@ class FilteringReader(FormatterReader):
         return filters
 
 
+def _reading(kind: str, schema: pa.Schema, given: Mapping[str, str]) -> Reading:
+    """The options of a registered format are those of fm.Registered; one that has several texts is one of them, or a JSON list."""
+    if not is_registered(kind):
+        return reading_of(kind, schema=schema, options=given)
+    lists = {name: value for name, value in given.items() if name in SEVERAL_TEXTS}
+    try:
+        texts = {name: json.loads(value) if value.startswith("[") else [value] for name, value in lists.items()}
+    except ValueError as error:
+        raise fm.OptionError(f"formatter: {', '.join(lists)}: expected a text or a JSON list of texts") from error
+    return reading_of(kind, schema=schema, options={**given, **texts})
+
+
+def _rescuing(reading: Reading, options: SourceOptions) -> Reading:
+    return replace(reading, format=with_rescue(reading.format, options.given.get("rescue")))
+
+
 def inferred_schema(options: SourceOptions) -> tuple[Any, StructType]:
     """The format of files whose schema nobody gave, and the columns they have, folders among them."""
-    options.require_known(("kind", "path", "paths", "splitBytes", "samplingRatio", "seed"), "where no schema is given")
+    options.require_known(
+        ("kind", "path", "paths", "splitBytes", "samplingRatio", "seed", "rescue"), "where no schema is given"
+    )
     kind = options.one_of("kind", ("csv", "json")) if "kind" in options.given else None
     ratio = options.fraction("samplingRatio")
     files = list_files(options.paths, may_be_empty=True)
-    format, doubts = inferred(files, Storage(), kind, ratio, options.whole_number("seed") or 0)
+    found, doubts = inferred(files, Storage(), kind, ratio, options.whole_number("seed") or 0)
     tell_doubts(options.source, doubts)
+    format = with_rescue(found, options.given.get("rescue"))
     return format, read_task(None, options.paths, reading_of(format), Storage(), files=files).schema
 
 

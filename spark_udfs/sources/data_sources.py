@@ -12,25 +12,32 @@ In: a session that shall know them; later, options and a schema. Out: readers, e
 
 from __future__ import annotations
 
+from contextlib import suppress
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, ClassVar
 
 import pyspark
+from pyspark.serializers import CPickleSerializer
 from pyspark.sql import SparkSession
 from pyspark.sql import datasource as engine
 from pyspark.sql.types import StructType
 
 import formatter as fm
+from formatter.formats.registered import know_indexer, registered_indexers
 from spark_udfs.chunks.file_chunks import STREAM_SCHEMA
+from spark_udfs.jvm.session_jvm import has_jvm
 from spark_udfs.sources.batch_reader import FilteringReader, FormatterReader, inferred_schema
 from spark_udfs.sources.source_options import SourceOptions
+from spark_udfs.sources.table_function import enable_table_function
 from spark_udfs.types.spark_types import struct_of
 
 FILTER_PUSHDOWN = "spark.sql.python.filterPushdown.enabled"  # without it pushFilters is an error
 
 
 def register(spark: SparkSession, *, filters: bool = True) -> None:
-    """Makes `spark.read.format("formatter")` known to a session.
+    """Makes `spark.read.format("formatter")` known to a session, and to its SQL `formatter_read(path, format, schema, options)`.
+
+    Formats that `fm.register_format` was given by then are known by their names.
 
     Args:
         spark: The session.
@@ -48,7 +55,13 @@ def register(spark: SparkSession, *, filters: bool = True) -> None:
     told = filters and hasattr(engine.DataSourceReader, "pushFilters")
     if told:
         spark.conf.set(FILTER_PUSHDOWN, "true")
-    spark.dataSource.register(FilteringSource if told else FormatterSource)
+    source: type[FormatterSource] = FilteringSource if told else FormatterSource
+    indexers = _packed_indexers()
+    if indexers:  # a process that plans does not have them: they travel with a class of their own
+        source = type(source.__name__, (source,), {"indexers": indexers})
+    spark.dataSource.register(source)
+    if has_jvm(spark):
+        enable_table_function(spark)
 
 
 def register_chunks(spark: SparkSession) -> None:
@@ -71,6 +84,9 @@ def register_chunks(spark: SparkSession) -> None:
 class FormatterSource(engine.DataSource):
     batch_reader = FormatterReader
     inferred: Any = None  # the format, where Spark asked for a schema; it travels with this object
+    indexers: ClassVar[
+        dict[str, bytes]
+    ] = {}  # by name, packed: only the one that is asked for has to be known where Spark plans
 
     @classmethod
     def name(cls) -> str:
@@ -81,7 +97,7 @@ class FormatterSource(engine.DataSource):
         return schema
 
     def reader(self, schema: StructType) -> FormatterReader:
-        options = SourceOptions(self.name(), self.options)
+        options = self._known_options()
         return self.batch_reader(options, schema, format=self.inferred)
 
     def streamReader(self, schema: StructType) -> Any:
@@ -93,7 +109,24 @@ class FormatterSource(engine.DataSource):
             )
         from spark_udfs.sources.file_stream import FormatterStreamReader
 
-        return FormatterStreamReader(SourceOptions(self.name(), self.options), schema)
+        return FormatterStreamReader(self._known_options(), schema)
+
+    def _known_options(self) -> SourceOptions:
+        options = SourceOptions(self.name(), self.options)
+        packed = self.indexers.get(str(options.given.get("kind")))
+        if packed is not None:
+            pickler: Any = CPickleSerializer()
+            know_indexer(pickler.loads(packed))
+        return options
+
+
+def _packed_indexers() -> dict[str, bytes]:
+    packed: dict[str, bytes] = {}
+    pickler: Any = CPickleSerializer()
+    for name, indexer in registered_indexers().items():
+        with suppress(Exception):  # what cannot travel is known to this process alone, as su.read would say
+            packed[name] = pickler.dumps(indexer)
+    return packed
 
 
 class FilteringSource(FormatterSource):

@@ -33,7 +33,7 @@ class PartsOfFiles(engine.InputPartition):
     """A whole task: what it reads was settled where the files were listed."""
 
     task: ReadTask
-    number: int
+    packed: bytes
 
 
 class FormatterStreamReader(StreamedFiles):
@@ -80,11 +80,12 @@ class FormatterStreamReader(StreamedFiles):
         if not new:
             return []
         task = self._task_for([there[path] for path in new])
-        return [PartsOfFiles(task, number) for number in range(len(task.groups))]
+        packed, task.groups.packed = task.groups.packed, []
+        return [PartsOfFiles(task, group) for group in packed]
 
     def read(self, partition: engine.InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, PartsOfFiles)
-        return batches_of_group(partition.task, partition.number, self.schema)
+        return batches_of_group(partition.task, partition.packed, self.schema)
 
     def commit(self, end: Taken) -> None:
         """Everything up to `end` has been processed: files may go, if the user said so."""

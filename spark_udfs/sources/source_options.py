@@ -19,8 +19,9 @@ class SourceOptions:
         paths = self.given.get("paths")  # what Spark makes of a list given to load()
         if "path" not in self.given and paths is None:
             raise fm.OptionError(
-                f"{source}: no path; give it to load(), in SQL to the OPTIONS of a TEMPORARY VIEW (of a table Spark hands a "
-                "Python data source neither location nor options)"
+                f"{source}: no path; give it to load(), in SQL to the OPTIONS of a TEMPORARY VIEW or to formatter_read(path, ...). "
+                "Of a CREATE TABLE Spark hands a Python data source neither location nor options; CREATE TABLE ... USING parquet "
+                "AS SELECT * FROM formatter_read(...) makes one that can be read"
             )
         self.path: str = self.given.get("path", "")
         self.paths: list[str] = [self.path] if paths is None else json.loads(paths)

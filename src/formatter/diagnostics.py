@@ -140,7 +140,7 @@ def _remedy(code: str, found: bytes, field: pa.Field | None, format: Format) -> 
         return "make the column nullable or set on_error"
     if code != "invalid" or field is None:
         return ""
-    if text != found and isinstance(format, Csv | Delimited) and not format.trim:
+    if text != found and isinstance(format, Csv | Delimited) and format.trim is not True:
         return "set trim=True"
     number = pa.types.is_floating(field.type) or pa.types.is_decimal(field.type)
     if number and text.count(b",") == 1 and b"." not in text and format.decimal == ".":
@@ -163,6 +163,8 @@ def _json_remedy(code: str, found: bytes, field: pa.Field | None) -> str:
         return "set on_duplicate_key='last' or 'first'"
     if code == "bad_utf8" and _LONE_SURROGATE.search(found):
         return "set surrogates='replace' to read U+FFFD for a surrogate without its partner"
+    if code == "invalid" and field is not None and pa.types.is_temporal(field.type):
+        return "give its format in timestamp_formats"
     if code != "wrong_type" or field is None:
         return ""
     if pa.types.is_temporal(field.type) and found[:1] in b"-0123456789":

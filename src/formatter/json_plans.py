@@ -188,10 +188,12 @@ def json_plan(
         "unknown_is_error": format.unknown == "error",
         "duplicates": DUPLICATE_KEYS.index(format.on_duplicate_key),
         "on_error": ON_ERROR.index(on_error),
+        "counts_unmatched": format.unmatched == "counted",
         "note_nulled": note_nulled,
         "rescues": format.rescue is not None,
         "rescue_column": names.index(format.rescue) if format.rescue in names else -1,
         "unwanted_paths": [[token.encode() for token in format.tokens_of(name)] for name in unwanted],
         "replace_surrogates": format.surrogates == "replace",
+        "timestamp_formats": [text.encode() for text in format.timestamp_formats],
     }
     return _core.json_plan(options, columns, output_columns, filters)

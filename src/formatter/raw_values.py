@@ -29,8 +29,8 @@ def value_format(format: Format | None, type: pa.DataType) -> Format:
         return Csv(schema, delimiter=UNIT_SEPARATOR, quote=None, **spelled)
     other: dict[str, Any] = {"schema": schema}
     if isinstance(format, Csv):  # without what stands in front of records and behind them
-        other |= {"delimiter": UNIT_SEPARATOR, "comment": None, "encoding": "utf-8", "rescue": None, "header": False}
-        other |= {"skip_lines": 0, "skip_records": 0, "skip_footer": 0, "repeated_headers": False}
+        format = format.body
+        other |= {"delimiter": UNIT_SEPARATOR, "comment": None, "encoding": "utf-8", "rescue": None, "skip_footer": 0}
     elif isinstance(format, Json):
         other |= {"paths": (), "records": "lines", "unknown": "ignore", "rescue": None}
     elif isinstance(format, Delimited):

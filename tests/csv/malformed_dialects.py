@@ -79,6 +79,8 @@ SHAPES = [
         options={"nulls": ("NA",)},
     ),
     Shape("trimmed", b' 1\t, x y \n2," z "\n3,  "w"\t\n', [(1, "x y"), (2, " z "), (3, "w")], options={"trim": True}),
+    Shape("trimmed in front", b' 1, x y \n2,  " z "\n', [(1, "x y "), (2, " z ")], options={"trim": "left"}),
+    Shape("trimmed behind", b'1\t, x y \n2," z " \t\n', [(1, " x y"), (2, " z ")], options={"trim": "right"}),
     Shape("trimmed to null", b"  ,\t\n1, NA\n", [(None, None), (1, None)], options={"trim": True, "nulls": ("", "NA")}),
     Shape("an escaped blank is not trimmed", b"1, x\\ \n", [(1, "x ")], options={"trim": True, "escape": "\\"}),
     Shape("semicolons", b'1;"x;y"\n2;a,b\n', [(1, "x;y"), (2, "a,b")], options={"delimiter": ";"}),

@@ -36,6 +36,7 @@ CASES = {
         b"n,n_2,n\nx,1,1\ny,2,2\n", {"header": True, "unique_names": True},
     ),
     "blanks around names": (BA, b" a ,\tb\nx,1\ny,2\n", {"header": True, "trim_names": True}),
+    "names in any case": (BA, b"A,B\nx,1\ny,2\n", {"header": True, "names_in_any_case": True}),
     "headers again": (BA, b"a,b\r\nx,1\r\na,b\r\na,b\r\ny,2\r\na,b", {"header": True, "repeated_headers": True}),
     "headers again, by the long way": (
         BA, b"a,b\nx,1\na,b\ny,2\n", {"header": True, "repeated_headers": True, "comment": "#"},
@@ -87,6 +88,72 @@ def test_streams_of_any_cut_and_order_find_the_same_table(case, size):
         batches += stream.finish(last_sequence=len(buffers))
         table = pa.Table.from_batches([batch.data for batch in batches], schema=schema)
         assert rows_of(table, schema) == ROWS
+
+
+LACKING = {  # a schema of columns that the header has, and has not
+    "one in front": (["z", "a", "b"], {}),
+    "one behind, without a word for null": (["a", "b", "z"], {"nulls": ()}),
+    "all but one": (["x", "b", "y", "z"], {}),
+    "all": (["y", "z"], {"nulls": ()}),
+    "among lenient quotes": (["z", "a"], {"quotes": "lenient"}),
+    "by the long way": (["z", "a"], {"comment": "#", "trim": "left"}),
+    "where fields are rescued": (["z", "b"], {"rescue": "left over"}),
+}
+KINDS = {
+    "a": pa.string(),
+    "b": pa.int64(),
+    "x": pa.dictionary(pa.int32(), pa.string()),
+    "y": pa.large_string(),
+    "z": pa.bool_(),
+}
+
+
+@pytest.mark.parametrize("case", LACKING.values(), ids=LACKING.keys())
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b""])
+def test_columns_that_a_header_lacks_are_null_where_that_is_asked_for(kernel, case, end):
+    names, options = case
+    schema = pa.schema([(name, KINDS[name]) for name in names])
+    lines = [b"a,b", *(b'"t %d",%d' % (n, n) for n in range(300)), b",", b"u,7"]
+    data = (end or b"\n").join(lines) + end
+    there = {"a": [*(f"t {n}" for n in range(300)), None, "u"], "b": [*range(300), None, 7]}
+    format = fm.Csv(schema, header=True, missing_columns="null", **options)
+    if options.get("nulls") == ():
+        there["a"][-2] = ""
+        data = data.replace(b",\n", b",0\n").replace(b",\r\n", b",0\r\n")
+        there["b"][-2] = 0
+    for table in (fm.read(data, format), fm.read(io.BytesIO(data), format, threads=1)):
+        for name in names:
+            assert table[name].to_pylist() == there.get(name, [None] * 302)
+    if "rescue" in options:
+        assert fm.read(data, format)["left over"].to_pylist()[0] == '{"a":"t 0"}'
+    for name in set(names) - {"a", "b"}:
+        assert fm.read(data, format, filters=[(name, "is_null")]).num_rows == 302
+        assert fm.read(data, format, filters=[(name, "is_not_null")]).num_rows == 0
+
+
+def test_a_column_that_may_not_be_null_is_bad_in_every_record_where_the_header_lacks_it():
+    schema = pa.schema([("a", pa.string()), pa.field("z", pa.int64(), nullable=False)])
+    format = fm.Csv(schema, header=True, missing_columns="null")
+    with pytest.raises(fm.FormatError, match="'z'"):
+        fm.read(b"a\nx\n", format)
+    assert fm.read(b"a\nx\n", format, on_error="collect", rejects=(found := [])).num_rows == 0
+    assert found[0]["code"].to_pylist() == ["missing_required"]
+
+
+def test_missing_columns_are_an_error_unless_they_are_null_and_mean_nothing_without_a_header():
+    with pytest.raises(fm.SchemaError, match="'b'"):
+        fm.read(b"a\nx\n", fm.Csv(AB, header=True))
+    with pytest.raises(fm.OptionError, match="missing_columns: expected 'error' or 'null'"):
+        fm.Csv(AB, header=True, missing_columns="skip")
+    with pytest.raises(fm.OptionError, match="missing_columns is about a header"):
+        fm.Csv(AB, missing_columns="null")
+    with pytest.raises(fm.OptionError, match="trim: expected a bool, 'left' or 'right'"):
+        fm.Csv(AB, trim="both")
+
+
+def test_values_are_parsed_by_a_format_that_has_a_header_with_rules_of_its_own():
+    format = fm.Csv(AB, header=True, unique_names=True, trim_names=True, missing_columns="null", decimal=",")
+    assert fm.parse_values(["1,5"], pa.float64(), format=format).to_pylist() == [1.5]
 
 
 def test_footers_of_many_windows_are_kept_back(monkeypatch):

@@ -90,7 +90,7 @@ ChosenFormat choose_csv(Choices& choices) {
     csv.escape = '\\';
     csv.commenting = choices.below(4) == 1;
     csv.comment = '#';
-    csv.trim = choices.below(4) == 1;
+    csv.trim_left = choices.below(4) == 1, csv.trim_right = choices.below(4) == 1;
     if (choices.below(4) == 1) csv.header_at = {choices.below(2)};
     csv.quote_rule = QuoteRule(choices.below(8) < 5 ? 0 : choices.below(3));
     csv.newlines_in_quotes = choices.below(8) != 1;

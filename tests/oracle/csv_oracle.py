@@ -35,9 +35,17 @@ class Dialect:
     true_values: tuple[str, ...] = ("true", "1")
     false_values: tuple[str, ...] = ("false", "0")
     decimal: str = "."
-    trim: bool = False
+    trim: bool | str = False
     comment: str | None = None
     ragged: str = "error"
+
+    @property
+    def trims_left(self) -> bool:
+        return self.trim in (True, "left")
+
+    @property
+    def trims_right(self) -> bool:
+        return self.trim in (True, "right")
 
     def options(self) -> dict[str, Any]:
         """What was set away from the defaults, as keyword arguments for fm.Csv."""
@@ -187,7 +195,7 @@ class _Walk:
 
     def _field(self, at: int) -> int:
         """A quote opens at the field's start only; what follows the quoted part is text."""
-        blank = b" \t" if self.dialect.trim else b""
+        blank = b" \t" if self.dialect.trims_left else b""
         begin = at
         while begin < len(self.data) and self.data[begin : begin + 1] in [bytes([b]) for b in blank]:
             if self._ends_record(begin) or self._delimits(begin):
@@ -247,7 +255,7 @@ def quote_closes(behind: bytes, dialect: Dialect) -> bool:
     """Whether a quote inside quotes, which is not doubled, ends them, by what follows it."""
     if dialect.quotes == "lenient":
         return True
-    behind = behind.lstrip(b" \t") if dialect.trim else behind
+    behind = behind.lstrip(b" \t") if dialect.trims_right else behind
     separators = dialect.delimiter[0] + dialect.record_delimiter[0] + ("\r" if dialect.record_delimiter == "\n" else "")
     return not behind or behind[:1] in [c.encode() for c in separators]
 
@@ -286,7 +294,7 @@ def _symbols(raw: bytes, dialect: Dialect) -> list[tuple[int, bool]]:
 def content_of(raw: RawField, dialect: Dialect) -> tuple[bytes, bool]:
     """The field's content and whether it was quoted; Bad('stray_quote') if its quotes are not where they belong."""
     quote = ord(dialect.quote) if dialect.quote else None
-    symbols = _trimmed(raw.symbols) if dialect.trim else list(raw.symbols)
+    symbols = _trimmed(raw.symbols, dialect)
     if dialect.quotes != "strict":
         return _content_by_place(symbols, quote, dialect)
     quotes = [i for i, symbol in enumerate(symbols) if symbol == (quote, False)]
@@ -332,12 +340,12 @@ def _content_by_place(symbols: list[tuple[int, bool]], quote: int | None, dialec
     return bytes(content), True
 
 
-def _trimmed(symbols: Sequence[tuple[int, bool]]) -> list[tuple[int, bool]]:
+def _trimmed(symbols: Sequence[tuple[int, bool]], dialect: Dialect) -> list[tuple[int, bool]]:
     blank = {(32, False), (9, False)}
     kept = list(symbols)
-    while kept and kept[0] in blank:
+    while dialect.trims_left and kept and kept[0] in blank:
         del kept[0]
-    while kept and kept[-1] in blank:
+    while dialect.trims_right and kept and kept[-1] in blank:
         del kept[-1]
     return kept
 
@@ -351,7 +359,8 @@ def field_value(raw: RawField, column: pa.Field, dialect: Dialect) -> Any:
     nulls = {token.encode() for token in dialect.nulls}
     stringy = _keeps_bytes(column.type)
     if not quoted:
-        bare = raw.raw.strip(b" \t") if dialect.trim else raw.raw
+        bare = raw.raw.lstrip(b" \t") if dialect.trims_left else raw.raw
+        bare = bare.rstrip(b" \t") if dialect.trims_right else bare
         if bare in nulls:
             return None
     elif content in nulls and (

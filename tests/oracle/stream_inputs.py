@@ -21,6 +21,8 @@ DIALECTS: dict[str, dict[str, Any]] = {
     "header": {"header": True},
     "header and comment": {"header": True, "comment": "#"},
     "trim": {"trim": True},
+    "trim, left": {"trim": "left"},
+    "trim, right": {"trim": "right"},
     "pad": {"ragged": "pad"},
 }
 

@@ -53,7 +53,7 @@ def inputs(draw: st.DrawFn) -> tuple[Dialect, bytes]:
         pa.schema([(f"c{i}", kind) for i, kind in enumerate(kinds)]),
         quote=draw(st.sampled_from(['"', '"', '"', None])),
         escape=draw(st.sampled_from([None, None, "\\"])),
-        trim=draw(st.booleans()),
+        trim=draw(st.sampled_from([False, False, True, "left", "right"])),
         nulls=draw(few),
         true_values=trues,
         false_values=tuple(each for each in draw(few) if each not in trues),

@@ -5,12 +5,15 @@ from __future__ import annotations
 import datetime
 
 import fsspec
+import numpy as np
 import pyarrow as pa
 import pytest
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
+import formatter as fm
 import spark_udfs as su
+from spark_udfs.pushdown.enabling import pushdown_note
 
 DDL = "id BIGINT, name STRING, price DOUBLE, day DATE, at TIMESTAMP, local TIMESTAMP_NTZ, amount DECIMAL(10,2), flag BOOLEAN"
 FILTERS = "spark.sql.python.filterPushdown.enabled"
@@ -167,3 +170,94 @@ def test_a_far_file_too_large_for_a_look_of_the_driver_is_read_without_a_session
     assert len(parts) > 5
     ids = [row["id"] for part in parts for batch in reader.read(part) for row in batch.to_pylist()]
     assert ids == list(range(200))
+
+
+TRIPS = 'id,price,city\n1,2.5,"a, b"\n2,3.5,c\n'
+
+
+@pytest.fixture
+def call(known, tmp_path):
+    """A call of formatter_read that gives four rows."""
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.csv").write_text(TRIPS)
+    return f"formatter_read('{tmp_path}', 'csv', 'id BIGINT, price DOUBLE, city STRING', map('header', 'true'))"
+
+
+def test_sql_alone_reads_files_by_a_table_function_with_pushdown(pushing, known, call, tmp_path):
+    theirs = known.read.schema("id BIGINT, price DOUBLE, city STRING").csv(str(tmp_path), header=True)
+    assert rows(known.sql(f"SELECT * FROM {call}")) == rows(theirs)
+    joined = known.sql(
+        f"SELECT l.city, sum(r.id) s FROM {call} l JOIN {call} r USING (id) WHERE r.price > 3 GROUP BY l.city"
+    )
+    assert joined.collect() == [("c", 8)]
+    assert pushdown_note(known.sql(f"SELECT city FROM {call}")) == ["read[columns: city]"]
+    assert known.sql(f"SELECT id FROM {call}")._jdf.queryExecution().optimizedPlan().stats().sizeInBytes() < 1_000
+    both_files = f"array('{tmp_path}/a.csv', '{tmp_path}/b.csv')"
+    more = "map('rescue', 'rest', 'header', 'true', 'split_bytes', '1000', 'file_column', 'file')"
+    found = known.sql(
+        f"SELECT city, rest, file.file_name FROM formatter_read({both_files}, 'csv', 'id BIGINT, city STRING', {more})"
+    )
+    assert sorted({row[2] for row in found.collect()}) == ["a.csv", "b.csv"]
+    assert known.sql(f"SELECT * FROM formatter_read('{tmp_path}')").columns == ["id", "price", "city"]
+
+
+def test_views_and_tables_are_made_of_the_table_function(known, call):
+    known.sql(f"CREATE OR REPLACE TEMPORARY VIEW of_function AS SELECT * FROM {call}")
+    assert known.sql("SELECT count(*), sum(id) FROM of_function").first() == (4, 6)
+    known.sql(f"CREATE TABLE of_function_kept USING parquet AS SELECT * FROM {call}")
+    try:
+        assert known.table("of_function_kept").count() == 4
+    finally:
+        known.sql("DROP TABLE of_function_kept")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("", "found 0 of them"),
+        ("'/nowhere'", "no files at '/nowhere'"),
+        ("5", "found 5, which is integer"),
+        ("'/nowhere', 'xml', 'a INT'", "one of 'csv', 'json', found 'xml'"),
+        ("array(1)", "not all of which is text"),
+        ("'/', 'csv', 'a INT', map('haeder', 'true')", "no option 'haeder'"),
+        ("'/', 'csv', 'a INT', map('split_bytes', 'x')", "whole number"),
+    ],
+)
+def test_a_call_of_the_table_function_that_is_wrong_says_why(known, arguments, says):
+    with pytest.raises(Exception, match=says):
+        known.sql(f"SELECT * FROM formatter_read({arguments})").collect()
+
+
+def test_a_table_says_why_it_cannot_be_read_and_what_can(known, call, tmp_path):
+    known.sql(f"CREATE TABLE of_source (id BIGINT) USING formatter OPTIONS (kind 'csv', path '{tmp_path}')")
+    try:
+        with pytest.raises(Exception, match="AS SELECT \\* FROM formatter_read"):
+            known.sql("SELECT * FROM of_source").collect()
+    finally:
+        known.sql("DROP TABLE of_source")
+
+
+def test_registered_formats_are_kinds_by_their_names(known, tmp_path):
+    def semicolons(data, fields):
+        stops = np.flatnonzero((data == ord(";")) | (data == ord("\n"))).reshape(-1, 2)
+        begins = np.concatenate([[0], stops.ravel()[:-1] + 1]).reshape(-1, 2)
+        return stops[:, 1] + 1, begins[:, fields], stops[:, fields]
+
+    (tmp_path / "a.txt").write_text("1;x\nNA;-\n")
+    fm.register_format("of a module that workers lack", rows)
+    fm.register_format("two by semicolon", semicolons)
+    su.register(known)
+    df = known.read.format("formatter").schema("n BIGINT, t STRING").option("kind", "two by semicolon")
+    assert df.option("nulls", '["NA", "-"]').load(str(tmp_path)).collect() == [(1, "x"), (None, None)]
+    with pytest.raises(Exception, match="expected int64, found 'NA'"):
+        df.option("nulls", "-").load(str(tmp_path)).collect()
+    called = f"SELECT n FROM formatter_read('{tmp_path}', 'two by semicolon', 'n STRING, t STRING') WHERE t = 'x'"
+    assert known.sql(called).collect() == [("1",)]
+
+
+def test_what_has_no_column_is_rescued_where_the_source_is_told(known, tmp_path):
+    (tmp_path / "a.json").write_text('{"a": 1, "b": 2}\n{"a": "x"}\n')
+    read = known.read.format("formatter").option("kind", "json").option("rescue", "rest")
+    found = read.schema("a INT, rest STRING").load(str(tmp_path)).collect()
+    assert found == [(1, '{"b":2}'), (None, '{"a":"x"}')]
+    assert read.load(str(tmp_path)).columns[-1] == "rest"

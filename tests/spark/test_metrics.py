@@ -154,3 +154,61 @@ def test_every_row_of_a_permissive_read_is_counted(spark, tmp_path):
     assert some.count() == 2
     last = su.metrics(spark).orderBy("stage").collect()[-1]
     assert (last.records, last.rows, last.filtered) == (4, 2, 2)
+
+
+def shown(spark, frame):
+    """What the last query of the frame's rows has in Spark's own SQL tab, by name, and what its stages read."""
+    rows = frame.collect()
+    spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
+    store = spark._jsparkSession.sharedState().statusStore()
+    execution = store.executionsList().last()
+    values = {found._1(): found._2() for found in _all_of(spark, store.executionMetrics(execution.executionId()))}
+    graph = store.planGraph(execution.executionId()).allNodes()
+    nodes = [node for node in _all_of(spark, graph) if node.name() == "FormatterMapInArrow"]
+    metrics = [metric for node in nodes for metric in _all_of(spark, node.metrics())]
+    told = {metric.name(): values.get(metric.accumulatorId()) for metric in metrics}
+    return (
+        rows,
+        told,
+        [
+            spark.sparkContext._jsc.sc().statusStore().lastStageAttempt(int(stage))
+            for stage in _all_of(spark, execution.stages())
+        ],
+    )
+
+
+def _all_of(spark, found):
+    return list(spark._jvm.scala.jdk.javaapi.CollectionConverters.asJava(found.toSeq()))
+
+
+@pytest.mark.parametrize("adaptive", ["true", "false"])
+def test_sparks_own_pages_show_what_was_read(spark, tmp_path, adaptive):
+    content = "".join(f"{n},{n / 2}\n" for n in range(2_000)) + "x,1\n"
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.csv").write_text(content)
+    assert su.enable_direct_rows(spark)
+    spark.conf.set("spark.sql.adaptive.enabled", adaptive)
+    try:
+        df = su.read(spark, tmp_path, "csv", schema="id BIGINT, price DOUBLE")
+        rows, told, stages = shown(spark, df.groupBy((df.id % 3).alias("third")).count())
+    finally:
+        spark.conf.unset("spark.sql.adaptive.enabled")
+    assert sum(row["count"] for row in rows) == 4_002
+    counted = {name: told[name].split("\n")[-1].split(" ")[0] for name in ("records", "rejected records")}
+    assert counted == {"records": "4,002", "rejected records": "2"}
+    assert told["bytes parsed"].split("\n")[-1].startswith(f"{2 * len(content) / 1024:.1f} KiB")
+    assert told["number of output rows"].split("\n")[-1].split(" ")[0] == "4,002"
+    assert sum(stage.inputBytes() for stage in stages) == 2 * len(content)
+    assert sum(stage.inputRecords() for stage in stages) == 4_002
+
+
+def test_each_of_two_functions_in_one_task_shows_its_own(spark, tmp_path):
+    (tmp_path / "a.csv").write_text("".join(f'"{n},7"\n' for n in range(500)))
+    assert su.enable_direct_rows(spark)
+    lines = su.read(spark, tmp_path, fm.Csv(pa.schema([("line", pa.string())])))
+    parsed = su.parse_column(lines, "line", fm.Csv(pa.schema([("n", pa.int64()), ("seven", pa.int64())])))
+    rows, told, stages = shown(spark, parsed.where("v.n >= 400 AND v.seven = 7"))
+    assert len(rows) == 100
+    assert sum(stage.inputRecords() for stage in stages) == 500
+    assert sum(stage.inputBytes() for stage in stages) == (tmp_path / "a.csv").stat().st_size
+    assert told["records"] == "500"

@@ -12,6 +12,7 @@ import spark_udfs as su
 from spark_udfs.options.date_patterns import strptime_of
 
 CSV = "a INT, b STRING, c DOUBLE, _corrupt_record STRING"
+CORRUPT = "_corrupt_record STRING"
 PLAIN = "a INT, b STRING, c DOUBLE"
 SCHEMA = pa.schema([("a", pa.int32()), ("b", pa.string())])
 
@@ -28,6 +29,17 @@ AGREEING = {  # name: (schema, text, options), the same rows from both readers u
     "other separator": (CSV, "1;x;2\n", {"delimiter": ";"}),
     "tab by its escape": (CSV, "1\tx\t2\n", {"sep": "\\t"}),
     "trimmed": (CSV, " 1 , x ,2 \n", {"ignoreLeadingWhiteSpace": True, "ignoreTrailingWhiteSpace": "true"}),
+    "trimmed in front": (
+        CSV,
+        ' 1 , x y ,2\n2,  "q,"\t,3\n3, , 4\n'.replace("\t", ""),
+        {"ignoreLeadingWhiteSpace": True},
+    ),
+    "trimmed behind": (CSV, '1 , x y ,2 \n2,"q, " ,3\n3," ",4\n4, "q" x ,5\n', {"ignoreTrailingWhiteSpace": True}),
+    "a header in other letters": (
+        PLAIN,
+        "A,B,C\n1,x,2\n",
+        {"header": True, "enforceSchema": False},
+    ),
     "infinities": (CSV, "2,y,Inf\n3,z,-Inf\n4,z,Infinity\n", {}),
     "booleans": ("a BOOLEAN, _corrupt_record STRING", "true\nFALSE\nTrue\n1\n", {}),
     "header": (PLAIN, "a,b,c\n1,x,2\n", {"header": True}),
@@ -69,6 +81,41 @@ def test_json_records_that_are_none_stay_rows_as_in_spark(spark, tmp_path):
         expected = rows_or_failure(lambda mode=mode: spark.read.schema(schema).json(str(path), mode=mode))
         ours = rows_or_failure(lambda mode=mode: su.read(spark, path, "json", schema=schema, options={"mode": mode}))
         assert ours == expected, mode
+
+
+@pytest.mark.parametrize("session_zone", ["UTC"])
+def test_times_of_json_are_written_as_the_options_say(spark, tmp_path):
+    options = {
+        "timestampFormat": "dd/MM/yyyy HH:mm", "timestampNTZFormat": "HH:mm dd.MM.yyyy", "dateFormat": "MM-dd-yyyy",
+        "timeZone": "UTC",
+    }  # fmt: skip
+    schema = (
+        "t TIMESTAMP, n TIMESTAMP_NTZ, d DATE, l ARRAY<TIMESTAMP>, m MAP<STRING, DATE>, s STRUCT<d: DATE>, " + CORRUPT
+    )
+    path = tmp_path / "a.json"
+    path.write_text(
+        '{"t": "31/12/2023 23:59", "n": "05:06 07.08.2009", "d": "02-29-2024"}\n'
+        '{"l": ["01/02/2003 04:05", null], "m": {"k": "12-31-1999"}, "s": {"d": "01-01-2001"}}\n'
+        '{"t": "31/13/2023 23:59"}\n{"d": "02-30-2023"}\n{"s": {"d": "31-12-2001"}}\n'
+    )
+    for mode in ("PERMISSIVE", "DROPMALFORMED", "FAILFAST"):
+        asked = {**options, "mode": mode}
+        expected = rows_or_failure(lambda asked=asked: spark.read.schema(schema).options(**asked).json(str(path)))
+        assert (
+            rows_or_failure(lambda asked=asked: su.read(spark, path, "json", schema=schema, options=asked)) == expected
+        ), mode
+
+
+def test_columns_that_a_header_lacks_are_null_and_others_are_left_out(spark, tmp_path):
+    """In Spark both are errors."""
+    (tmp_path / "1.csv").write_text("b,A\nx,1\n")
+    (tmp_path / "2.csv").write_text("extra,a\nq,2\n")
+    (tmp_path / "3.csv").write_text("C\n2.5\n")
+    options = {"header": True, "enforceSchema": False}
+    df = su.read(spark, tmp_path, "csv", schema=PLAIN, options=options)
+    assert df.collect() == [(1, "x", None), (2, None, None), (None, None, 2.5)]
+    assert df.where("a IS NULL").select("c").collect() == [(2.5,)]
+    assert df.where("b = 'x'").count() == 1
 
 
 def test_permissive_rows_can_be_filtered_also_by_the_corrupt_column(spark, tmp_path):
@@ -120,7 +167,6 @@ REFUSED = [
         "option encoding='Shift_JIS' is not taken: bytes are UTF-8, ISO-8859-1, windows-1252 or UTF-16",
     ),
     ("json", {"encoding": "ISO-8859-1"}, "bytes are UTF-8; convert the files"),
-    ("csv", {"ignoreLeadingWhiteSpace": True}, "give the other one too"),
     ("csv", {"timestampFormat": "EEE dd"}, "'EEE', which has no like here"),
     ("csv", {"dateFormat": "dd/MM/yy"}, "'yy', which has no like here"),
     ("csv", {"dateFormat": "dd/MM/yyyy[ HH]"}, r"parts in \[\]"),
@@ -134,7 +180,7 @@ REFUSED = [
     ("csv", {"sep": ";", "delimiter": ","}, "given twice"),
     ("csv", {"quoteAll": True}, "it concerns writing"),
     ("json", {"allowComments": True}, "it is no JSON"),
-    ("json", {"timestampFormat": "dd/MM/yyyy"}, "times in JSON are ISO 8601"),
+    ("json", {"timestampFormat": "EEE"}, "'EEE', which has no like here"),
     ("json", {"sep": ";"}, "no option 'sep'"),
     ("xml", {}, "format is one of 'csv', 'json', found 'xml'"),
 ]

@@ -134,11 +134,11 @@ def test_folders_that_cannot_match_are_not_read(pushing, folder):
     df = su.read(pushing, str(folder), fm.Csv(SCHEMA, header=True))
     from spark_udfs.tasks.siblings import ATTRIBUTE
 
-    _, task = df.__dict__[ATTRIBUTE]
+    rows, task = df.__dict__[ATTRIBUTE]
     names = list(task.names)
     narrow = narrowing.narrowed_task(task, [names.index("id")], {}, [["==", names.index("day"), 2]])
-    groups = pa.RecordBatch.from_arrays([pa.array(range(len(task.groups)))], names=["id"])
-    units = list(narrow.task.parts([groups]))
+    groups = rows.toArrow().to_batches()
+    units = list(narrow.task.parts(groups))
     assert {unit.path.split("day=")[1][0] for unit in units} == {"2"}
-    ids = [value for batch in narrow([groups]) for value in batch.column(0).to_pylist()]
+    ids = [value for batch in narrow(groups) for value in batch.column(0).to_pylist()]
     assert sorted(ids) == list(range(ROWS, 2 * ROWS))

@@ -6,6 +6,7 @@ import bz2
 import datetime as dt
 import gzip
 import os
+import pickle
 import random
 import struct
 
@@ -14,12 +15,20 @@ import pyarrow as pa
 import pytest
 from oracle.compressed_files import framed_snappy
 from pyarrow import fs
+from pyspark.sql.types import StructType
 
 import formatter as fm
 import spark_udfs as su
+from formatter.splits import Part
 from spark_udfs.files import read as read_module
 from spark_udfs.files import split_starts
+from spark_udfs.files.block_hosts import hosts_of
 from spark_udfs.files.file_listing import Storage, list_files
+from spark_udfs.files.read_task import FilePart
+from spark_udfs.files.task_rows import Groups, task_rows
+from spark_udfs.sources.batch_reader import FilteringReader
+from spark_udfs.sources.source_options import SourceOptions
+from spark_udfs.tasks.siblings import ATTRIBUTE
 
 SCHEMA = pa.schema([("id", pa.int64()), ("text", pa.string()), ("price", pa.float64())])
 FORMAT = fm.Csv(SCHEMA)
@@ -375,3 +384,92 @@ def test_a_wrong_option_is_refused_before_anything_runs(spark, tmp_path, message
     (tmp_path / "a.csv").write_text("1,x,2\n")
     with pytest.raises((fm.OptionError, fm.SchemaError), match=message):
         su.read(spark, tmp_path / "a.csv", FORMAT, **REFUSED[message])
+
+
+def test_a_task_is_sent_its_own_files_and_no_others(spark, tmp_path):
+    """However many files there are, what goes to every task does not grow; and there are no more tasks than Spark's reader has."""
+    sent = {}
+    for count in (40, 1_200):
+        for number in range(count):
+            (tmp_path / f"{number:05}.csv").write_text(f"{number}\n")
+        df = su.read(spark, tmp_path, fm.Csv(pa.schema([("n", pa.int64())])), split_bytes=8 << 20)
+        rows, task = df.__dict__[ATTRIBUTE]
+        groups = [pickle.loads(row[0]) for row in rows.collect()]
+        sent[count] = len(pickle.dumps(task))
+        assert [part.path.rpartition("/")[2] for group in groups for part in group] == [
+            f"{n:05}.csv" for n in range(count)
+        ]
+        assert max(len(group) for group in groups) < 40
+        theirs = spark.read.schema("n BIGINT").csv(str(tmp_path))
+        ours = su.read(spark, tmp_path, fm.Csv(pa.schema([("n", pa.int64())])))
+        assert ours.rdd.getNumPartitions() <= theirs.rdd.getNumPartitions()
+    assert sent[1_200] < sent[40] + 100 < 10_000
+    assert df.agg({"n": "sum"}).first()[0] == sum(range(1_200))
+
+
+def test_the_data_source_sends_a_task_its_own_files_and_no_others(spark, tmp_path):
+    source = SourceOptions("formatter", {"kind": "csv", "path": str(tmp_path)})
+    sent = {}
+    for count in (40, 1_200):
+        for number in range(count):
+            (tmp_path / f"{number:05}.csv").write_text(f"{number}\n")
+        reader = FilteringReader(source, StructType.fromDDL("n BIGINT"))
+        sent[count] = len(pickle.dumps(reader))
+        arrived, partitions = pickle.loads(pickle.dumps(reader)), reader.partitions()
+        rows = [n for one in partitions for batch in arrived.read(one) for n in batch.column(0).to_pylist()]
+        assert rows == list(range(count))
+    assert sent[1_200] < sent[40] + 100 < 10_000
+
+
+HOSTED_FILES = """
+package formatter.tests;
+public class HostedFiles extends org.apache.hadoop.fs.RawLocalFileSystem {
+    public java.net.URI getUri() { return java.net.URI.create("hdfs://hosted"); }
+    public org.apache.hadoop.fs.BlockLocation[] getFileBlockLocations(
+        org.apache.hadoop.fs.Path path, long start, long length) {
+        long size = 10L << 20;
+        java.util.ArrayList blocks = new java.util.ArrayList();
+        for (long at = start / size * size; at < start + length; at += size) {
+            String[] hosts = {"everywhere", "host" + at / size, "localhost"};
+            blocks.add(new org.apache.hadoop.fs.BlockLocation(hosts, hosts, at, size));
+        }
+        return (org.apache.hadoop.fs.BlockLocation[]) blocks.toArray(new org.apache.hadoop.fs.BlockLocation[0]);
+    }
+}
+"""
+
+
+@pytest.fixture
+def hosted(spark):
+    """hdfs:// is kept in blocks of 10 MB, one on each of host0, host1, ..., and all of them on one host besides."""
+    compiler = spark._jvm.org.codehaus.janino.SimpleCompiler()
+    compiler.setParentClassLoader(spark._jvm.org.apache.spark.util.Utils.getContextOrSparkClassLoader())
+    compiler.cook(HOSTED_FILES)
+    conf = spark.sparkContext._jsc.hadoopConfiguration()
+    before = conf.getClassLoader()
+    conf.setClassLoader(compiler.getClassLoader())
+    conf.set("fs.hdfs.impl", "formatter.tests.HostedFiles")
+    conf.set("fs.hdfs.impl.disable.cache", "true")
+    yield
+    conf.setClassLoader(before)
+    conf.unset("fs.hdfs.impl")
+    conf.unset("fs.hdfs.impl.disable.cache")
+
+
+def test_tasks_prefer_the_hosts_that_have_most_of_what_they_read(spark, hosted):
+    def part(begin, end, path="hdfs://hosted/data/a.csv"):
+        return FilePart(path, Part(begin, end), end - begin, None, b"", (), 0, end, None)
+
+    mb = 1 << 20
+    grouped = [
+        [part(0, 18 * mb)], [part(25 * mb, 48 * mb), part(70 * mb, 80 * mb)], [part(0, mb)], [part(0, 18 * mb, "/data/a.csv")],
+    ]  # fmt: skip
+    hosts = hosts_of(spark, grouped)
+    assert hosts == [["everywhere", "host0", "host1"], ["everywhere", "host3", "host7"], [], []]
+    rows = task_rows(spark, Groups(grouped, 100, hosts), 100)
+    rdd = rows._jdf.queryExecution().toRdd()
+    while not rdd.dependencies().isEmpty():
+        rdd = rdd.dependencies().head().rdd()
+    converters = spark._jvm.scala.jdk.javaapi.CollectionConverters
+    assert [list(converters.asJava(rdd.preferredLocations(one))) for one in rdd.partitions()] == hosts
+    assert [len(pickle.loads(row[0])) for row in rows.collect()] == [1, 2, 1, 1]

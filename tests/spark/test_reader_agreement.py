@@ -287,3 +287,59 @@ def test_one_stray_quote_loses_no_row_of_a_file_in_splits(spark, tmp_path):
     )
     with pytest.raises(Exception, match="stray"):
         strict.collect()
+
+
+LISTS = {  # paths and the option basePath, below a folder with k=v folders in x and files in plain
+    "one file twice": (["plain/a.csv", "plain/a.csv"], None),
+    "a folder and a file in it": (["plain", "plain/a.csv"], None),
+    "two folders of one base": (["x/k=1", "x/k=2"], "x"),
+    "folders and files of one base": (["x/k=1/j=1/a.csv", "x/k=2"], "x"),
+    "a folder within the base": (["x/k=1"], "x/"),
+    "a base above": (["x"], ""),
+    "a glob": (["x/k=*"], "x"),
+    "a glob of files": (["x/*/*/*.csv"], None),
+}
+MISLED = {
+    "folders whose base nobody says": (["x/k=1", "x/k=2"], None),
+    "folders beside files": (["x", "plain"], None),
+    "a base below": (["x"], "x/k=1"),
+    "a base that is a file": (["plain"], "plain/a.csv"),
+    "a base beside": (["x"], "plain"),
+    "a path that is not there": (["plain", "nowhere"], None),
+}
+
+
+def of_lists(spark, root, case):
+    paths, base = case
+    written(root, {"x/k=1/j=1/a.csv": ROWS, "x/k=2/j=3/a.csv": b"3,c\n", "plain/a.csv": ROWS})
+    options = {} if base is None else {"basePath": f"{root}/{base}"}
+    return both(spark, [f"{root}/{path}" for path in paths], options=options)
+
+
+@pytest.mark.parametrize("case", LISTS.values(), ids=LISTS.keys())
+def test_lists_of_paths_and_bases_mean_what_they_mean_to_sparks_reader(spark, tmp_path, case):
+    theirs, ours = of_lists(spark, tmp_path, case)
+    assert ours == theirs
+    assert ours
+
+
+@pytest.mark.parametrize("case", MISLED.values(), ids=MISLED.keys())
+def test_lists_of_paths_and_bases_that_spark_refuses_are_refused(spark, tmp_path, case):
+    paths, base = case
+    with pytest.raises(Exception, match=r"(?i)path|conflicting"):
+        of_lists(spark, tmp_path, case)  # Spark's
+    options = {} if base is None else {"basePath": f"{tmp_path}/{base}"}
+    with pytest.raises((fm.OptionError, fm.SchemaError, FileNotFoundError)):
+        su.read(spark, [f"{tmp_path}/{path}" for path in paths], "csv", schema=SCHEMA, options=options)
+
+
+def test_no_paths_at_all_are_an_error_that_says_so(spark):
+    with pytest.raises(fm.OptionError, match="no paths are given"):
+        su.read(spark, [], "csv", schema=SCHEMA, options={})
+
+
+def test_a_path_may_be_written_as_spark_writes_those_of_this_machine(spark, tmp_path):
+    written(tmp_path, {"k=1/a.csv": ROWS})
+    for path in (f"file:{tmp_path}", f"file://{tmp_path}"):
+        theirs, ours = both(spark, f"{path}/k=1", options={"basePath": path})
+        assert ours == theirs

@@ -142,7 +142,7 @@ def dialects(draw: st.DrawFn) -> dict[str, Any]:
         "escape": draw(st.sampled_from([None, None, "\\"])),
         "header": draw(st.booleans()),
         "comment": draw(st.sampled_from([None, None, "%"])),
-        "trim": draw(st.booleans()),
+        "trim": draw(st.sampled_from([False, True, "left", "right"])),
         "ragged": draw(st.sampled_from(["error", "pad", "truncate"])),
     }
     try:

@@ -15,6 +15,7 @@ cdef extern from "engine/json/json_format.hpp" namespace "formatter" nogil:
         ColumnSpec scalar
         uint32_t list_size
         Surrogate lone_surrogates
+        shared_ptr[const Spelling] spelling
         vector[JsonNodeSpec] children
         vector[string] ignored_keys
     cdef cppclass JsonColumn:
@@ -31,6 +32,9 @@ cdef extern from "engine/json/json_format.hpp" namespace "formatter" nogil:
         cbool whole_records, validate_full, unknown_is_error
         DuplicateKey duplicates
 
+cdef extern from "engine/json/json_scalars.hpp" namespace "formatter" nogil:
+    shared_ptr[const Spelling] json_spelling_with(vector[string] timestamp_formats) except +
+
 cdef extern from "engine/json/json_record_format.hpp" namespace "formatter" nogil:
     RecordFormat json_record_format(shared_ptr[JsonFormat]) except +
 
@@ -40,10 +44,15 @@ def json_plan(dict options, list columns, Py_ssize_t output_columns, list filter
     cdef Plan plan = Plan.__new__(Plan)
     cdef shared_ptr[JsonFormat] shared = make_shared[JsonFormat]()
     cdef JsonFormat* json = shared.get()
+    cdef shared_ptr[const Spelling] spelling
+    cdef vector[string] timestamp_formats
     cdef size_t i
+    if options["timestamp_formats"]:
+        set_texts(&timestamp_formats, options["timestamp_formats"])
+        spelling = json_spelling_with(timestamp_formats)
     json.columns.resize(len(columns))
     for i in range(json.columns.size()):
-        describe_json_node(&json.columns[i].node, columns[i]["node"], options["replace_surrogates"])
+        describe_json_node(&json.columns[i].node, columns[i]["node"], options["replace_surrogates"], spelling)
         set_texts(&json.columns[i].path, columns[i]["path"])
         if json.columns[i].node.kind == JsonKind.scalar:
             json.flat.push_back(json.columns[i].node.scalar)
@@ -64,14 +73,17 @@ def json_plan(dict options, list columns, Py_ssize_t output_columns, list filter
     return plan
 
 
-cdef int describe_json_node(JsonNodeSpec* spec, dict node, bint replace_surrogates) except -1:
+cdef int describe_json_node(
+    JsonNodeSpec* spec, dict node, bint replace_surrogates, shared_ptr[const Spelling] spelling
+) except -1:
     cdef size_t i
     spec.kind = <JsonKind><uint8_t>node["kind"]
     describe_column(&spec.scalar, node["scalar"])
     spec.list_size = node["list_size"]
     spec.lone_surrogates = <Surrogate>replace_surrogates
+    spec.spelling = spelling
     set_texts(&spec.ignored_keys, node["ignored_keys"])
     spec.children.resize(len(node["children"]))
     for i in range(spec.children.size()):
-        describe_json_node(&spec.children[i], node["children"][i], replace_surrogates)
+        describe_json_node(&spec.children[i], node["children"][i], replace_surrogates, spelling)
     return 0

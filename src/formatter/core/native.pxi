@@ -102,7 +102,7 @@ cdef extern from "engine/records/decode_options.hpp" namespace "formatter" nogil
     cdef cppclass DecodeOptions:
         uint32_t output_columns
         OnError on_error
-        cbool note_nulled, rescues
+        cbool note_nulled, rescues, counts_unmatched
         int32_t rescue_column
         RowFilter filter
         const Kernel* kernel
@@ -116,8 +116,9 @@ cdef extern from "engine/csv/csv_format.hpp" namespace "formatter" nogil:
         error
     cdef cppclass CsvFormat(DecodeOptions):
         string delimiter, record_end
-        cbool quoting, newlines_in_quotes, escaping, commenting, trim
-        cbool quoted_nulls, quoted_null_texts, repeated_headers, unique_names, trim_names
+        cbool quoting, newlines_in_quotes, escaping, commenting, trim_left, trim_right
+        cbool quoted_nulls, quoted_null_texts, repeated_headers, unique_names
+        cbool trim_names, names_in_any_case, absent_is_null
         QuoteRule quote_rule
         TextErrors errors
         uint64_t max_quoted_lines, max_quoted_bytes, skip_lines, skip_records

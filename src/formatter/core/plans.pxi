@@ -186,6 +186,7 @@ cdef int fill_options(DecodeOptions* target, dict options, Py_ssize_t output_col
     target.rescues = options.get("rescues", False)
     target.rescue_column = options.get("rescue_column", -1)
     fill_filter(&target.filter, filters)
+    target.counts_unmatched = options.get("counts_unmatched", False)
     target.kernel = active
     return 0
 
@@ -203,7 +204,7 @@ cdef int fill_csv(CsvFormat* csv, dict dialect, list columns, Py_ssize_t output_
     csv.escape = dialect["escape"][0] if csv.escaping else 0
     csv.commenting = dialect["comment"] is not None
     csv.comment = dialect["comment"][0] if csv.commenting else 0
-    csv.trim = dialect["trim"]
+    csv.trim_left, csv.trim_right = dialect["trim"]
     csv.skip_lines = dialect["skip_lines"]
     csv.header_at = dialect["header_at"]
     csv.skip_records = dialect["skip_records"]
@@ -212,6 +213,8 @@ cdef int fill_csv(CsvFormat* csv, dict dialect, list columns, Py_ssize_t output_
     csv.repeated_headers = dialect["repeated_headers"]
     csv.unique_names = dialect["unique_names"]
     csv.trim_names = dialect["trim_names"]
+    csv.names_in_any_case = dialect["names_in_any_case"]
+    csv.absent_is_null = dialect["absent_is_null"]
     csv.errors = <TextErrors><uint8_t>dialect["errors"]
     csv.spelling.decimal_point = dialect["decimal"][0]
     csv.ragged = <Ragged><uint8_t>dialect["ragged"]

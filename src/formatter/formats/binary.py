@@ -134,6 +134,8 @@ class Framed:
             raise OptionError(
                 f"Framed: inner: a frame holds one record, records={inner.records!r} says otherwise; leave it out"
             )
+        if isinstance(inner, Json) and inner.unmatched == "counted":
+            raise OptionError("Framed: inner: only lines can be counted by their bytes alone; leave out unmatched")
         if length not in LENGTHS:
             raise OptionError(f"Framed: length: expected one of {', '.join(LENGTHS)}, found {length!r}")
         object.__setattr__(self, "inner", inner)

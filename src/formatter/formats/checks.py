@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 import pyarrow as pa
@@ -9,6 +10,7 @@ import pyarrow as pa
 from formatter.errors import OptionError, SchemaError
 
 OnError = Literal["raise", "null", "skip", "collect"]
+UNMATCHED = ("checked", "counted")
 ON_ERROR = ("raise", "null", "skip", "collect")
 
 
@@ -18,6 +20,16 @@ def as_bytes(value: str | bytes, name: str, *, owner: str = "Csv") -> bytes:
     if isinstance(value, bytes):
         return value
     raise OptionError(f"{owner}: {name}: expected str or bytes, found {value!r}")
+
+
+def texts_of(values: Iterable[str], name: str, owner: str) -> tuple[str, ...]:
+    if isinstance(values, str | bytes):
+        raise OptionError(f"{owner}: {name}: expected a sequence of strings, found {values!r}; write ({values!r},)")
+    texts = tuple(values)
+    for text in texts:
+        if not isinstance(text, str):
+            raise OptionError(f"{owner}: {name}: expected strings, found {text!r}")
+    return texts
 
 
 def check_on_error(on_error: str) -> None:

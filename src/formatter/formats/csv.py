@@ -10,11 +10,12 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from formatter.errors import OptionError
-from formatter.formats.checks import as_bytes, check_schema, with_rescue_column
+from formatter.formats.checks import UNMATCHED, as_bytes, check_schema, texts_of, with_rescue_column
 from formatter.parsers.registry import Parser, carried, unpacked
 
 # The order is that of QuoteRule in kernels/kernel.hpp.
 QUOTE_RULES = ("strict", "lenient", "sticky")
+ABOUT_A_HEADER = ("repeated_headers", "unique_names", "trim_names", "names_in_any_case", "missing_columns")
 RAGGED = ("error", "pad", "truncate", "fit")
 MAX_SEPARATOR_BYTES = 8
 # The numbers are those of TextEncoding in engine/records/text_encoding.hpp; a byte order mark may make "utf-16" big-endian.
@@ -46,6 +47,8 @@ class Csv:
         repeated_headers: Whether a record that reads like the header is none.
         unique_names: Whether later columns of a name are called name_2, name_3, and so on.
         trim_names: Whether blanks around names are dropped.
+        names_in_any_case: Whether a name of the header may be written in other letters, large or small (of ASCII).
+        missing_columns: What a column is that the header lacks: an "error", or "null" in every record.
         nulls: What null is written as, unquoted.
         quoted_nulls: Whether it may be that in quotes, too: in columns of other things than text and bytes (True), or
             "everywhere", where quotes say nothing because every field has some.
@@ -53,13 +56,15 @@ class Csv:
         false_values: What false is written as.
         decimal: The decimal point: "." or ",".
         timestamp_formats: How times are written, as for `strptime`, beside ISO 8601.
-        trim: Whether blanks around fields are dropped.
+        trim: Whether blanks around fields are dropped, or on which side: "left" or "right".
         comment: A record that begins with this byte is none. None: all are.
         ragged: What a record with too few or too many fields is: an "error", or null and dropped fields by "pad",
             "truncate", or "fit" (both).
         encoding: "utf-8", "latin-1", "cp1252", "utf-16", "utf-16-le" or "utf-16-be".
         errors: What text that is no UTF-8 is: an error ("strict"), read with U+FFFD ("replace"), or byte by byte ("latin-1").
         rescue: Name of a column more, the last: what of a record has no column or does not fit its type, as JSON, or null.
+        unmatched: What becomes of records whose bytes show that a filter drops them: they are "checked" like others, or
+            only "counted" (docs/needles.md), which is faster.
 
     Raises:
         OptionError: An option is out of its range, or two exclude each other.
@@ -88,18 +93,21 @@ class Csv:
     repeated_headers: bool = False
     unique_names: bool = False
     trim_names: bool = False
+    names_in_any_case: bool = False
+    missing_columns: Literal["error", "null"] = "error"
     nulls: tuple[str, ...] = ("",)
     quoted_nulls: Literal[False, True, "everywhere"] = False
     true_values: tuple[str, ...] = ("true", "1")
     false_values: tuple[str, ...] = ("false", "0")
     decimal: str = "."
     timestamp_formats: tuple[str, ...] = ()
-    trim: bool = False
+    trim: bool | Literal["left", "right"] = False
     comment: str | bytes | None = None
     ragged: Literal["error", "pad", "truncate", "fit"] = "error"
     encoding: str = "utf-8"
     errors: Literal["strict", "replace", "latin-1"] = "strict"
     rescue: str | None = None
+    unmatched: Literal["checked", "counted"] = "checked"
 
     kind = "csv"
 
@@ -122,18 +130,21 @@ class Csv:
         repeated_headers: bool = False,
         unique_names: bool = False,
         trim_names: bool = False,
+        names_in_any_case: bool = False,
+        missing_columns: Literal["error", "null"] = "error",
         nulls: Iterable[str] = ("",),
         quoted_nulls: Literal[False, True, "everywhere"] = False,
         true_values: Iterable[str] = ("true", "1"),
         false_values: Iterable[str] = ("false", "0"),
         decimal: str = ".",
         timestamp_formats: Iterable[str] = (),
-        trim: bool = False,
+        trim: bool | Literal["left", "right"] = False,
         comment: str | bytes | None = None,
         ragged: Literal["error", "pad", "truncate", "fit"] = "error",
         encoding: str = "utf-8",
         errors: Literal["strict", "replace", "latin-1"] = "strict",
         rescue: str | None = None,
+        unmatched: Literal["checked", "counted"] = "checked",
     ) -> None:
         check_schema(schema, "Csv", least_columns=0)
         values: dict[str, Any] = {
@@ -153,18 +164,21 @@ class Csv:
             "repeated_headers": repeated_headers,
             "unique_names": unique_names,
             "trim_names": trim_names,
-            "nulls": _tokens(nulls, "nulls"),
+            "names_in_any_case": names_in_any_case,
+            "missing_columns": missing_columns,
+            "nulls": texts_of(nulls, "nulls", "Csv"),
             "quoted_nulls": quoted_nulls,
-            "true_values": _tokens(true_values, "true_values"),
-            "false_values": _tokens(false_values, "false_values"),
+            "true_values": texts_of(true_values, "true_values", "Csv"),
+            "false_values": texts_of(false_values, "false_values", "Csv"),
             "decimal": decimal,
-            "timestamp_formats": _tokens(timestamp_formats, "timestamp_formats"),
+            "timestamp_formats": texts_of(timestamp_formats, "timestamp_formats", "Csv"),
             "trim": trim,
             "comment": comment or None,
             "ragged": ragged,
             "encoding": _known_encoding(encoding),
             "errors": errors,
             "rescue": rescue,
+            "unmatched": unmatched,
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -213,18 +227,49 @@ class Csv:
             count = getattr(self, name)
             if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count < 2**32:
                 raise OptionError(f"Csv: {name}: expected a whole number from 0, found {count!r}")
-        if (self.repeated_headers or self.unique_names or self.trim_names) and self.header is False:
-            raise OptionError("Csv: repeated_headers, unique_names and trim_names are about a header; set header=True")
+        if self.missing_columns not in ("error", "null"):
+            raise OptionError(f"Csv: missing_columns: expected 'error' or 'null', found {self.missing_columns!r}")
+        if self.header is False:
+            for name in ABOUT_A_HEADER:
+                if getattr(self, name) not in (False, "error"):
+                    raise OptionError(f"Csv: {name} is about a header; set header=True")
+        if not (isinstance(self.trim, bool) or self.trim in ("left", "right")):
+            raise OptionError(f"Csv: trim: expected a bool, 'left' or 'right', found {self.trim!r}")
         if not isinstance(self.quoted_nulls, bool) and self.quoted_nulls != "everywhere":
             raise OptionError(f"Csv: quoted_nulls: expected a bool or 'everywhere', found {self.quoted_nulls!r}")
-        for name in ("newlines_in_quotes", "trim", "repeated_headers", "unique_names", "trim_names"):
-            if not isinstance(getattr(self, name), bool):
+        for name in ("newlines_in_quotes", *ABOUT_A_HEADER):
+            if name != "missing_columns" and not isinstance(getattr(self, name), bool):
                 raise OptionError(f"Csv: {name}: expected a bool, found {getattr(self, name)!r}")
         if self.encoding != "utf-8":
             self._check_encodable()
+        if self.unmatched not in UNMATCHED:
+            raise OptionError(f"Csv: unmatched: expected one of {', '.join(UNMATCHED)}, found {self.unmatched!r}")
+        if self.unmatched == "counted":
+            self._check_countable()
         overlap = set(self.true_values) & set(self.false_values)
         if overlap:
             raise OptionError(f"Csv: true_values and false_values share {sorted(overlap)!r}")
+
+    def _check_countable(self) -> None:
+        """Records can be counted without a look at them only where nothing but pairs of quotes hides their ends."""
+        picky = self.quote is not None and self.quotes != "strict"
+        found = {
+            "escape": self.escape is not None,
+            "comment": self.comment is not None,
+            "repeated_headers": self.repeated_headers,
+            "max_quoted_lines": self.max_quoted_lines is not None,
+            "max_quoted_bytes": self.max_quoted_bytes is not None,
+            "encoding": self.encoding != "utf-8",
+            "delimiter": len(as_bytes(self.delimiter, "delimiter")) > 1,
+            "record_delimiter": len(as_bytes(self.record_delimiter, "record_delimiter")) > 1,
+            "quotes": picky and (self.newlines_in_quotes or self.trim),
+        }
+        hiding = [name for name, is_set in found.items() if is_set]
+        if hiding:
+            raise OptionError(
+                f"Csv: unmatched: records cannot be counted by their bytes alone with {', '.join(hiding)} as given; use "
+                "unmatched='checked', or leave those out"
+            )
 
     def _check_encodable(self) -> None:
         """What separates stands in the source's characters: given as bytes it is their UTF-8."""
@@ -274,6 +319,8 @@ class Csv:
             repeated_headers=False,
             unique_names=False,
             trim_names=False,
+            names_in_any_case=False,
+            missing_columns="error",
         )
 
     @property
@@ -347,13 +394,3 @@ def _known_encoding(encoding: object) -> str:
     if name not in ENCODINGS:
         raise OptionError(f"Csv: encoding: expected one of {', '.join(ENCODINGS)}, found {encoding!r}")
     return name
-
-
-def _tokens(values: Iterable[str], name: str) -> tuple[str, ...]:
-    if isinstance(values, str | bytes):
-        raise OptionError(f"Csv: {name}: expected a sequence of strings, found {values!r}; write ({values!r},)")
-    tokens = tuple(values)
-    for token in tokens:
-        if not isinstance(token, str):
-            raise OptionError(f"Csv: {name}: expected strings, found {token!r}")
-    return tokens

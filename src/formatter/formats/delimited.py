@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from formatter.errors import OptionError, SchemaError
-from formatter.formats.checks import as_bytes, check_schema
+from formatter.formats.checks import as_bytes, check_schema, texts_of
 from formatter.formats.csv import Csv
 from formatter.parsers.registry import Parser, carried, unpacked
 
@@ -142,11 +142,11 @@ class Delimited:
             "escapes": tuple(sorted(written, key=lambda pair: (-len(pair[0]), pair[0]))),
             "comment": _bytes_of(comment, "comment"),
             "trim": trim,
-            "nulls": _texts(nulls, "nulls"),
-            "true_values": _texts(true_values, "true_values"),
-            "false_values": _texts(false_values, "false_values"),
+            "nulls": texts_of(nulls, "nulls", "Delimited"),
+            "true_values": texts_of(true_values, "true_values", "Delimited"),
+            "false_values": texts_of(false_values, "false_values", "Delimited"),
             "decimal": decimal,
-            "timestamp_formats": _texts(timestamp_formats, "timestamp_formats"),
+            "timestamp_formats": texts_of(timestamp_formats, "timestamp_formats", "Delimited"),
             "name": name,
         }
         for option, value in values.items():
@@ -252,13 +252,6 @@ def _pairs(value: Any, name: str) -> list[tuple[Any, Any]]:
         return list(dict(value).items())
     except (TypeError, ValueError):
         raise OptionError(f"Delimited: {name}: expected a dict, found {value!r}") from None
-
-
-def _texts(values: Iterable[str], name: str) -> tuple[str, ...]:
-    texts = (values,) if isinstance(values, str | bytes) else tuple(values)
-    if isinstance(values, str | bytes) or not all(isinstance(text, str) for text in texts):
-        raise OptionError(f"Delimited: {name}: expected a sequence of strings, found {values!r}")
-    return texts
 
 
 _OCCURRENCE = re.compile(r"(.+)\[(\d+)\]")

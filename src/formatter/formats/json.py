@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from formatter.errors import OptionError, SchemaError
-from formatter.formats.checks import check_schema, with_rescue_column
+from formatter.formats.checks import UNMATCHED, check_schema, texts_of, with_rescue_column
 from formatter.parsers.registry import Parser, carried, unpacked
 from formatter.variants import is_variant
 
@@ -38,7 +38,10 @@ class Json:
         records: How objects stand: a line each ("lines"), in one "array", or "concatenated"; or a path to an array of them in
             documents one behind the other: "/Records/*" reads the items of {"Records": [...]}. "/*" is a top-level array.
         surrogates: Whether half a surrogate pair is an "error" or replaced by U+FFFD ("replace").
+        timestamp_formats: How times are written, as for `strptime`, beside ISO 8601.
         rescue: Name of a column more, the last: what of a record has no column or does not fit its type, as JSON, or null.
+        unmatched: What becomes of records whose bytes show that a filter drops them: they are "checked" like others, or
+            only "counted" (docs/needles.md), which is faster.
 
     Raises:
         OptionError: An option is out of its range.
@@ -58,7 +61,9 @@ class Json:
     unknown: Literal["ignore", "error"] = "ignore"
     records: str = "lines"
     surrogates: Literal["error", "replace"] = "error"
+    timestamp_formats: tuple[str, ...] = ()
     rescue: str | None = None
+    unmatched: Literal["checked", "counted"] = "checked"
 
     kind = "json"
 
@@ -72,11 +77,14 @@ class Json:
         unknown: Literal["ignore", "error"] = "ignore",
         records: str = "lines",
         surrogates: Literal["error", "replace"] = "error",
+        timestamp_formats: Iterable[str] = (),
         rescue: str | None = None,
+        unmatched: Literal["checked", "counted"] = "checked",
     ) -> None:
         check_schema(schema, "Json", least_columns=0)
         schema = with_rescue_column(schema, rescue, "Json")
         object.__setattr__(self, "rescue", rescue)
+        object.__setattr__(self, "timestamp_formats", texts_of(timestamp_formats, "timestamp_formats", "Json"))
         object.__setattr__(self, "schema", schema)
         object.__setattr__(self, "paths", _checked_paths(paths, schema))
         if rescue in dict(self.paths):
@@ -86,10 +94,16 @@ class Json:
             ("on_duplicate_key", on_duplicate_key, DUPLICATE_KEYS),
             ("unknown", unknown, UNKNOWN),
             ("surrogates", surrogates, SURROGATES),
+            ("unmatched", unmatched, UNMATCHED),
         ):
             if value not in allowed:
                 raise OptionError(f"Json: {name}: expected one of {', '.join(allowed)}, found {value!r}")
             object.__setattr__(self, name, value)
+        if unmatched == "counted" and records != "lines":
+            raise OptionError(
+                f"Json: unmatched: only lines can be counted by their bytes alone, found records={records!r}; use "
+                "unmatched='checked'"
+            )
         object.__setattr__(self, "records", _checked_records(records))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -100,7 +114,9 @@ class Json:
             "unknown": self.unknown,
             "records": self.records,
             "surrogates": self.surrogates,
+            "timestamp_formats": self.timestamp_formats,
             "rescue": self.rescue,
+            "unmatched": self.unmatched,
         }
         return _rebuild_json, (self.schema, options, carried(self.schema))
 

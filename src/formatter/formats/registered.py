@@ -97,6 +97,16 @@ def is_registered(name: str) -> bool:
     return name in _registered
 
 
+def registered_indexers() -> dict[str, RegisteredIndexer]:
+    """All of them, for a process that is to know them, too."""
+    return dict(_registered)
+
+
+def know_indexer(indexer: RegisteredIndexer) -> None:
+    """One of another process, where its name is not taken here."""
+    _registered.setdefault(indexer.name, indexer)
+
+
 @dataclass(frozen=True)
 class Registered:
     """Records that code of one's own finds: `fm.register_format`.
@@ -187,6 +197,5 @@ class Registered:
 
 def _rebuild_registered(values: dict[str, Any], parsers: tuple[Parser, ...]) -> Registered:
     unpacked(parsers)
-    indexer = values["indexer"]
-    _registered.setdefault(indexer.name, indexer)
+    know_indexer(values["indexer"])
     return Registered(**values)

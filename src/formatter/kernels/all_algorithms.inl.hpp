@@ -8,6 +8,7 @@
 
 #include "kernels/csv_index.inl.hpp"
 #include "kernels/byte_set.inl.hpp"
+#include "kernels/needles.inl.hpp"
 #include "kernels/json_index.inl.hpp"
 #include "kernels/json_items.inl.hpp"
 #include "kernels/json_levels.inl.hpp"
@@ -30,6 +31,7 @@ const Kernel FORMATTER_JOIN(kernel_, FORMATTER_ISA) = {
     .supported = FORMATTER_ISA::supported,
     .index_csv = FORMATTER_ISA::index_csv,
     .find_bytes = FORMATTER_ISA::find_bytes,
+    .pass_records = FORMATTER_ISA::pass_records,
     .summarize_quotes = FORMATTER_ISA::summarize_quotes,
     .count_byte = FORMATTER_ISA::count_byte,
     .first_record_end = FORMATTER_ISA::first_record_end,

@@ -94,6 +94,40 @@ struct BytePositions {
     size_t end_count;
 };
 
+// ---------------------------------------------------------------------------------------------- needles
+
+// Bytes that a record must hold to be of interest.
+struct NeedleBytes {
+    static constexpr uint32_t probe_count = 3;
+    const uint8_t* bytes;  // no record end among them
+    uint32_t size;
+    uint32_t probes[probe_count];  // which of them are looked for first, within the first 64; one may stand twice
+    bool number;  // digits; found only where no digit follows, and none but 0 stands before
+};
+
+enum class BlankLines : uint8_t {
+    records,  // are such
+    empty,  // are none: no byte, or a carriage return where the record end is a line feed
+    spaces,  // are none: spaces, tabs, carriage returns
+};
+
+struct NeedleSet {
+    static constexpr uint32_t most = 12;
+    const NeedleBytes* needles;  // any of them
+    uint32_t count;
+    bool escapes;  // a backslash is one, too
+    bool exponents;  // and an e or E behind a digit or a point
+    BlankLines blank;
+};
+
+struct PassedRecords {
+    size_t bytes;  // of the records before the first that holds a needle, or of all whole ones
+    uint64_t records;  // of these, without blank lines
+    size_t
+        found;  // bytes of the record behind them, which holds one, with its end; 0: none does, or its end is not there
+    uint64_t false_hits;  // probes met that were no needle
+};
+
 // ---------------------------------------------------------------------------------------------- json index
 
 struct JsonValued {  // of 64 positions, a bit each
@@ -188,6 +222,8 @@ struct Kernel {
     void (*index_csv)(const uint8_t* data, size_t size, const CsvBytes&, const StopChoice&, CsvIndex&);
     // Where bytes of the set stand, in order.
     void (*find_bytes)(const uint8_t* data, size_t size, const ByteSet&, BytePositions&);
+    // Passes over the records from `data`, which begins one, that hold no needle. Only the strict rule for quotes, or none.
+    void (*pass_records)(const uint8_t* data, size_t size, const NeedleSet&, const CsvBytes&, PassedRecords&);
     void (*summarize_quotes)(const uint8_t* data, size_t size, const CsvBytes&, QuoteSummary&);
     uint64_t (*count_byte)(const uint8_t* data, size_t size, uint8_t byte);
     // The position of the first record end outside quotes, for bytes that begin inside or outside, or `none`.

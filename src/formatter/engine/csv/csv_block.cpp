@@ -62,7 +62,7 @@ void CsvDecoder::decode_column(size_t i) {
     is_decoded_[i] = true;
     if (!is_text(spec)) return decode_fixed(rows);
     if (is_coded(spec)) return decode_codes(rows);
-    if (plain_ && !format_->trim && is_plain_text(spec)) return decode_text(rows);
+    if (plain_ && !format_->trims() && is_plain_text(spec)) return decode_text(rows);
     decode_text_exactly(rows);
 }
 

@@ -12,7 +12,7 @@ namespace formatter {
 void CsvDecoder::decode_codes(ColumnRows& c) {
     TextDictionary& dictionary = columns_.dictionary(c.index);
     int32_t* codes = c.column.values.as<int32_t>() + c.at;
-    const bool plain = plain_ && !format_->trim;
+    const bool plain = plain_ && !format_->trims();
     c.marks.all_valid(c.fields.rows);
     c.marks.none_marked(c.fields.rows);
 

@@ -25,7 +25,7 @@ std::vector<uint32_t> wanted_stops(const CsvFormat& format) {
         stops.push_back(field);
     };
     for (size_t i = 0; i < format.columns.size(); i++)
-        if (int32_t(i) != format.rescue_column) add(format.columns[i].field);
+        if (int32_t(i) != format.rescue_column && format.columns[i].field != absent_field) add(format.columns[i].field);
     for (const CsvFormat::Unclaimed& unclaimed : format.unclaimed) add(unclaimed.field);
     if (format.fields) stops.push_back(format.fields - 1);
     std::sort(stops.begin(), stops.end());
@@ -108,7 +108,10 @@ CsvDecoder::CsvDecoder(const std::shared_ptr<const CsvFormat>& format, std::vect
             scan_tokens_.push_back(false);
             continue;
         }
-        access_.push_back(access(column.field));
+        // What the header lacks stands, empty, where each record ends.
+        access_.push_back(column.field == absent_field
+                              ? Access{ordinal(format_->fields - 1), ordinal(format_->fields - 1), 0, false}
+                              : access(column.field));
         // Non-empty null markers reach the exact path by themselves where no value looks like them.
         bool scan = false;
         for (const std::string& token : nulls_) {
@@ -170,6 +173,7 @@ void CsvDecoder::align_block() {
 size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_limit) {
     const CsvBytes bytes = format_->bytes();
     const StopChoice choice{format_->fields, uint32_t(stops_.size()), stops_.data()};
+    const Readable readable = readable_around(data, size);
     RecordShape shape;
     size_t at = 0, stretch = stretch_bytes, passed = 0;
     while (row_limit > 0 && at < size) {
@@ -179,7 +183,7 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
         if (block_.empty() && std::max<uint64_t>(size - at + offset_, place_.bytes) >= aligned_from + offset_)
             align_block();
         CsvIndex result{};
-        result.stops = block_.open_segment(data + at, data, data + size, 1, here());
+        result.stops = block_.open_segment(data + at, readable.begin, readable.end, 1, here());
         result.capacity_rows = uint32_t(std::min<uint64_t>(block_.room(), row_limit));
         kernel_->index_csv(data + at, window, bytes, choice, result);
         if (looks_at_rows_) stop_at_odd_record(data + at, choice, &result);
@@ -321,6 +325,11 @@ size_t CsvDecoder::pass_endless(const uint8_t* data, size_t size) {
     offset_ += end;
     indexed_bytes_ += end;
     return size_t(end);
+}
+
+size_t CsvDecoder::size_given_up(const uint8_t* data, size_t size) const {
+    RecordShape shape;
+    return is_left_open(*format_, data, size, &shape) && shape.size < offsets_most ? shape.size : 0;
 }
 
 size_t CsvDecoder::index_unterminated(const uint8_t* data, size_t size) {

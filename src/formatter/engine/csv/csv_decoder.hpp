@@ -41,6 +41,8 @@ class CsvDecoder : public BlockDecoder {
     size_t index_general(const uint8_t* data, size_t size, uint64_t row_limit);
     bool split_next(const uint8_t* data, size_t size, RecordShape* shape, size_t* passed);
     void pass_damaged(const uint8_t* data, const RecordShape&);
+    // Bytes of the line that an open quote costs, if these are followed by nothing; 0: all is closed.
+    size_t size_given_up(const uint8_t* data, size_t size) const;
     bool is_header_again(const uint8_t* data, size_t size) const;
     bool is_record(const uint8_t* data, const RecordShape&) const;
     void stop_at_odd_record(const uint8_t* data, const StopChoice&, CsvIndex*);

@@ -183,7 +183,7 @@ void CsvDecoder::filter_by_alternatives(uint32_t rows) {
 // Rows that kept_ lacks are not asked.
 void CsvDecoder::test_bytes(uint32_t column, const std::vector<const Predicate*>& predicates) {
     const ColumnSpec& spec = columns_.specs()[column];
-    const bool plain = plain_ && !format_->trim;
+    const bool plain = plain_ && !format_->trims();
     const uint64_t quotes = format_->quoting ? format_->quote * 0x0101010101010101u : ~uint64_t(0);
     const auto passes = [&predicates](std::string_view value) {
         for (const Predicate* p : predicates)
@@ -216,7 +216,7 @@ void CsvDecoder::test_bytes(uint32_t column, const std::vector<const Predicate*>
         const Bytes raw = field_at(v, segment, stops);
         Bytes content{};
         bool pass;
-        if ((record && spec.field >= record->fields) ||
+        if (spec.field == absent_field || (record && spec.field >= record->fields) ||
             (raw.size == 0 && is_absent(segment, stops, raw.data)))  // the field is not there
             pass = null_result;
         else if (!plain || raw.size == 0 || !without_outer_quotes(raw, &content) ||

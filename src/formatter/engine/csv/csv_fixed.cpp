@@ -53,7 +53,7 @@ FieldView CsvDecoder::without_quotes(const FieldView& v) {
 
 // Numbers and times mostly in quotes: the kernel is given them without. What is in doubt still goes the exact way.
 bool CsvDecoder::learn_quotes(const ColumnRows& c) {
-    if (in_quotes_[c.index] || !plain_ || !format_->quoting || format_->trim) return false;
+    if (in_quotes_[c.index] || !plain_ || !format_->quoting || format_->trims()) return false;
     if (c.marks.odd_count <= c.fields.rows / 2) return false;
     uint32_t first = 0;
     while (!has_bit(c.marks.odd.data(), first)) first++;

@@ -13,6 +13,8 @@ namespace formatter {
 
 enum class Ragged : uint8_t { error, pad, truncate, fit };
 
+constexpr uint32_t absent_field = UINT32_MAX;  // of a column that the header lacks and that is null in every record
+
 struct CsvFormat : DecodeOptions {
     std::string delimiter = ",";
     std::string record_end = "\n";
@@ -27,7 +29,7 @@ struct CsvFormat : DecodeOptions {
     uint8_t escape = 0;
     bool commenting = false;
     uint8_t comment = 0;
-    bool trim = false;
+    bool trim_left = false, trim_right = false;  // blanks in front of a field, and behind it
     uint64_t skip_lines = 0;  // in front of everything, whatever is in them
     std::vector<uint32_t> header_at;  // records that name the fields, counted behind those lines; empty: none does
     uint64_t skip_records = 0;  // behind the header
@@ -36,6 +38,8 @@ struct CsvFormat : DecodeOptions {
     bool repeated_headers = false;  // a record that reads like the header is none
     bool unique_names = false;
     bool trim_names = false;
+    bool names_in_any_case = false;  // of ASCII letters
+    bool absent_is_null = false;  // a column that the header lacks
     std::vector<std::string> header_lines;  // those of the input, once they are known
     bool unreadable = false;  // the header lacks a wanted column: records can only be passed over
     TextErrors errors = TextErrors::strict;
@@ -51,12 +55,13 @@ struct CsvFormat : DecodeOptions {
     std::vector<Unclaimed> unclaimed;  // fields that the header names and the schema lacks
     std::vector<ColumnSpec> columns;  // decoded, in output order; then those only the filter needs
 
+    bool trims() const { return trim_left || trim_right; }
     // Which quotes are some depends on where they stand.
     bool picky() const { return quoting && quote_rule != QuoteRule::strict; }
     bool bounded() const { return quoting && (max_quoted_lines || max_quoted_bytes); }
     // Single-byte separators and no byte-level state but that of quotes: the SIMD index can read it.
     bool plain() const {
-        return delimiter.size() == 1 && record_end.size() == 1 && !escaping && !commenting && !(picky() && trim);
+        return delimiter.size() == 1 && record_end.size() == 1 && !escaping && !commenting && !(picky() && trims());
     }
     bool has_preamble() const { return skip_lines || skip_records || !header_at.empty(); }
     // Every record end ends a record: nothing can hide one.

@@ -79,20 +79,30 @@ std::string as_utf8(const CsvFormat& format, const std::string& text) {
     return valid ? text : repaired_utf8(TextErrors::replace, bytes, text.size());
 }
 
-// Maps the columns of `format` to the fields of those names. Returns the names that are lacking.
-std::vector<std::string> map_columns(CsvFormat* format, const std::vector<std::string>& names) {
-    std::vector<std::string> missing;
+// A name as it is compared with others.
+std::string compared(const CsvFormat& format, std::string name) {
+    for (char& c : name)
+        if (format.names_in_any_case && c >= 'A' && c <= 'Z') c = char(c + ('a' - 'A'));
+    return name;
+}
+
+// Maps the columns of `format` to the fields of those names. Returns the names that are lacking, unless those are null.
+std::vector<std::string> map_columns(CsvFormat* format, const std::vector<std::string>& given) {
+    std::vector<std::string> missing, names;
+    for (const std::string& name : given) names.push_back(compared(*format, name));
     for (size_t i = 0; i < format->columns.size(); i++) {
         ColumnSpec& column = format->columns[i];
         if (int32_t(i) == format->rescue_column) continue;
-        const auto found = std::find(names.begin(), names.end(), column.name);
-        if (found == names.end()) missing.push_back(column.name);
-        column.field = uint32_t(found == names.end() ? 0 : found - names.begin());
+        const auto found = std::find(names.begin(), names.end(), compared(*format, column.name));
+        const bool found_it = found != names.end();
+        if (!found_it && !format->absent_is_null) missing.push_back(column.name);
+        column.field = found_it ? uint32_t(found - names.begin()) : format->absent_is_null ? absent_field : 0;
     }
     format->fields = uint32_t(names.size());
-    std::set<std::string> known(format->known_names.begin(), format->known_names.end());
+    std::set<std::string> known;
+    for (const std::string& name : format->known_names) known.insert(compared(*format, name));
     for (uint32_t field = 0; field < names.size() && format->rescue_column >= 0; field++)
-        if (known.erase(names[field]) == 0) format->unclaimed.push_back({field, as_utf8(*format, names[field])});
+        if (known.erase(names[field]) == 0) format->unclaimed.push_back({field, as_utf8(*format, given[field])});
     return missing;
 }
 

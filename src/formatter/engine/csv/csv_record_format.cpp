@@ -2,8 +2,10 @@
 
 #include "engine/csv/csv_decoder.hpp"
 #include "engine/csv/csv_header.hpp"
+#include "engine/csv/csv_needles.hpp"
 #include "engine/csv/csv_scanner.hpp"
 #include "engine/records/byte_order_mark.hpp"
+#include "engine/records/needle_decoder.hpp"
 #include "engine/records/rewriting_decoder.hpp"
 
 namespace formatter {
@@ -68,6 +70,12 @@ RecordFormat csv_record_format(std::shared_ptr<const CsvFormat> csv, TextEncodin
         lines->quoting = lines->escaping = lines->commenting = false;
         format.header =
             std::make_shared<CsvHeader>(csv, source, ending.scanner, scanner_of(std::move(lines), encoding), encoding);
+    }
+    if (const auto needles = encoding == TextEncoding::utf8 ? csv_needles(*csv) : nullptr) {
+        format.make_decoder = [csv, needles] {
+            return std::unique_ptr<RecordDecoder>(new NeedleDecoder<CsvDecoder>(csv, needles));
+        };
+        return format;
     }
     if (encoding == TextEncoding::utf8) {
         format.make_decoder = [csv] { return std::unique_ptr<RecordDecoder>(new CsvDecoder(csv)); };

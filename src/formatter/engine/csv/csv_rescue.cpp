@@ -30,8 +30,8 @@ void CsvDecoder::rescue_record(uint32_t row, const Misfit* misfits, size_t count
     };
     bool fine = true;
     for (size_t i = 0; i < format_->output_columns; i++) {
-        if (int32_t(i) == format_->rescue_column) continue;
         const ColumnSpec& spec = format_->columns[i];
+        if (int32_t(i) == format_->rescue_column || spec.field == absent_field) continue;
         bool misfit = false;
         for (size_t k = 0; k < count; k++) misfit |= misfits[k].column == i;
         if (spec.field >= fields)

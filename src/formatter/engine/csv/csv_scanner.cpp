@@ -29,7 +29,7 @@ void meet_quote(const CsvFormat& format, ScanState* state) {
     } else if (state->inside) {  // it closes, or is the first of two
         state->inside = false;
         state->fresh = !format.escaping;
-        state->closing = format.quote_rule == QuoteRule::sticky || format.trim;
+        state->closing = format.quote_rule == QuoteRule::sticky || format.trim_right;
     } else {
         state->inside = state->fresh;
         state->fresh = state->closing = false;
@@ -38,7 +38,7 @@ void meet_quote(const CsvFormat& format, ScanState* state) {
 
 // The byte behind a quote that may have closed is another one. Blanks that are trimmed decide nothing.
 void settle_closing(const CsvFormat& format, uint8_t c, ScanState* state) {
-    const bool blank = format.trim && is_blank_byte(c);
+    const bool blank = format.trim_right && is_blank_byte(c);
     if (!blank) state->closing = false;
     if (!blank && format.quote_rule == QuoteRule::sticky && !begins_separator(format, c)) state->inside = true;
     state->fresh = false;
@@ -115,7 +115,7 @@ RecordEnds follow(const CsvFormat& format, const uint8_t* data, size_t size, Sca
             if (delimited) state->delimiter_matched = 0;
             if (delimited && record && record->separators)
                 record->separators->push_back(uint32_t(at + 1 - delimiter.size()));
-            state->fresh = delimited || (state->fresh && format.trim && is_blank_byte(c));
+            state->fresh = delimited || (state->fresh && format.trim_left && is_blank_byte(c));
         }
     }
     return ends;

@@ -24,9 +24,9 @@ size_t without_carriage_return(const CsvFormat& format, const uint8_t* data, siz
 }
 
 Bytes trimmed(const CsvFormat& format, Bytes field) {
-    if (!format.trim) return field;
-    while (field.size && is_padding(field.data[0])) field.data++, field.size--;
-    while (field.size && is_padding(field.data[field.size - 1]) && !ends_escaped(format, field.data, field.size))
+    while (format.trim_left && field.size && is_padding(field.data[0])) field.data++, field.size--;
+    while (format.trim_right && field.size && is_padding(field.data[field.size - 1]) &&
+           !ends_escaped(format, field.data, field.size))
         field.size--;
     return field;
 }

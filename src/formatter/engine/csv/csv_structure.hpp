@@ -32,7 +32,7 @@ bool is_blank(const CsvFormat&, const uint8_t* data, size_t size_without_end);
 
 // The size without the '\r' of a "\r\n" that ended the record; one that an escape made literal is content.
 size_t without_carriage_return(const CsvFormat&, const uint8_t* data, size_t size);
-// Without spaces and tabs around, if the format trims; an escaped one stays.
+// Without spaces and tabs on the sides that the format trims; an escaped one stays.
 Bytes trimmed(const CsvFormat&, Bytes field);
 
 enum class Quoting : uint8_t { none, quoted, malformed };

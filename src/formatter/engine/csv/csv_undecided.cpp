@@ -38,6 +38,10 @@ void CsvDecoder::null_or_error(ColumnRows& c, uint32_t row, Bytes found) {
 
 void CsvDecoder::finish_rows(ColumnRows& c) {
     const uint32_t rows = c.fields.rows;
+    if (c.spec.field == absent_field) {
+        for (uint32_t row = 0; row < rows; row++) null_or_error(c, row, Bytes{nullptr, 0});
+        return columns_.write_validity(c.index, c.at, c.marks.valid.data(), rows);
+    }
     block_.each_rewritten([&](uint32_t row, const Rewritten& record) {
         if (c.spec.field < record.fields) return;
         clear_bit(c.marks.odd.data(), row);
@@ -87,7 +91,8 @@ void CsvDecoder::finish_empty(ColumnRows& c) {
 
 // Most often that is a number of many digits, or one in quotes, which reads at once; everything else goes the long way.
 void CsvDecoder::resolve_odd(ColumnRows& c) {
-    const bool direct = plain_ && !format_->trim && only_empty_is_null_ && !spellings_hold_quotes_ && !is_text(c.spec);
+    const bool direct =
+        plain_ && !format_->trims() && only_empty_is_null_ && !spellings_hold_quotes_ && !is_text(c.spec);
     each_row(c.fields, [&](uint32_t row, const Segment& segment, const uint32_t* stops) {
         if (!has_bit(c.marks.odd.data(), row)) return;
         const Bytes raw = field_at(c.fields, segment, stops);

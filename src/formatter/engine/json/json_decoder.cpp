@@ -77,16 +77,21 @@ void JsonDecoder::begin_line(const uint8_t* line, const Lines& lines, bool by_te
     by_text_ = by_text;
 }
 
+bool JsonDecoder::skip_preamble(const uint8_t* data, size_t size, size_t* skipped) {
+    *skipped = place_.stream_start ? mark_size(data, size) : 0;
+    place_.stream_start = false;
+    offset_ += *skipped;
+    return true;
+}
+
 size_t JsonDecoder::index(const uint8_t* data, size_t size, uint64_t row_limit) {
     const void* last_end = memrchr(data, '\n', size);
     if (!last_end) return 0;
-    const uint8_t* at = data;
     const uint8_t* const stop = static_cast<const uint8_t*>(last_end) + 1;
-    if (place_.stream_start) {
-        at += mark_size(data, size);
-        offset_ += size_t(at - data);
-        place_.stream_start = false;
-    }
+    size_t skipped;
+    skip_preamble(data, size, &skipped);
+    const uint8_t* at = data + skipped;
+    const Readable readable = readable_around(data, size);
     while (at < stop && row_limit > 0) {
         // Piece by piece: what a block refers to should stay cached until its values are read.
         const size_t look = std::min(row_limit < few_rows ? few_rows_bytes : stretch_bytes, size_t(offsets_most));
@@ -97,7 +102,7 @@ size_t JsonDecoder::index(const uint8_t* data, size_t size, uint64_t row_limit) 
             end = static_cast<const uint8_t*>(line_end) + 1;
         }
         if (!has_room(uint64_t(end - at))) break;
-        const Lines lines{at, end, data, data + size, false};
+        const Lines lines{at, end, readable.begin, readable.end, false};
         if (block_.room() == 0) materialize();
         open_segment(at, lines);
         const uint8_t* const begin = at;

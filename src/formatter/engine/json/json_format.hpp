@@ -2,6 +2,7 @@
 // same, read by many threads. Refuses to know bytes.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct JsonNodeSpec {
     ColumnSpec scalar;  // its name and nullability count for every kind
     uint32_t list_size = 0;
     Surrogate lone_surrogates = Surrogate::error;
+    std::shared_ptr<const Spelling> spelling;  // of its texts, if it is one of the format's own
     std::vector<JsonNodeSpec> children;
     std::vector<std::string> ignored_keys;  // members of the full schema that are not wanted
 };

@@ -5,6 +5,8 @@
 #include "engine/json/json_array_lines.hpp"
 #include "engine/json/json_decoder.hpp"
 #include "engine/json/json_documents.hpp"
+#include "engine/json/json_needles.hpp"
+#include "engine/records/needle_decoder.hpp"
 
 namespace formatter {
 namespace {
@@ -24,7 +26,12 @@ RecordFormat json_record_format(std::shared_ptr<const JsonFormat> json) {
         format.line_ends_inside = true;
         format.keeps_text = std::any_of(json->columns.begin(), json->columns.end(),
                                         [](const JsonColumn& column) { return keeps_text(column.node); });
-        format.make_decoder = [json] { return std::unique_ptr<RecordDecoder>(new JsonDecoder(json)); };
+        if (const auto needles = json_needles(*json))
+            format.make_decoder = [json, needles] {
+                return std::unique_ptr<RecordDecoder>(new NeedleDecoder<JsonDecoder>(json, needles));
+            };
+        else
+            format.make_decoder = [json] { return std::unique_ptr<RecordDecoder>(new JsonDecoder(json)); };
         return format;
     }
     ending.kind = EndingKind::scanned;

@@ -37,7 +37,7 @@ ErrorCode parse_string(const JsonNodeSpec& node, Bytes content, bool escapes, Js
     if (is_text(spec)) return take_text(spec, content, out);
     const JsonWriting writing = spec.type->json;
     if (writing != JsonWriting::string && writing != JsonWriting::number_or_string) return ErrorCode::wrong_type;
-    return spec.type->parse_text(content, spec, spelling, out->value);
+    return spec.type->parse_text(content, spec, node.spelling ? *node.spelling : spelling, out->value);
 }
 
 ErrorCode parse_number(const ColumnSpec& spec, Bytes number, JsonScalar* out) {
@@ -47,6 +47,12 @@ ErrorCode parse_number(const ColumnSpec& spec, Bytes number, JsonScalar* out) {
 }  // namespace
 
 const Spelling& json_spelling() { return spelling; }
+
+std::shared_ptr<const Spelling> json_spelling_with(std::vector<std::string> timestamp_formats) {
+    auto own = std::make_shared<Spelling>(spelling);
+    own->timestamp_formats = std::move(timestamp_formats);
+    return own;
+}
 
 Skipped parse_json_scalar(const JsonNodeSpec& node, const uint8_t* at, const uint8_t* end, JsonScalar* out) {
     const ColumnSpec& spec = node.scalar;

@@ -18,6 +18,8 @@ struct JsonScalar {
 
 // Values as JSON writes them all.
 const Spelling& json_spelling();
+// The same, with other ways to write times.
+std::shared_ptr<const Spelling> json_spelling_with(std::vector<std::string> timestamp_formats);
 
 // Reads the value at `at` and stops behind it; on an error, where the value (or the offending byte of it) stands.
 // Strings hold valid UTF-8 as far as the record does.

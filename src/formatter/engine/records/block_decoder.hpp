@@ -43,6 +43,13 @@ class BlockDecoder : public RecordDecoder {
     virtual uint64_t nulled_more() const { return 0; }
     virtual void end_block(uint64_t bytes) = 0;
 
+    // What can be read around bytes that are to be indexed: more than those where they were cut from others.
+    struct Readable {
+        const uint8_t *begin = nullptr, *end = nullptr;
+    };
+    Readable readable_around(const uint8_t* data, size_t size) const {
+        return readable_.begin ? readable_ : Readable{data, data + size};
+    }
     PlacePosition here() const { return {{place_.number, records_}, int64_t(offset_)}; }
     // Whether the batch can take so many more bytes, the block's rows decoded first if need be. An empty one can.
     bool has_room(uint64_t bytes);
@@ -118,6 +125,7 @@ class BlockDecoder : public RecordDecoder {
     Place place_;
     size_t offset_ = 0;  // bytes past place_
     uint64_t records_ = 0;  // past place_
+    Readable readable_;
     uint64_t indexed_bytes_ = 0;  // since the last materialize()
     uint64_t text_room_ = offsets_most;  // of the columns, at the last materialize()
 

@@ -18,6 +18,7 @@ struct DecodeOptions {
     bool rescues = false;  // values that do not fit become null, which is no error: their text can be had beside them
     int32_t rescue_column = -1;  // of the format's columns: where that text goes; -1: nobody asked for it
     RowFilter filter;
+    bool counts_unmatched = false;  // records whose bytes cannot pass the filter are counted, and not looked at
     const Kernel* kernel = nullptr;
 
     bool nulls_misfits() const { return rescues || on_error == OnError::null; }

@@ -40,11 +40,35 @@ static inline Block load_block(const uint8_t* bytes) {
     return {_mm256_loadu_si256(from), _mm256_loadu_si256(from + 1)};
 }
 
-static inline uint64_t equal_mask(const Block& block, Needle needle) {
-    uint32_t low = uint32_t(_mm256_movemask_epi8(_mm256_cmpeq_epi8(block.low, needle.bytes)));
-    uint32_t high = uint32_t(_mm256_movemask_epi8(_mm256_cmpeq_epi8(block.high, needle.bytes)));
-    return low | uint64_t(high) << 32;
+// Which bytes of a block are what is asked for, as compares leave it: joined before it becomes a mask.
+struct Matches {
+    __m256i low, high;
+};
+static inline Matches equal(const Block& block, Needle needle) {
+    return {_mm256_cmpeq_epi8(block.low, needle.bytes), _mm256_cmpeq_epi8(block.high, needle.bytes)};
 }
+static inline Matches at_most(const Block& block, Needle needle) {  // the needle's byte or below
+    return {_mm256_cmpeq_epi8(_mm256_min_epu8(block.low, needle.bytes), block.low),
+            _mm256_cmpeq_epi8(_mm256_min_epu8(block.high, needle.bytes), block.high)};
+}
+static inline Matches operator&(Matches a, Matches b) {
+    return {_mm256_and_si256(a.low, b.low), _mm256_and_si256(a.high, b.high)};
+}
+static inline Matches operator|(Matches a, Matches b) {
+    return {_mm256_or_si256(a.low, b.low), _mm256_or_si256(a.high, b.high)};
+}
+static inline Matches without(Matches a, Matches b) {
+    return {_mm256_andnot_si256(b.low, a.low), _mm256_andnot_si256(b.high, a.high)};
+}
+static inline uint64_t mask_of(Matches matches) {
+    const uint32_t low = uint32_t(_mm256_movemask_epi8(matches.low));
+    return low | uint64_t(uint32_t(_mm256_movemask_epi8(matches.high))) << 32;
+}
+static inline bool any(Matches matches) {
+    return _mm256_movemask_epi8(_mm256_or_si256(matches.low, matches.high)) != 0;
+}
+static inline uint64_t equal_mask(const Block& block, Needle needle) { return mask_of(equal(block, needle)); }
+static inline uint64_t at_most_mask(const Block& block, Needle needle) { return mask_of(at_most(block, needle)); }
 
 // Bit i: the parity of bits 0 to i, as carry-less multiplication by all ones.
 static inline uint64_t prefix_xor(uint64_t mask) {

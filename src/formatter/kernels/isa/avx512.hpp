@@ -48,9 +48,24 @@ struct Needle {
 
 static inline Needle make_needle(uint8_t byte) { return {_mm512_set1_epi8(char(byte))}; }
 static inline Block load_block(const uint8_t* bytes) { return {_mm512_loadu_si512(bytes)}; }
-static inline uint64_t equal_mask(const Block& block, Needle needle) {
-    return _cvtmask64_u64(_mm512_cmpeq_epi8_mask(block.bytes, needle.bytes));
+
+// Which bytes of a block are what is asked for, as compares leave it: joined before it becomes a mask.
+struct Matches {
+    __mmask64 bits;
+};
+static inline Matches equal(const Block& block, Needle needle) {
+    return {_mm512_cmpeq_epi8_mask(block.bytes, needle.bytes)};
 }
+static inline Matches at_most(const Block& block, Needle needle) {  // the needle's byte or below
+    return {_mm512_cmple_epu8_mask(block.bytes, needle.bytes)};
+}
+static inline Matches operator&(Matches a, Matches b) { return {_kand_mask64(a.bits, b.bits)}; }
+static inline Matches operator|(Matches a, Matches b) { return {_kor_mask64(a.bits, b.bits)}; }
+static inline Matches without(Matches a, Matches b) { return {_kandn_mask64(b.bits, a.bits)}; }
+static inline uint64_t mask_of(Matches matches) { return _cvtmask64_u64(matches.bits); }
+static inline bool any(Matches matches) { return !_kortestz_mask64_u8(matches.bits, matches.bits); }
+static inline uint64_t equal_mask(const Block& block, Needle needle) { return mask_of(equal(block, needle)); }
+static inline uint64_t at_most_mask(const Block& block, Needle needle) { return mask_of(at_most(block, needle)); }
 
 // Bit i: the parity of bits 0 to i, as carry-less multiplication by all ones.
 static inline uint64_t prefix_xor(uint64_t mask) {

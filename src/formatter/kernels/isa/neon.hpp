@@ -33,15 +33,43 @@ static inline Block load_block(const uint8_t* bytes) {
     return {{vld1q_u8(bytes), vld1q_u8(bytes + 16), vld1q_u8(bytes + 32), vld1q_u8(bytes + 48)}};
 }
 
+// Which bytes of a block are what is asked for, as compares leave it: joined before it becomes a mask.
+struct Matches {
+    uint8x16_t parts[4];
+};
+template <typename Part>
+static inline Matches part_by_part(Part part) {
+    return {{part(0), part(1), part(2), part(3)}};
+}
+static inline Matches equal(const Block& block, Needle needle) {
+    return part_by_part([&](int i) { return vceqq_u8(block.parts[i], needle.bytes); });
+}
+static inline Matches at_most(const Block& block, Needle needle) {  // the needle's byte or below
+    return part_by_part([&](int i) { return vcleq_u8(block.parts[i], needle.bytes); });
+}
+static inline Matches operator&(const Matches& a, const Matches& b) {
+    return part_by_part([&](int i) { return vandq_u8(a.parts[i], b.parts[i]); });
+}
+static inline Matches operator|(const Matches& a, const Matches& b) {
+    return part_by_part([&](int i) { return vorrq_u8(a.parts[i], b.parts[i]); });
+}
+static inline Matches without(const Matches& a, const Matches& b) {
+    return part_by_part([&](int i) { return vbicq_u8(a.parts[i], b.parts[i]); });
+}
 // A compare gives ff or 00 a byte. Each keeps the bit of its place, then three pairwise additions close the ranks:
 // 64 bytes of one bit each, 32 of two, 16 of four, 8 of eight.
-static inline uint64_t equal_mask(const Block& block, Needle needle) {
+static inline uint64_t mask_of(const Matches& matches) {
     const uint8x16_t places = vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201u));
     uint8x16_t bits[4];
-    for (int i = 0; i < 4; i++) bits[i] = vandq_u8(vceqq_u8(block.parts[i], needle.bytes), places);
+    for (int i = 0; i < 4; i++) bits[i] = vandq_u8(matches.parts[i], places);
     uint8x16_t pairs = vpaddq_u8(vpaddq_u8(bits[0], bits[1]), vpaddq_u8(bits[2], bits[3]));
     return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(pairs, pairs)), 0);
 }
+static inline bool any(const Matches& m) {
+    return vmaxvq_u8(vorrq_u8(vorrq_u8(m.parts[0], m.parts[1]), vorrq_u8(m.parts[2], m.parts[3]))) != 0;
+}
+static inline uint64_t equal_mask(const Block& block, Needle needle) { return mask_of(equal(block, needle)); }
+static inline uint64_t at_most_mask(const Block& block, Needle needle) { return mask_of(at_most(block, needle)); }
 
 // Bit i: the parity of bits 0 to i. By shifts: polynomial multiplication is optional on this architecture.
 static inline uint64_t prefix_xor(uint64_t mask) {

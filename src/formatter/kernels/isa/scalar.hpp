@@ -37,7 +37,11 @@ static inline Block load_block(const uint8_t* bytes) {
     return block;
 }
 
-static inline uint64_t equal_mask(const Block& block, Needle needle) {
+// Which bytes of a block are what is asked for, a bit each.
+struct Matches {
+    uint64_t bits;
+};
+static inline Matches equal(const Block& block, Needle needle) {
     uint64_t mask = 0;
     for (int i = 0; i < 8; i++) {
         const uint64_t low7 = 0x7f7f7f7f7f7f7f7fu;
@@ -46,8 +50,21 @@ static inline uint64_t equal_mask(const Block& block, Needle needle) {
         // the eight top bits to the top byte: the factor moves bit 7 + 8k to bit 56 + k, and no two sums collide
         mask |= ((zero >> 7) * 0x0102040810204080u >> 56) << (8 * i);
     }
-    return mask;
+    return {mask};
 }
+static inline Matches at_most(const Block& block, Needle needle) {  // the needle's byte or below
+    uint64_t mask = 0;
+    for (unsigned i = 0; i < 64; i++)
+        mask |= uint64_t(uint8_t(block.words[i / 8] >> (i % 8 * 8)) <= uint8_t(needle.word)) << i;
+    return {mask};
+}
+static inline Matches operator&(Matches a, Matches b) { return {a.bits & b.bits}; }
+static inline Matches operator|(Matches a, Matches b) { return {a.bits | b.bits}; }
+static inline Matches without(Matches a, Matches b) { return {a.bits & ~b.bits}; }
+static inline uint64_t mask_of(Matches matches) { return matches.bits; }
+static inline bool any(Matches matches) { return matches.bits != 0; }
+static inline uint64_t equal_mask(const Block& block, Needle needle) { return mask_of(equal(block, needle)); }
+static inline uint64_t at_most_mask(const Block& block, Needle needle) { return mask_of(at_most(block, needle)); }
 
 static inline uint64_t prefix_xor(uint64_t mask) {
     for (int shift = 1; shift < 64; shift *= 2) mask ^= mask << shift;

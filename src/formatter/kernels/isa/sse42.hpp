@@ -38,12 +38,40 @@ static inline Block load_block(const uint8_t* bytes) {
     return {{_mm_loadu_si128(from), _mm_loadu_si128(from + 1), _mm_loadu_si128(from + 2), _mm_loadu_si128(from + 3)}};
 }
 
-static inline uint64_t equal_mask(const Block& block, Needle needle) {
+// Which bytes of a block are what is asked for, as compares leave it: joined before it becomes a mask.
+struct Matches {
+    __m128i parts[4];
+};
+template <typename Part>
+static inline Matches part_by_part(Part part) {
+    return {{part(0), part(1), part(2), part(3)}};
+}
+static inline Matches equal(const Block& block, Needle needle) {
+    return part_by_part([&](int i) { return _mm_cmpeq_epi8(block.parts[i], needle.bytes); });
+}
+static inline Matches at_most(const Block& block, Needle needle) {  // the needle's byte or below
+    return part_by_part(
+        [&](int i) { return _mm_cmpeq_epi8(_mm_min_epu8(block.parts[i], needle.bytes), block.parts[i]); });
+}
+static inline Matches operator&(const Matches& a, const Matches& b) {
+    return part_by_part([&](int i) { return _mm_and_si128(a.parts[i], b.parts[i]); });
+}
+static inline Matches operator|(const Matches& a, const Matches& b) {
+    return part_by_part([&](int i) { return _mm_or_si128(a.parts[i], b.parts[i]); });
+}
+static inline Matches without(const Matches& a, const Matches& b) {
+    return part_by_part([&](int i) { return _mm_andnot_si128(b.parts[i], a.parts[i]); });
+}
+static inline uint64_t mask_of(const Matches& matches) {
     uint64_t mask = 0;
-    for (int i = 0; i < 4; i++)
-        mask |= uint64_t(uint32_t(_mm_movemask_epi8(_mm_cmpeq_epi8(block.parts[i], needle.bytes)))) << (16 * i);
+    for (int i = 0; i < 4; i++) mask |= uint64_t(uint32_t(_mm_movemask_epi8(matches.parts[i]))) << (16 * i);
     return mask;
 }
+static inline bool any(const Matches& m) {
+    return _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(m.parts[0], m.parts[1]), _mm_or_si128(m.parts[2], m.parts[3])));
+}
+static inline uint64_t equal_mask(const Block& block, Needle needle) { return mask_of(equal(block, needle)); }
+static inline uint64_t at_most_mask(const Block& block, Needle needle) { return mask_of(at_most(block, needle)); }
 
 // Bit i: the parity of bits 0 to i, as carry-less multiplication by all ones.
 static inline uint64_t prefix_xor(uint64_t mask) {

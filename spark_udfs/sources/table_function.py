@@ -1,0 +1,85 @@
+"""`SELECT * FROM formatter_read('/data/trips', 'csv', 'id BIGINT, price DOUBLE', map('header', 'true'))`: su.read in SQL.
+
+In: a session, and the constants of a call. Out: the plan of the frame that su.read gives for them, in the place of the call: with
+its splits, its sizes and its pushdown. Spark's own Python table functions run in one task; so this one stands in the session's
+registry of functions in the JVM, which asks this process while it analyzes a query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pyspark.java_gateway import ensure_callback_server_started
+from pyspark.sql import SparkSession
+
+import formatter as fm
+from spark_udfs.files.read import read
+
+NAME = "formatter_read"
+SHAPE = f"{NAME}(path, format, schema, options): texts or arrays of texts, 'csv' or 'json' or a registered name, DDL, and a map"
+OWN_OPTIONS = ("rescue", "split_bytes", "file_column")  # of su.read; all others are those of Spark's reader
+_MOST_ARGUMENTS = 4
+
+
+class ReadInSql:
+    """What the JVM calls: expressions in, a plan out."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+
+    def apply(self, expressions: Any) -> Any:
+        jvm: Any = self._spark._jvm
+        given = [_constant(one) for one in jvm.scala.jdk.javaapi.CollectionConverters.asJava(expressions)]
+        if not 1 <= len(given) <= _MOST_ARGUMENTS:
+            raise fm.OptionError(f"{SHAPE}; found {len(given)} of them")
+        path, format, schema, options = given + [None] * (_MOST_ARGUMENTS - len(given))
+        asked = {str(name): value for name, value in (options or {}).items()}
+        own: dict[str, Any] = {name: asked.pop(name) for name in OWN_OPTIONS if name in asked}
+        if "split_bytes" in own:
+            own["split_bytes"] = _whole_number(own["split_bytes"])
+        frame = read(self._spark, path, format, schema=schema, options=asked or None, **own)
+        return frame._jdf.queryExecution().analyzed()
+
+    def toString(self) -> str:
+        return NAME
+
+    class Java:
+        implements = ("scala.Function1",)
+
+
+def enable_table_function(spark: SparkSession) -> None:
+    """Makes `formatter_read` known to SQL in this session, which has a JVM."""
+    ensure_callback_server_started(spark.sparkContext._gateway)  # type: ignore[no-untyped-call]
+    registry = spark._jsparkSession.sessionState().tableFunctionRegistry()
+    registry.createOrReplaceTempFunction(NAME, ReadInSql(spark), "python_udf")
+
+
+def _constant(expression: Any) -> Any:
+    """A text, a list of texts, a dict of texts, or None."""
+    if not expression.foldable():
+        raise fm.OptionError(f"{SHAPE}; all of them constants, found {expression.sql()}")
+    value = expression.eval(None)
+    kind = expression.dataType().typeName()
+    if value is None:
+        return None
+    if kind == "string":
+        return str(value.toString())
+    if kind == "array":
+        return _texts(value, expression)
+    if kind == "map":
+        return dict(zip(_texts(value.keyArray(), expression), _texts(value.valueArray(), expression), strict=True))
+    raise fm.OptionError(f"{SHAPE}; found {expression.sql()}, which is {kind}")
+
+
+def _texts(array: Any, expression: Any) -> Sequence[str]:
+    try:
+        return [str(array.getUTF8String(at).toString()) for at in range(array.numElements())]
+    except Exception as error:  # the JVM's, of values that are none
+        raise fm.OptionError(f"{SHAPE}; found {expression.sql()}, not all of which is text") from error
+
+
+def _whole_number(text: str) -> int:
+    if not text.isdigit():
+        raise fm.OptionError(f"{NAME}: split_bytes is a whole number, found {text!r}")
+    return int(text)

@@ -1,0 +1,113 @@
+// A decoder whose records are looked at only if they hold what the filter asks for; the others are counted. In: bytes that
+// begin at a record. Out: the inner decoder's rows, of fewer records, and its findings in those. Refuses to know formats.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+
+#include "engine/records/block_decoder.hpp"
+#include "engine/records/needle_search.hpp"
+
+namespace formatter {
+
+template <typename Decoder>
+class NeedleDecoder final : public Decoder {
+  public:
+    template <typename Format>
+    NeedleDecoder(const std::shared_ptr<const Format>& format, std::shared_ptr<const RecordNeedles> needles)
+        : Decoder(format), search_(std::move(needles), format->kernel), kernel_(format->kernel) {}
+
+    size_t index(const uint8_t* data, size_t size, uint64_t row_limit) override {
+        size_t at = 0;
+        if (!this->skip_preamble(data, size, &at)) return 0;
+        this->readable_ = {data, data + size};
+        at += index_records(data + at, size - at, row_limit);
+        this->readable_ = {};
+        return at;
+    }
+
+    size_t index_unterminated(const uint8_t* data, size_t size) override {
+        size_t at = 0;
+        if (this->skip_preamble(data, size, &at) && at < size) {
+            // What is never closed ends with its line, and what is behind that is to be read yet.
+            const size_t given_up = this->size_given_up(data + at, size - at);
+            const size_t record = given_up ? given_up : size - at;
+            if (!search_.needles().are_in(data + at, record)) {
+                pass_over(record, search_.needles().is_blank(data + at, record) ? 0 : 1);
+                return at + record;
+            }
+        }
+        return at + Decoder::index_unterminated(data + at, size - at);
+    }
+
+  private:
+    // A window of as many bytes as rows are wanted holds no more records.
+    static constexpr size_t least_window = 4 << 10;
+
+    size_t index_records(const uint8_t* data, size_t size, uint64_t row_limit) {
+        size_t at = 0;
+        while (at < size && row_limit > 0) {
+            const size_t left = size - at;
+            size_t used = 0;
+            full_ = false;
+            if (left <= row_limit || row_limit >= least_window)
+                used = index_window(data + at, std::min<uint64_t>(left, row_limit), &row_limit);
+            else if (at > 0)
+                break;  // asked again, it will be for more
+            if (used == 0 && !full_ && left > row_limit) {
+                const uint64_t end = kernel_->first_record_end(data + at, left, search_.needles().bytes(), false);
+                if (end != QuoteSummary::none) used = index_window(data + at, size_t(end) + 1, &row_limit);
+            }
+            if (used == 0) break;
+            at += used;
+            if (full_) break;
+        }
+        return at;
+    }
+
+    // Of at most `*row_limit` records. Those next to each other that hold needles are indexed in one go.
+    size_t index_window(const uint8_t* data, size_t size, uint64_t* row_limit) {
+        size_t at = 0, run = 0;  // records from `run` to `at` hold needles, and are not indexed yet
+        const auto index_run = [&] {
+            if (run == at) return true;
+            const uint64_t before = this->records_placed();
+            run += Decoder::index(data + run, at - run, *row_limit);
+            *row_limit -= this->records_placed() - before;
+            full_ = run < at;
+            return !full_;
+        };
+        PassedRecords passed{};
+        do {
+            search_.pass(data + at, size - at, &passed);
+            const uint8_t* const found = data + at + passed.bytes;
+            if (passed.found && !search_.found_holds(found, passed.found)) {
+                passed.records += search_.needles().is_blank(found, passed.found - 1) ? 0 : 1;
+                passed.bytes += passed.found;
+            } else if (passed.bytes == 0) {
+                at += passed.found;
+                continue;
+            }
+            if (!index_run()) return run;
+            pass_over(passed.bytes, passed.records);
+            *row_limit -= passed.records;
+            at += passed.bytes;
+            run = at;
+            if (data + at == found) at += passed.found;
+        } while (passed.found);
+        index_run();
+        return run;
+    }
+
+    void pass_over(size_t bytes, uint64_t records) {
+        this->offset_ += bytes;
+        this->records_ += records;
+        this->counters.records += records;
+        this->counters.filtered += records;
+    }
+
+    NeedleSearch search_;
+    const Kernel* kernel_;
+    bool full_ = false;  // the batch takes no more
+};
+
+}  // namespace formatter

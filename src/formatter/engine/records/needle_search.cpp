@@ -1,0 +1,105 @@
+#include "engine/records/needle_search.hpp"
+
+#include <algorithm>
+
+namespace formatter {
+namespace {
+
+constexpr size_t sample_bytes = 16 << 10;
+constexpr uint64_t learned_for_bytes = 16 << 20;
+constexpr uint64_t doubtful_from_bytes = 256 << 10;  // what was learned is given so long
+constexpr uint64_t bytes_a_false_hit = 2048;  // with more of them other probes may do better
+constexpr size_t probes_within = 64;
+
+// The byte of the needle that is met least often, then the one that is where that was met, and so on: bytes that are rare by
+// themselves may come together.
+void choose_probes(const uint8_t* data, size_t size, const uint32_t* often, NeedleBytes* needle) {
+    const uint32_t places = uint32_t(std::min<size_t>(needle->size, probes_within));
+    uint32_t* const probes = needle->probes;
+    for (uint32_t i = 1; i < places; i++)
+        if (often[needle->bytes[i]] < often[needle->bytes[probes[0]]]) probes[0] = i;
+    std::vector<size_t> met;  // where the needle would begin
+    for (size_t i = 0; i + needle->size <= size; i++)
+        if (data[i + probes[0]] == needle->bytes[probes[0]]) met.push_back(i);
+    for (uint32_t p = 1; p < NeedleBytes::probe_count; p++) {
+        const auto differs = [=](uint32_t place) {
+            return [=](size_t at) { return data[at + place] != needle->bytes[place]; };
+        };
+        ptrdiff_t most = -1;
+        for (uint32_t i = 0; i < places; i++) {
+            const ptrdiff_t passed = std::count_if(met.begin(), met.end(), differs(i));
+            const bool new_place = std::find(probes, probes + p, i) == probes + p;
+            if (new_place && passed > most) most = passed, probes[p] = i;
+        }
+        if (most < 0)
+            probes[p] = probes[0];
+        else
+            met.erase(std::remove_if(met.begin(), met.end(), differs(probes[p])), met.end());
+    }
+}
+
+}  // namespace
+
+NeedleSearch::NeedleSearch(std::shared_ptr<const RecordNeedles> needles, const Kernel* kernel)
+    : needles_(std::move(needles)), kernel_(kernel) {}
+
+void NeedleSearch::pass(const uint8_t* data, size_t size, PassedRecords* passed) {
+    const bool misled = bytes_seen_ > doubtful_from_bytes && false_hits_ > bytes_seen_ / bytes_a_false_hit;
+    if (bytes_left_ == 0 || misled) learn(data, size);
+    pass_wanted(data, size, passed);
+    const uint64_t seen = passed->bytes + passed->found;
+    bytes_left_ -= std::min(bytes_left_, seen);
+    bytes_seen_ += seen;
+    false_hits_ += passed->false_hits;
+}
+
+void NeedleSearch::pass_wanted(const uint8_t* data, size_t size, PassedRecords* passed) const {
+    const NeedleSet set{wanted_.data(), uint32_t(wanted_.size()), escapes_, exponents_, needles_->blank()};
+    kernel_->pass_records(data, size, set, needles_->bytes(), *passed);
+}
+
+// Of each alternative the clause whose needles stand in the fewest records of a sample.
+void NeedleSearch::learn(const uint8_t* data, size_t size) {
+    Sample sample{data, std::min(size, sample_bytes), {}};
+    for (size_t i = 0; i < sample.size; i++) sample.often[data[i]]++;
+    std::vector<const ClauseNeedles*> chosen;
+    for (const std::vector<ClauseNeedles>& clauses : needles_->any_of()) {
+        const ClauseNeedles* best = &clauses[0];
+        uint64_t fewest = clauses.size() > 1 ? hits_of(*best, sample) : 0;
+        for (size_t i = 1; i < clauses.size(); i++) {
+            const uint64_t hits = hits_of(clauses[i], sample);
+            if (hits < fewest) fewest = hits, best = &clauses[i];
+        }
+        chosen.push_back(best);
+    }
+    look_for(chosen, sample);
+    bytes_left_ = learned_for_bytes;
+    bytes_seen_ = false_hits_ = 0;
+}
+
+void NeedleSearch::look_for(const std::vector<const ClauseNeedles*>& clauses, const Sample& sample) {
+    wanted_.clear();
+    escapes_ = exponents_ = false;
+    for (const ClauseNeedles* clause : clauses) {
+        escapes_ |= clause->escapes;
+        exponents_ |= clause->exponents;
+        for (const Needle& needle : clause->any_of) {
+            const auto* bytes = reinterpret_cast<const uint8_t*>(needle.bytes.data());
+            wanted_.push_back({bytes, uint32_t(needle.bytes.size()), {}, needle.number});
+            choose_probes(sample.data, sample.size, sample.often, &wanted_.back());
+        }
+    }
+}
+
+uint64_t NeedleSearch::hits_of(const ClauseNeedles& clause, const Sample& sample) {
+    look_for({&clause}, sample);
+    uint64_t hits = 0;
+    PassedRecords passed{};
+    for (size_t at = 0; at < sample.size; at += passed.bytes + passed.found, hits++) {
+        pass_wanted(sample.data + at, sample.size - at, &passed);
+        if (passed.found == 0) break;
+    }
+    return hits;
+}
+
+}  // namespace formatter

@@ -1,0 +1,148 @@
+"""unmatched="counted" by example: what is counted, what is told all the same, where it is refused."""
+
+import random
+import re
+
+import pyarrow as pa
+import pytest
+from kernel_choice import under_kernel
+
+import formatter as fm
+
+SCHEMA = pa.schema([("id", pa.int64()), ("city", pa.string())])
+OSLO = [("city", "==", "Oslo")]
+
+
+def counted_csv(**options):
+    return fm.Csv(SCHEMA, unmatched="counted", **options)
+
+
+def test_a_bad_record_without_the_needle_is_counted_and_not_told():
+    stream = fm.Stream(counted_csv(), filters=OSLO, on_error="collect")
+    stream.push(b"1,Oslo\nx,Rome\n\n2\n", sequence=1)
+    stream.push(b"3,Oslo,more\ny,Oslo\n4,Lima", sequence=2)
+    stream.finish()
+    rejects = stream.rejects()
+    assert rejects.column("record").to_pylist() == [3, 4]
+    assert rejects.column("code").to_pylist() == ["too_many_fields", "invalid"]
+    assert stream.stats.records == 6
+
+
+def test_the_first_record_behind_a_header_is_no_more_looked_at_than_others():
+    data = b"\xef\xbb\xbfcity,id\nRome,x,y\nOslo,1\n"
+    assert fm.read(data, counted_csv(header=True), filters=OSLO).to_pylist() == [{"id": 1, "city": "Oslo"}]
+    stream = fm.Stream(counted_csv(header=True), filters=OSLO)
+    batches = [b for i in range(len(data)) for b in stream.push(data[i : i + 1], sequence=i + 1)] + stream.finish()
+    assert [row for b in batches for row in b.data.to_pylist()] == [{"id": 1, "city": "Oslo"}]
+
+
+def test_a_header_that_lacks_a_column_is_told_whatever_is_in_the_records():
+    with pytest.raises(fm.SchemaError, match="city"):
+        fm.read(b"id,town\n1,Rome\n", counted_csv(header=True), filters=OSLO)
+
+
+@pytest.mark.parametrize("on_error", ["raise", "null", "skip", "collect"])
+def test_errors_are_those_of_records_that_hold_the_needle(on_error):
+    data = b"x,Rome\n1,Oslo\n" * 3
+    assert fm.read(data, counted_csv(), filters=OSLO, on_error=on_error).num_rows == 3
+    worse = data + b"Oslo,Oslo\n"
+    if on_error == "raise":
+        with pytest.raises(fm.FormatError) as raised:
+            fm.read(worse, counted_csv(), filters=OSLO)
+        assert (raised.value.record, raised.value.byte_offset) == (6, len(data))
+    else:
+        with pytest.warns(fm.RejectsWarning):
+            table = fm.read(worse, counted_csv(), filters=OSLO, on_error=on_error)
+        assert table.num_rows == (4 if on_error == "null" else 3)
+
+
+def test_a_share_of_bad_records_is_one_of_all_records():
+    data = b"x,Rome\n" * 98 + b"1,Oslo\ny,Oslo\n"
+    assert fm.read(data, counted_csv(), filters=OSLO, on_error="skip", max_errors=0.01).num_rows == 1
+    with pytest.raises(fm.TooManyErrors):
+        fm.read(data, counted_csv(), filters=OSLO, on_error="skip", max_errors=0.009)
+
+
+def test_an_empty_list_of_values_counts_all_records():
+    stream = fm.Stream(counted_csv(), filters=[("city", "in", [])])
+    batches = stream.push(b"bad\n1,Oslo\n", sequence=1) + stream.finish()
+    assert sum(batch.data.num_rows for batch in batches) == 0
+    assert stream.stats.records == 2
+
+
+@pytest.mark.parametrize("option", [
+    {"escape": "\\"}, {"comment": "#"}, {"quotes": "lenient"}, {"max_quoted_lines": 3}, {"delimiter": "||"},
+    {"encoding": "latin-1"}, {"record_delimiter": "\r\n"}, {"repeated_headers": True, "header": True},
+])  # fmt: skip
+def test_csv_whose_records_do_not_end_by_their_bytes_alone_refuses(option):
+    with pytest.raises(fm.OptionError, match=f"unmatched.*{next(iter(option))}"):
+        counted_csv(**option)
+
+
+def test_other_formats_than_lines_refuse():
+    with pytest.raises(fm.OptionError, match="lines"):
+        fm.Json(SCHEMA, unmatched="counted", records="array")
+    with pytest.raises(fm.OptionError, match="lines"):
+        fm.Framed(fm.Json(SCHEMA, unmatched="counted"))
+    for make in (fm.Csv, fm.Json):
+        with pytest.raises(fm.OptionError, match=re.escape("expected one of checked, counted")):
+            make(SCHEMA, unmatched="ignored")
+
+
+def test_separators_that_are_digits_hide_no_number():
+    schema = pa.schema([("city", pa.string()), ("id", pa.int64())])
+    format = fm.Csv(schema, delimiter="5", unmatched="counted")
+    assert fm.read(b"Oslo57\nRome58\n", format, filters=[("id", "==", 7)]).column("city").to_pylist() == ["Oslo"]
+
+
+def test_text_that_is_repaired_has_only_ascii_needles():
+    data = "1,Bé\n".encode("latin-1") + "2,Bé\n".encode()
+    repaired = counted_csv(errors="latin-1")
+    assert fm.read(data, repaired, filters=[("city", "==", "Bé")]).column("id").to_pylist() == [1, 2]
+
+
+def test_text_of_any_json_value_is_found_without_quotes():
+    schema = pa.schema([pa.field("t", pa.string(), metadata={b"text": b"any"})])
+    data = b'{"t":12}\n{"t":"12"}\n{"t":[1, 2]}\n{"t":"\\u0031\\u0032"}\n{"t":120}\n{"t":["x"]}\n'
+    format = fm.Json(schema, unmatched="counted")
+    assert fm.read(data, format, filters=[("t", "==", "12")]).num_rows == 3
+    assert fm.read(data, format, filters=[("t", "==", "[1, 2]")]).num_rows == 1
+    assert fm.read(data, format, filters=[("t", "==", '["x"]')]).num_rows == 1
+
+
+@pytest.mark.parametrize("kind", ["csv", "quoted", "json"])
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 1.0])
+def test_long_inputs_have_the_same_rows_by_threads_windows_and_kernels(kind, share):
+    """Longer than what is looked at at once: samples, windows of 65,536 records, ranges, batches."""
+    chance = random.Random(7)
+    records = []
+    for i in range(150_000):
+        city = "Oslo" if chance.random() < share else chance.choice(["Rome", "Lima", "Os", "slo", "a,b"])
+        text = f'"{city}"' if kind != "csv" else city.replace(",", ";")
+        blank = chance.random() < 0.01
+        records.append("" if blank else f'{{"id":{i},"city":{text}}}' if kind == "json" else f"{i},{text}")
+    data = ("\n".join(records) + "\n").encode()
+    make = fm.Json if kind == "json" else fm.Csv
+    clauses = [[("city", "==", "Oslo"), ("id", "in", [*range(12), 149_999])], OSLO]
+    for filters in (OSLO, clauses, [("city", "contains", "slo"), ("city", "starts_with", "O")]):
+        expected = fm.read(data, make(SCHEMA), filters=filters)
+        for kernel in fm.kernels():
+            with under_kernel(kernel):
+                assert fm.read(data, make(SCHEMA, unmatched="counted"), filters=filters, threads=1) == expected
+        counted = make(SCHEMA, unmatched="counted")
+        assert fm.read(data, counted, filters=filters, threads=3) == expected
+        assert fm.open(data, counted, filters=filters, threads=2).read_all() == expected
+        stream = fm.Stream(counted, filters=filters, ordered=True)
+        batches = []
+        for i, begin in enumerate(range(0, len(data), 100_000)):
+            batches += stream.push(data[begin : begin + 100_000], sequence=i + 1)
+        batches += stream.finish()
+        assert pa.Table.from_batches([b.data for b in batches], SCHEMA).combine_chunks() == expected.combine_chunks()
+        assert stream.stats.records == sum(map(bool, records))
+
+
+def test_records_longer_than_a_window_are_found():
+    long = "y" * 200_000
+    data = f"1,{long}\n2,Oslo{long}\n3,Oslo\n4,{long}Oslo\n".encode() * 2
+    table = fm.read(data, counted_csv(), filters=[("city", "contains", "Oslo")], columns=["id"])
+    assert table.column("id").to_pylist() == [2, 3, 4, 2, 3, 4]
