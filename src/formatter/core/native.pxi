@@ -73,7 +73,7 @@ cdef extern from "engine/columns/columns.hpp" namespace "formatter" nogil:
         TimeUnit unit
         BinaryEncoding encoding
         TextLayout layout
-        cbool nullable, raw, any_value, time_of_day, plain, zoned
+        cbool nullable, raw, nulls_in_quotes, any_value, time_of_day, plain, zoned
         EpochUnit epoch
         int32_t byte_width
         uint8_t precision
@@ -81,6 +81,10 @@ cdef extern from "engine/columns/columns.hpp" namespace "formatter" nogil:
         uint32_t field
         string name, type_name
         shared_ptr[TextCheck] check
+
+cdef extern from "engine/values/number_text.hpp" namespace "formatter" nogil:
+    cdef cppclass NumberTexts(TextCheck):
+        NumberTexts(const ColumnSpec&, uint8_t) except +
 
 cdef extern from "engine/columns/row_filter.hpp" namespace "formatter" nogil:
     cdef enum class Compare(uint8_t):
@@ -297,6 +301,19 @@ cdef extern from "engine/whole/record_array.hpp" namespace "formatter" nogil:
         vector[FindingAt[ValuePosition]] findings
         DecodeCounters counters
     RecordArrayResult read_record_array(const RecordFormat&, const RecordValue*, size_t, const string&) except +
+
+cdef extern from "engine/whole/value_explosion.hpp" namespace "formatter" nogil:
+    cdef cppclass ExplodedPosition:
+        size_t value
+        uint64_t record
+        int64_t bytes
+    cdef cppclass ExplodedValues:
+        cbool too_large
+        OwnedArray batch
+        vector[int64_t] value_of_record, row_of_record
+        vector[FindingAt[ExplodedPosition]] findings
+        vector[uint64_t] values_decoded
+    ExplodedValues explode_values(const RecordFormat&, const RecordValue*, size_t) except +
 
 cdef extern from "engine/stream/stream_engine.hpp" namespace "formatter" nogil:
     cdef cppclass StreamOptions:
