@@ -13,7 +13,7 @@ from typing import Any, Literal
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import types as spark
-from pyspark.sql.functions import col, when
+from pyspark.sql.functions import col, explode, when
 from pyspark.sql.types import StructType
 
 import formatter as fm
@@ -78,7 +78,11 @@ def payload_first(df: DataFrame, names: Sequence[str]) -> DataFrame:
 def beside(df: DataFrame, task: RecordTask, kept: Sequence[Column | str]) -> tuple[DataFrame, str]:
     """Columns that would not come back from Python as they are, a struct of what is parsed beside them, and its name."""
     hidden = unused_name(df)
-    rows = df.select(*kept, ScalarRecords(task).column(quoted(task.payload)).alias(hidden))
+    records = ScalarRecords(task)
+    parsed = records.column(quoted(task.payload))
+    rows = df.select(*kept, (explode(parsed) if records.explodes else parsed).alias(hidden))
+    if records.explodes:
+        return rows, hidden
     return rows.where(quoted(hidden).getField(ROW_KEPT)) if task.drops_rows else rows, hidden
 
 
@@ -122,7 +126,8 @@ def parse_column(
     rescue: str | None = None,
     compat: Literal["spark"] | None = None,
 ) -> DataFrame:
-    """The columns of a frame and one struct more: a record a value, in place of from_json and from_csv.
+    """The columns of a frame and one struct more: a record a value, in place of from_json and from_csv. Where a value wraps an
+    array of records (`fm.Json(records="/Records/*")`), a row for each of them, as explode gives.
 
     Args:
         df: The frame.

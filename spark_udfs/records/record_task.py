@@ -13,9 +13,10 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+import numpy as np
 import pyarrow as pa
 from pyspark.sql import Column
-from pyspark.sql.types import BooleanType, StructField, StructType
+from pyspark.sql.types import ArrayType, BooleanType, DataType, StructField, StructType
 
 import formatter as fm
 from formatter.plans import rescue_of
@@ -162,7 +163,7 @@ class RecordTask:
             column = batch.column(output.name)
             return column if rows is None else column.take(rows)
         if output.kind == "error":
-            return self._errors(batch, records, rows)
+            return self._errors(batch, records)
         values = [converted(parsed[name], self._fields[name]) for name in output.columns]
         if output.kind == "parsed":
             return values[0]
@@ -170,26 +171,25 @@ class RecordTask:
         inner = [self._fields[name] for name in output.columns]
         return pa.StructArray.from_arrays(values, fields=inner, mask=absent)
 
-    def _errors(self, batch: pa.RecordBatch, records: ParsedRecords, rows: pa.Array | None) -> pa.Array:
+    def _errors(self, batch: pa.RecordBatch, records: ParsedRecords) -> pa.Array:
         if not records.details:
-            return pa.nulls(records.value_count if rows is None else len(rows), self._error_type)
-        found: list[dict[str, Any] | None] = [None] * records.value_count
+            return pa.nulls(records.data.num_rows, self._error_type)
+        found: list[dict[str, Any] | None] = [None] * records.data.num_rows
         payloads = batch.column(self.payload)
-        for error in records.details:
+        for number, (error, row) in enumerate(zip(records.details, records.detail_rows, strict=True)):
+            if row is None or found[row] is not None:
+                continue
             at = error.record
             assert at is not None  # an array's errors always name their value
-            if found[at] is not None:
-                continue
             message = str(error).replace(f"value {at}, ", "", 1)  # which row of a batch it was means nothing outside
             said: dict[str, Any] = {
                 "code": error.code, "message": message, "column": error.column, "byte_offset": error.byte_offset
             }  # fmt: skip
             if self.on_error == "collect":
-                raw = payloads[at].as_py()
+                raw = records.detail_raw[number] if records.detail_raw else payloads[at].as_py()
                 said["raw"] = raw.encode() if isinstance(raw, str) else raw
-            found[at] = said
-        column = pa.array(found, self._error_type)
-        return column if rows is None else column.take(rows)
+            found[row] = said
+        return pa.array(found, self._error_type)
 
     def narrowed(self, wanted: Sequence[int], nested: dict[int, Sequence[int]], filters: Any) -> RecordTask:
         """The same task with only the `wanted` outputs, of the struct only the `nested` fields, and these filters."""
@@ -215,14 +215,22 @@ class ScalarRecords:
         inner.outputs = tuple(output for output in task.outputs if output.kind != "kept")
         self._task = inner
         fields = inner.schema.fields
-        if task.drops_rows:  # a scalar function gives every row a value: the caller drops those without the mark
+        self.explodes = explodes(task.format)
+        self.type: DataType
+        if task.drops_rows and not self.explodes:
+            # A scalar function gives every row a value: the caller drops those without the mark.
             fields = [*fields, StructField(ROW_KEPT, BooleanType())]
-        self.type = StructType(fields)
+        # Of payloads that hold several records, all of them: the caller makes rows of those.
+        self.type = ArrayType(StructType(fields)) if self.explodes else StructType(fields)
 
     def parse(self, payloads: pa.Array) -> pa.Array:
         task = self._task
         batch = pa.RecordBatch.from_arrays([payloads], names=[task.payload])
         parsed, rows = task.parse_batch(batch, task.parser())
+        if self.explodes:
+            assert rows is not None  # the payloads they are from, in order
+            ends = np.searchsorted(rows.to_numpy(), np.arange(len(payloads) + 1))
+            return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), parsed.to_struct_array())
         if not task.drops_rows:
             return parsed.to_struct_array()
         import pyarrow.compute as pc  # workers start faster without it, and few jobs need it
@@ -251,9 +259,14 @@ class ScalarRecords:
         return parsed
 
 
+def explodes(format: Any) -> bool:
+    """Whether a payload holds any number of records, of which each is a row."""
+    return isinstance(format, fm.Json) and format.explodes
+
+
 def _without_rejected(records: ParsedRecords) -> tuple[pa.Array, pa.Array]:
     """(positions among the rows, values) of the records nothing was wrong with."""
-    bad = {error.record for error in records.details}
+    bad = set(records.detail_rows)
     values = range(records.value_count) if records.kept is None else records.kept.to_pylist()
-    good = [(row, value) for row, value in enumerate(values) if value not in bad]
+    good = [(row, value) for row, value in enumerate(values) if row not in bad]
     return pa.array([row for row, _ in good], pa.int64()), pa.array([value for _, value in good], pa.int64())

@@ -227,6 +227,9 @@ def parse_record_array(
     valid: NDArray[np.uint8],
     record_end: bytes,
 ) -> tuple[object, NDArray[np.int64] | None, list[Finding], tuple[int, ...]] | None: ...
+def explode_record_values(
+    plan: Plan, addresses: NDArray[np.uint64], sizes: NDArray[np.uint64], valid: NDArray[np.uint8]
+) -> tuple[object, NDArray[np.int64], NDArray[np.int64], list[Finding], list[int], tuple[int, ...]] | None: ...
 
 # ---- chunks.pxi
 COURSE_TYPE: np.dtype[np.void]

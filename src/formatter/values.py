@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from formatter import _core, diagnostics
 from formatter.buffers import addresses_of
-from formatter.errors import FormatError, OptionError
+from formatter.errors import FormatError, OptionError, SchemaError
+from formatter.exploded_values import explode, in_value
 from formatter.filters import Filters, normalized
 from formatter.foreign_code import raise_kept
 from formatter.formats import Framed, Json, Native
@@ -31,10 +32,13 @@ class ParsedRecords:
     Attributes:
         data: One row per value.
         details: What was wrong, by value: each an `fm.FormatError` that was not raised.
-        kept: With filters, the values that have rows; None without.
+        kept: By row, the value it is from: with filters, or where values hold several records, as with
+            `fm.Json(records="/Records/*")`. None: every value has its row.
         absent: By row, whether its value was null or blank; None if none was.
         values_decoded: By column, how many values were parsed.
         value_count: How many values came in.
+        detail_rows: By detail, the row it is of; None where a filter dropped that.
+        detail_raw: By detail, the bytes of the bad record, where values hold several; else empty.
 
     Example:
         >>> import formatter as fm, pyarrow as pa
@@ -49,10 +53,12 @@ class ParsedRecords:
     absent: pa.Array | None
     values_decoded: tuple[int, ...]
     value_count: int
+    detail_rows: tuple[int | None, ...] = ()
+    detail_raw: tuple[bytes, ...] = ()
 
     @property
     def errors(self) -> pa.Array:
-        """Per value, what was wrong, or null."""
+        """Per value, what was wrong, or null; the last of it, where values hold several records."""
         messages: list[str | None] = [None] * self.value_count
         for error in self.details:
             if error.record is not None:
@@ -67,8 +73,10 @@ def parse_records(
     columns: Columns = None,
     on_error: str = "null",
     rescue: str | None = None,
+    source: str | None = None,
 ) -> pa.RecordBatch:
-    """A record a value: one row of the result for each.
+    """A record a value: one row of the result for each. Values that wrap an array (`fm.Json(records="/Records/*")`) hold any
+    number of records: a row for each of those.
 
     Args:
         array: An Arrow array of binary or text, or a list of bytes-like objects.
@@ -76,22 +84,34 @@ def parse_records(
         columns: Names of the columns wanted. None: all of the schema.
         on_error: "null": a null or bad value gives a row of nulls; "raise": the first bad one is an error.
         rescue: As for `fm.read`; a bad value as a whole is there under the column's own name.
+        source: The name of one more column, the last, an int64: by row, which value it is from.
 
     Returns:
-        A `pyarrow.RecordBatch` with as many rows as `array` has values.
+        A `pyarrow.RecordBatch` with as many rows as `array` has values, or as its values have records, in order. A null value,
+        and one without records, has no row then, and a bad record is a row of nulls.
 
     Raises:
         FormatError: A value is not what the format says (on_error="raise").
         OptionError: An argument is out of its range.
-        SchemaError: A column that the schema does not have.
+        SchemaError: A column that the schema does not have, or one more named as one of its.
 
     Example:
         >>> import formatter as fm, pyarrow as pa
         >>> values = pa.array(['{"id": 1, "tags": ["a"]}', None, '{"id": 2}'])
         >>> fm.parse_records(values, fm.Json(pa.schema([("id", pa.int64())]))).column("id").to_pylist()
         [1, None, 2]
+        >>> payloads = [b'{"Records": [{"id": 1}, {"id": 2}]}', b'{"Records": []}', b'{"Records": [{"id": 3}]}']
+        >>> wrapped = fm.Json(pa.schema([("id", pa.int64())]), records="/Records/*")
+        >>> fm.parse_records(payloads, wrapped, source="payload").to_pydict()
+        {'id': [1, 2, 3], 'payload': [0, 0, 2]}
     """
-    return parse_records_with_errors(array, format, columns=columns, on_error=on_error, rescue=rescue).data
+    parsed = parse_records_with_errors(array, format, columns=columns, on_error=on_error, rescue=rescue)
+    if source is None:
+        return parsed.data
+    if source in parsed.data.schema.names:
+        raise SchemaError(f"parse_records: source: there is a column {source!r} already; give another name")
+    values = pa.array(range(parsed.value_count), pa.int64()) if parsed.kept is None else parsed.kept
+    return parsed.data.append_column(source, values)
 
 
 def parse_records_with_errors(
@@ -145,7 +165,8 @@ class RecordParser:
                 f"parse_records: on_error: expected 'null' or 'raise' (every value has its row), found {on_error!r}"
             )
         check_byte_order(format, "parse_records")
-        if isinstance(format, Json) and format.records != "lines":
+        self._explodes = isinstance(format, Json) and format.explodes
+        if isinstance(format, Json) and format.records != "lines" and not self._explodes:
             format = replace(format, records="lines")  # each value is a record, however others stand
         if isinstance(format, Framed):
             format = format.inner
@@ -172,6 +193,8 @@ class RecordParser:
 
     def parse(self, array: Any) -> ParsedRecords:
         addresses, sizes, valid, keep = addresses_of(array)
+        if self._explodes:
+            return self._exploded(addresses, sizes, valid)
         plan = self._plan
         read = _core.parse_record_array(plan.engine, addresses, sizes, valid, self._record_end)
         if read is None:
@@ -181,7 +204,7 @@ class RecordParser:
         del keep
         names = plan.engine.column_names
         findings.sort(key=lambda finding: finding.record)
-        details = tuple(_in_value(diagnostics.describe(finding, self._format, names)) for finding in findings)
+        details = tuple(in_value(diagnostics.describe(finding, self._format, names)) for finding in findings)
         for error in details:
             if self._raises or diagnostics.always_raised(error.code):
                 raise error
@@ -199,22 +222,45 @@ class RecordParser:
             batch = _spread(batch, rows)
         if details and self._rescue in batch.schema.names:
             batch = self._with_bad_values(batch, details, kept, array)
-        return ParsedRecords(batch, details, kept, absent, decoded, count)
+        return ParsedRecords(batch, details, kept, absent, decoded, count, self._rows_of(details, kept))
+
+    def _rows_of(self, details: Sequence[FormatError], kept: pa.Array | None) -> tuple[int | None, ...]:
+        if not details or kept is None:
+            return tuple(error.record for error in details)
+        row_of = {value: row for row, value in enumerate(kept.to_pylist())}
+        return tuple(row_of.get(error.record) for error in details)
+
+    def _exploded(self, addresses: Any, sizes: Any, valid: Any) -> ParsedRecords:
+        keeps_bad = not self._filtered or self._keeps_nulls
+        found = explode(self._plan, (addresses, sizes, valid), raises=self._raises, keeps_bad=keeps_bad)
+        batch = found.batch
+        if not (len(found.rows) == batch.num_rows and np.array_equal(found.rows, np.arange(len(found.rows)))):
+            batch = _spread(batch, found.rows)
+        if found.details and self._rescue in batch.schema.names:
+            texts = [raw.decode("utf-8", "backslashreplace") for raw in found.raw]
+            batch = self._with_rescued(batch, found.detail_rows, texts)
+        kept = pa.array(found.source)
+        count = len(addresses)
+        return ParsedRecords(
+            batch, found.details, kept, None, found.values_decoded, count, found.detail_rows, found.raw
+        )
 
     def _with_bad_values(
         self, batch: pa.RecordBatch, details: Sequence[FormatError], kept: pa.Array | None, array: Any
     ) -> pa.RecordBatch:
-        """A value that is no record has no names, so it is rescued whole, under that of the column."""
+        texts = []
+        for error in details:
+            value = array[error.record]
+            value = value.as_py() if isinstance(value, pa.Scalar) else value
+            texts.append(value if isinstance(value, str) else bytes(value).decode("utf-8", "backslashreplace"))
+        return self._with_rescued(batch, self._rows_of(details, kept), texts)
+
+    def _with_rescued(self, batch: pa.RecordBatch, rows: Sequence[int | None], texts: Sequence[str]) -> pa.RecordBatch:
+        """What is no record has no names, so it is rescued whole, under that of the column."""
         place = batch.schema.get_field_index(self._rescue)
         rescued = batch.column(place).to_pylist()
-        rows = range(len(rescued)) if kept is None else kept.to_pylist()
-        row_of = {value: row for row, value in enumerate(rows)}
-        for error in details:
-            row = row_of.get(error.record)
+        for row, text in zip(rows, texts, strict=True):
             if row is not None and rescued[row] is None:
-                value = array[error.record]
-                value = value.as_py() if isinstance(value, pa.Scalar) else value
-                text = value if isinstance(value, str) else bytes(value).decode("utf-8", "backslashreplace")
                 rescued[row] = json.dumps({self._rescue: text}, ensure_ascii=False, separators=(",", ":"))
         return batch.set_column(place, batch.schema.field(place), pa.array(rescued, batch.schema.field(place).type))
 
@@ -224,12 +270,6 @@ def _spread(batch: pa.RecordBatch, rows: np.ndarray[Any, Any]) -> pa.RecordBatch
     if batch.num_columns == 0:
         return pa.RecordBatch.from_struct_array(pa.array([{}] * len(rows), pa.struct([])))
     return taken_rows(batch, pa.array(rows, mask=rows < 0))
-
-
-def _in_value(error: FormatError) -> FormatError:
-    """In an array the value is the record, and called so."""
-    error.args = (str(error).replace(f"record {error.record}", f"value {error.record}", 1),)
-    return error
 
 
 def parse_values(array: Any, type: pa.DataType, *, format: Format | None = None) -> pa.Array:

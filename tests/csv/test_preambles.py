@@ -47,6 +47,14 @@ CASES = {
     "long record ends": (BA, b't"|;a,b|;x,1|;y,2', {"skip_lines": 1, "header": True, "record_delimiter": "|;"}),
     "UTF-16": (BA, 't"\na,b\nx,1\ny,2\n'.encode("utf-16-le"),
                {"skip_lines": 1, "header": True, "encoding": "utf-16-le"}),
+    "an open quote in a record to pass over": (AB, b'a,"b\nx,1\ny,2', {"skip_records": 1}),
+    "an open quote in the second one, and a bound": (
+        AB, b't\n"a,b\nx,1\ny,2\n', {"skip_records": 2, "quotes": "lenient", "max_quoted_lines": 1},
+    ),
+    "an open quote in front of a header": (BA, b'"t\na,b\nx,1\ny,2\n', {"header": 1, "quotes": "sticky"}),
+    "an open quote in front of a header, in UTF-16": (
+        BA, '"t\na,b\nx,1\ny,2\n'.encode("utf-16-le"), {"header": 1, "encoding": "utf-16-le"},
+    ),
     "lenient quotes": (BA, b't\n"a",b\nx,1\ny,2\n', {"skip_lines": 1, "header": True, "quotes": "lenient"}),
 }  # fmt: skip
 FOOTERS = {

@@ -121,3 +121,12 @@ def test_binary_records_keep_a_last_byte_that_looks_like_a_line_end():
     numbers = [7, 0x0A000000, 10, -1]
     values = [number.to_bytes(4, "little", signed=True) for number in numbers]
     assert fm.parse_records(values, format).column("n").to_pylist() == numbers
+
+
+def test_values_in_another_encoding_keep_their_rows_however_many_there_are():
+    """Rows of rewritten text were looked for among the values as if all had been rewritten since the last block."""
+    format = fm.Csv(pa.schema([("n", pa.int64()), ("t", pa.string())]), encoding="latin-1")
+    values = [f"{n},\xe9{'x' * 50}".encode("latin-1") for n in range(20_000)]
+    values[7], values[15_000] = b"zz,1", b"3,4,5"
+    found = fm.parse_records(values, format)["n"].to_pylist()
+    assert [n for n, value in enumerate(found) if value != n] == [7, 15_000]

@@ -143,6 +143,7 @@ ChosenFormat choose_json(Choices& choices) {
         chosen.shapes.push_back(shape_of(wanted.node));
     }
     set_options(&json, json.columns.size());
+    if (json.layout == JsonLayout::array && choices.yes()) json.array_path = {"o", "l"};
     chosen.for_kernel = [json](const Kernel* kernel) {
         auto mine = std::make_shared<JsonFormat>(json);
         mine->kernel = kernel;

@@ -298,3 +298,15 @@ def test_guesses_of_threads_hold_for_records_of_a_kind(records):
     while (result := reader.next()) is not None:
         ids += [value for capsule in result[1] for value in plan.batch(capsule).column("id").to_pylist()]
     assert ids == list(range(len(items)))
+
+
+@pytest.mark.parametrize("size", range(14, 50))
+def test_a_string_that_never_closes_is_told_as_such_however_long_it_is(size):
+    """Where its bytes came out even, the byte behind them was taken for one of the string."""
+    text = '{"a":"' + "x" * size
+    for format, data in (
+        (fm.Json(SCHEMA, records="/Records/*"), text), (fm.Json(SCHEMA, validate="full"), text + "\n"),
+    ):  # fmt: skip
+        rejects: list[pa.Table] = []
+        fm.read(data.encode(), format, on_error="collect", rejects=rejects)
+        assert [(r["code"], r["byte_offset"]) for r in rejects[0].to_pylist()] == [("unterminated_quote", len(text))]

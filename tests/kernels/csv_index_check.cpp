@@ -4,6 +4,7 @@
 // may not be touched, or begin after one; the stops end at one too: a read or a write too far ends the program.
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -220,6 +221,9 @@ class Check {
                 if (std::memcmp(&got, &summary, sizeof got) != 0) fail(part->name, "quote summary", data, fields, 0);
                 if (const char* difference = compare_courses(*part, input, data.size(), bytes, courses))
                     fail(part->name, difference, data, fields, 0);
+                if (has_courses && !bytes.ends_in_quotes)
+                    if (const char* difference = compare_agreement(*part, input, data.size(), bytes, courses))
+                        fail(part->name, difference, data, fields, 0);
                 if (part->count_byte(input, data.size(), bytes.record_end) != record_ends)
                     fail(part->name, "byte count", data, fields, 0);
             }
@@ -230,6 +234,7 @@ class Check {
 
     uint64_t rows = 0;
     uint64_t ends_met[3] = {};
+    uint64_t agreed = 0;  // how often parity said as much as a rule of place
 
   private:
     const char* compare(decltype(Kernel::index_csv) index_csv, const uint8_t* input, size_t size, const CsvBytes& bytes,
@@ -263,6 +268,40 @@ class Check {
             if (!(got[i].state == right.state)) return "the state a course ends in";
             if (got[i].first_end != right.first_end) return "a course's first record end";
             if (got[i].last_end != right.last_end) return "a course's last record end";
+        }
+        return nullptr;
+    }
+
+    // Where it holds, quotes are counted as they are by the strict rule, and the courses say the same. `courses`: as
+    // courses_byte_by_byte has them.
+    const char* compare_agreement(const CsvIndexPart& part, const uint8_t* input, size_t size, const CsvBytes& bytes,
+                                  const std::vector<QuoteCourse>& courses) {
+        QuoteAgreement got, uncopied;
+        std::vector<uint8_t> copy(size + 1, 0xee);
+        part.agree_on_quotes(copy.data(), input, size, bytes, input, size, got);
+        part.agree_on_quotes(nullptr, input, size, bytes, nullptr, 0, uncopied);
+        if (std::memcmp(copy.data(), input, size) != 0 || copy[size] != 0xee) return "the copy";
+        if (std::memcmp(&got, &uncopied, sizeof got) != 0) return "an agreement without a copy";
+        if (got.odd != (size_t(std::count(input, input + size, bytes.quote)) % 2 == 1) &&
+            (got.holds[0] || got.holds[1]))
+            return "how many quotes there are";
+        for (size_t i = 0; i < courses.size() / 2; i++) {
+            const QuoteState begin = courses[2 * i].state;
+            const QuoteCourse& right = courses[2 * i + 1];
+            const bool opens_bare = got.opens && !begin.inside && !begin.fresh;
+            if (!got.holds[begin.inside] || opens_bare || (begin.closing && !got.follows)) continue;
+            agreed++;
+            QuoteCourse parity = {begin, QuoteSummary::none, QuoteSummary::none};
+            for (size_t at = 0; at < size; at++) {
+                parity.state.inside ^= input[at] == bytes.quote;
+                if (input[at] != bytes.record_end || parity.state.inside) continue;
+                if (parity.first_end == QuoteSummary::none) parity.first_end = at;
+                parity.last_end = at;
+            }
+            if (parity.state.inside != right.state.inside)
+                return "where parity and its rule agree, the state at the end";
+            if (parity.first_end != right.first_end || parity.last_end != right.last_end)
+                return "where parity and its rule agree, a record end";
         }
         return nullptr;
     }
@@ -358,5 +397,6 @@ int main(int argc, char** argv) {
     std::printf("\nrows: %llu\n", static_cast<unsigned long long>(check.rows));
     std::printf("ends: %llu input, %llu irregular\n", static_cast<unsigned long long>(check.ends_met[0]),
                 static_cast<unsigned long long>(check.ends_met[2]));
+    std::printf("agreed: %llu\n", static_cast<unsigned long long>(check.agreed));
     return 0;
 }

@@ -37,4 +37,5 @@ const CsvIndexPart JOIN(csv_index_part_, FORMATTER_ISA) = {
     FORMATTER_ISA::summarize_quotes,
     FORMATTER_ISA::count_byte,
     FORMATTER_ISA::follow_quotes,
+    FORMATTER_ISA::agree_on_quotes,
 };

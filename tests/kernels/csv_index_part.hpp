@@ -17,6 +17,7 @@ struct CsvIndexPart {
     decltype(formatter::Kernel::summarize_quotes) summarize_quotes;
     decltype(formatter::Kernel::count_byte) count_byte;
     decltype(formatter::Kernel::follow_quotes) follow_quotes;
+    decltype(formatter::Kernel::agree_on_quotes) agree_on_quotes;
 };
 
 #if defined(__x86_64__)

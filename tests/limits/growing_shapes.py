@@ -38,8 +38,20 @@ def numbered(unit: str, size: int) -> bytes:
     return "".join(unit % i for i in range(size // len(unit) + 1)).encode()
 
 
+WRAPPED = fm.Json(TWO, records="/r/*")
+ONE_RECORD = b'{"of":7,"r":[{"n":1}]}\n'
+
+
+def json_array(n: int) -> bytes:
+    return b"[" + numbered('{"a":"text %07d"},', n) + b"{}]"
+
+
+def text_behind(n: int) -> bytes:
+    return b'{"r":[{"n":1}],"of":[' + repeated(b'{"n":1},', n) + b"1]}"
+
+
 def whole(data: bytes, format: fm.Csv | fm.Json | fm.Framed, **options: object) -> Work:
-    return lambda: fm.read(data, format, threads=1, **{"on_error": "skip", **options})
+    return lambda: fm.read(data, format, **{"threads": 1, "on_error": "skip", **options})
 
 
 def opened(data: bytes, format: fm.Csv | fm.Json) -> Work:
@@ -135,8 +147,12 @@ SHAPES: dict[str, Callable[[int], Work]] = {
     "json: one map": lambda n: whole(b'{"m":{' + numbered('"k%05d":1,', n) + b'"z":1}}\n', fm.Json(NESTED)),
     "json: empty lists": lambda n: whole(repeated(b'{"a":[],"s":{}}\n', n), fm.Json(NESTED)),
     "json: checked in full": lambda n: whole(numbered('{"a":"text %07d","n":7,"x":[{}]}\n', n), fm.Json(TWO, validate="full")),
-    "json: an array": lambda n: whole(b"[" + numbered('{"a":"text %07d"},', n) + b"{}]", fm.Json(TWO, records="array")),
+    "json: an array": lambda n: whole(json_array(n), fm.Json(TWO, records="array")),
     "json: one document behind the other": lambda n: whole(repeated(b'{"n":1}', n), fm.Json(TWO, records="concatenated")),
+    "json: an array to three threads": lambda n: whole(json_array(n), fm.Json(TWO, records="/*"), threads=3),
+    "json: documents of a record each": lambda n: whole(repeated(ONE_RECORD, n), WRAPPED, threads=3),
+    "json: documents without records": lambda n: whole(repeated(b'{"of":[{"r":[7]}]}', n), WRAPPED),
+    "json: text behind the records": lambda n: whole(text_behind(n), WRAPPED, threads=3),
     "json: space": lambda n: whole(b"{" + b" " * n + b"}\n", fm.Json(TWO)),
     "framed: empty rows": lambda n: whole(repeated(b"\0\0\0\0", n), FRAMED),
     "framed: rows": lambda n: whole(repeated(b"\x0a\0\0\0" + b"x" * 10, n), FRAMED),
@@ -155,7 +171,9 @@ SHAPES: dict[str, Callable[[int], Work]] = {
     "stream: errors behind a gap": lambda n: streamed(repeated(b"x,y\n", n), csv(), "backwards"),
     "stream: json in order": lambda n: streamed(numbered('{"a":"text %07d","n":7}\n', n), fm.Json(TWO)),
     "stream: one json document": lambda n: streamed(b'{"a":"' + b"x" * n + b'"}\n', fm.Json(TWO)),
-    "stream: a json array": lambda n: streamed(b"[" + numbered('{"a":"text %07d"},', n) + b"{}]", fm.Json(TWO, records="array")),
+    "stream: a json array": lambda n: streamed(json_array(n), fm.Json(TWO, records="array")),
+    "stream: documents of a record each": lambda n: streamed(repeated(ONE_RECORD, n), WRAPPED),
+    "stream: text behind records": lambda n: streamed(text_behind(n), WRAPPED),
     "stream: one frame": lambda n: streamed(n.to_bytes(4, "little") + b"x" * n, FRAMED),
     # claims
     "shredder: in order": shredded(lambda n: list(range(1, n)), lambda i: True),

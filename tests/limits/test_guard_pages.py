@@ -42,6 +42,13 @@ def json_record(chance: random.Random) -> bytes:
     return ("{" + f"{space},{space}".join(members[: chance.randrange(6)]) + "}\n").encode()
 
 
+def wrapped_record(chance: random.Random) -> bytes:
+    items = b",".join(json_record(chance).rstrip() for _ in range(chance.randrange(4)))
+    return (
+        b'{"r":[' + items + chance.choice([b"]}\n", b'],"of":[1]}', b'] , "' + b"k" * chance.randrange(70) + b'":0}'])
+    )
+
+
 def native_record(chance: random.Random) -> bytes:
     text = b"t" * chance.randrange(30)
     return (8 + len(text)).to_bytes(4, "little") + chance.randbytes(8) + text
@@ -61,6 +68,7 @@ FORMATS = {
     "nested json": (json_record, lambda: fm.Json(NESTED)),
     "whole json": (json_record, lambda: fm.Json(NESTED, validate="full")),
     "json documents": (json_record, lambda: fm.Json(FLAT, records="concatenated")),
+    "json records in documents": (wrapped_record, lambda: fm.Json(FLAT, records="/r/*")),
     "framed": (native_record, lambda: fm.Framed(fm.Native(NATIVE), length="u32le")),
 }
 

@@ -99,7 +99,9 @@ def planning() -> Rows:
 def parsing_records() -> Rows:
     array = pa.array([*CSV.splitlines(), b"1,2", None, b"x,y,z,w"])
     parsed = fm.parse_records_with_errors(array, fm.Csv(FLAT))
-    return rows(parsed.data, fm.parse_records(pa.array(JSON.splitlines()), fm.Json(NESTED)))
+    wrapped = pa.array([b'{"r":[' + line + b"," + line + b"]}" for line in JSON.splitlines()])
+    exploded = fm.parse_records(wrapped, fm.Json(NESTED, records="/r/*"))
+    return rows(parsed.data, fm.parse_records(pa.array(JSON.splitlines()), fm.Json(NESTED)), exploded)
 
 
 def surveying() -> Rows:
@@ -182,6 +184,9 @@ CALLS: dict[str, Callable[[], Rows]] = {
     "json": reading(JSON, fm.Json(NESTED), threads=1),
     "json checked": reading(JSON, fm.Json(NESTED, validate="full"), threads=1),
     "json array": reading(b"[" + JSON.replace(b"}\n{", b"},\n{") + b"]", fm.Json(NESTED, records="array"), threads=1),
+    "json records in documents": reading(
+        b'{"r":[' + JSON.replace(b"}\n{", b'}]}\n{"r":[{') + b"]}", fm.Json(NESTED, records="/r/*"), threads=1
+    ),
     "framed": reading(FRAMED, fm.Framed(fm.Native(NATIVE), length="u32le"), threads=1),
     "open": opening(CSV, fm.Csv(FLAT), threads=1),
     "plans": planning,

@@ -146,3 +146,24 @@ def test_records_longer_than_a_window_are_found():
     data = f"1,{long}\n2,Oslo{long}\n3,Oslo\n4,{long}Oslo\n".encode() * 2
     table = fm.read(data, counted_csv(), filters=[("city", "contains", "Oslo")], columns=["id"])
     assert table.column("id").to_pylist() == [2, 3, 4, 2, 3, 4]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.002])
+@pytest.mark.parametrize("quoted", [0.003, 0.1, 0.9])
+def test_line_ends_in_quotes_end_no_record_wherever_quotes_lie(quoted, share):
+    """In some stretches every block has quotes, in others none has, and a quoted field may be longer than a stretch."""
+    chance = random.Random(11)
+    records = []
+    for i in range(6_000):
+        city = (
+            "Oslo" if chance.random() < share else chance.choice(["Rome", "Lima", "Os\nlo", "\n\n", '""', "x\n" * 300])
+        )
+        records.append(f'{i},"{city}"' if chance.random() < quoted else f"{i},{'Rome' if city != 'Oslo' else city}")
+    data = ("\n".join(records) + "\n").encode()
+    expected = fm.read(data, fm.Csv(SCHEMA), filters=OSLO)
+    for kernel in fm.kernels():
+        with under_kernel(kernel):
+            stream = fm.Stream(counted_csv(), filters=OSLO)
+            batches = stream.push(data, sequence=1) + stream.finish()
+            assert pa.Table.from_batches([b.data for b in batches], SCHEMA) == expected
+            assert stream.stats.records == len(records)

@@ -22,6 +22,8 @@ CASES = {
     "half a character of UTF-16": (fm.Csv(SCHEMA, encoding="utf-16-le", delimiter="::"), TEXT.encode("utf-16-le")[:-1]),
     "a quote that may be given up": (fm.Csv(SCHEMA, quotes="lenient", max_quoted_lines=3), b'1,"x\n2,y\n3,'),
     "an array that is open": (fm.Json(SCHEMA, records="array"), b'[{"a":"1","b":"x"},{"a":"\\'),
+    "a key that leads to an array": (fm.Json(SCHEMA, records="/Rec/ords/*"), b'{"a":[1],"\\u0052ec":{"or'),
+    "text behind an array": (fm.Json(SCHEMA, records="/r/*"), b'{"r":[{"a":"1"}],"b":[{"'),
     "half a length": (fm.Framed(fm.Json(SCHEMA), length="varint"), b"\x02{}\xff\xff"),
 }
 MORE = {"half a character of UTF-16": "\r\n1::2\r\n".encode("utf-16-le")}

@@ -298,6 +298,19 @@ cdef extern from "engine/whole/record_array.hpp" namespace "formatter" nogil:
         DecodeCounters counters
     RecordArrayResult read_record_array(const RecordFormat&, const RecordValue*, size_t, const string&) except +
 
+cdef extern from "engine/whole/value_explosion.hpp" namespace "formatter" nogil:
+    cdef cppclass ExplodedPosition:
+        size_t value
+        uint64_t record
+        int64_t bytes
+    cdef cppclass ExplodedValues:
+        cbool too_large
+        OwnedArray batch
+        vector[int64_t] value_of_record, row_of_record
+        vector[FindingAt[ExplodedPosition]] findings
+        vector[uint64_t] values_decoded
+    ExplodedValues explode_values(const RecordFormat&, const RecordValue*, size_t) except +
+
 cdef extern from "engine/stream/stream_engine.hpp" namespace "formatter" nogil:
     cdef cppclass StreamOptions:
         RecordFormat format

@@ -2,6 +2,26 @@
 import numpy as np
 
 
+cdef int fill_values(vector[RecordValue]* values, const uint64_t[::1] addresses, const uint64_t[::1] sizes,
+                     const uint8_t[::1] valid) except -1:
+    cdef Py_ssize_t i
+    values.resize(addresses.shape[0])
+    for i in range(addresses.shape[0]):
+        values[0][i].data = <const uint8_t*><size_t>addresses[i]
+        values[0][i].size = sizes[i]
+        values[0][i].null = not valid[i]
+    return 0
+
+
+cdef object numbers_of(const vector[int64_t]& numbers):
+    cdef size_t i
+    found = np.empty(numbers.size(), np.int64)
+    cdef int64_t[::1] view = found
+    for i in range(numbers.size()):
+        view[i] = numbers[i]
+    return found
+
+
 def parse_record_array(Plan plan, const uint64_t[::1] addresses, const uint64_t[::1] sizes, const uint8_t[::1] valid,
                        bytes record_end):
     """(array capsule, rows, findings, values decoded per column)
@@ -9,27 +29,40 @@ def parse_record_array(Plan plan, const uint64_t[::1] addresses, const uint64_t[
     rows: of each value, -1 for none and -2 if filtered; None where row i is value i. Findings: `record` is the value,
     bytes are counted from its begin. None if a column of one batch cannot hold the text of all values."""
     cdef vector[RecordValue] values
-    cdef Py_ssize_t i, count = addresses.shape[0]
+    cdef Py_ssize_t count = addresses.shape[0]
     cdef RecordArrayResult result
     cdef string ending
     set_text(&ending, record_end)
-    values.resize(count)
+    fill_values(&values, addresses, sizes, valid)
     with nogil:
-        for i in range(count):
-            values[i].data = <const uint8_t*><size_t>addresses[i]
-            values[i].size = sizes[i]
-            values[i].null = not valid[i]
         result = read_record_array(plan.format, values.data(), count, ending)
     if result.too_large:
         return None
     rows = None
-    cdef int64_t[::1] row_view
     if not result.in_order:
-        rows = np.empty(count, np.int64)
-        row_view = rows
-        for i in range(count):
-            row_view[i] = result.row_of_value[i]
+        rows = numbers_of(result.row_of_value)
     cdef size_t j
     findings = [finding_at(result.findings[j], 0, result.findings[j].at.bytes, result.findings[j].at.value)
                 for j in range(result.findings.size())]
     return take_array(&result.batch), rows, findings, tuple(result.values_decoded)
+
+
+def explode_record_values(Plan plan, const uint64_t[::1] addresses, const uint64_t[::1] sizes,
+                          const uint8_t[::1] valid):
+    """(array capsule, values, rows, findings, the record of each, values decoded per column), of values that hold any
+    number of records each. By record, which value it is from, and its row as in parse_record_array. None if a column
+    of one batch cannot hold the text of all values."""
+    cdef vector[RecordValue] values
+    cdef Py_ssize_t count = addresses.shape[0]
+    cdef ExplodedValues result
+    fill_values(&values, addresses, sizes, valid)
+    with nogil:
+        result = explode_values(plan.format, values.data(), count)
+    if result.too_large:
+        return None
+    cdef size_t j
+    findings = [finding_at(result.findings[j], 0, result.findings[j].at.bytes, result.findings[j].at.value)
+                for j in range(result.findings.size())]
+    records = [result.findings[j].at.record for j in range(result.findings.size())]
+    return (take_array(&result.batch), numbers_of(result.value_of_record), numbers_of(result.row_of_record), findings,
+            records, tuple(result.values_decoded))

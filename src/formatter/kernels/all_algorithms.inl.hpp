@@ -36,6 +36,7 @@ const Kernel FORMATTER_JOIN(kernel_, FORMATTER_ISA) = {
     .count_byte = FORMATTER_ISA::count_byte,
     .first_record_end = FORMATTER_ISA::first_record_end,
     .follow_quotes = FORMATTER_ISA::follow_quotes,
+    .agree_on_quotes = FORMATTER_ISA::agree_on_quotes,
     .copy_counting = FORMATTER_ISA::copy_counting,
     .decode_int64 = FORMATTER_ISA::decode_int64,
     .decode_uint64 = FORMATTER_ISA::decode_uint64,

@@ -44,6 +44,15 @@ struct QuoteCourse {
     uint64_t last_end;
 };
 
+// What a look at bytes by themselves says of their quotes: where all of them stand so that every rule takes them alike, they are
+// counted, and no more need be known.
+struct QuoteAgreement {
+    bool holds[2] = {false, false};  // if the bytes begin outside quotes, and inside
+    bool opens = false;  // the first byte is a quote
+    bool follows = false;  // the first byte may stand behind a quote that closed
+    bool odd = false;  // how many quotes there are
+};
+
 // `stops` are the separator ordinals of a record to write, ascending; the last is always fields - 1 (the record end).
 struct StopChoice {
     uint32_t fields;
@@ -230,6 +239,9 @@ struct Kernel {
     uint64_t (*first_record_end)(const uint8_t* data, size_t size, const CsvBytes&, bool inside);
     // Where each of several courses leads, by a rule other than the strict one. Most soon are one, and cost as much.
     void (*follow_quotes)(const uint8_t* data, size_t size, const CsvBytes&, QuoteCourse* courses, size_t count);
+    // Whether such courses are needed, by the same rules. Copies on the way unless `to` is null, as the next one does.
+    void (*agree_on_quotes)(uint8_t* to, const uint8_t* from, size_t size, const CsvBytes&, const uint8_t* next,
+                            size_t next_size, QuoteAgreement&);
     // Copies and counts; `next` is where the caller will read then, or null.
     uint64_t (*copy_counting)(uint8_t* to, const uint8_t* from, size_t size, uint8_t byte, const uint8_t* next,
                               size_t next_size);

@@ -55,6 +55,7 @@ class RecordPasser {
         if (size_ && looks_for_blanks_) take_blank(0);
         while (offset_ < size_) {
             if (!inside_) pass_quickly();
+            if (quoting) pass_paired();
             if (take_blocks()) break;
         }
         // The last line is blank, but not passed: it holds a needle, or its end was not met.
@@ -66,6 +67,7 @@ class RecordPasser {
     static constexpr unsigned probe_count = NeedleBytes::probe_count;
     static constexpr size_t at_once = 4;  // blocks
     static constexpr size_t stretch = 64 * at_once;
+    static constexpr unsigned unquoted_most = 8;  // stretches after which quotes are rare
 
     // Fewer needles: the first one is looked for again.
     const NeedleBytes& needle_at(unsigned i) const { return set_.needles[i < set_.count ? i : 0]; }
@@ -110,6 +112,36 @@ class RecordPasser {
         size_t last = offset_;
         while (data_[last - 1] != end_byte_) last--;
         behind_end_ = last;
+    }
+
+    // The same where quotes stand: until there have been none for a while.
+    inline void pass_paired() {
+        const auto whole = [this](size_t at) { return load_block(data_ + at); };
+        unsigned without_quotes = inside_ ? 0 : unquoted_most;  // the first stretch must have some
+        for (; size_ - offset_ >= stretch + 64; offset_ += stretch) {
+            Matches odd{};
+            uint64_t inside = inside_, count = 0, any_quotes = inside_;
+            size_t behind_end = behind_end_;
+            for (size_t at = offset_; at < offset_ + stretch; at += 64) {
+                const Block block = whole(at), next = whole(at + 1);
+                const Matches here = equal(block, record_end_);
+                const uint64_t quotes = equal_mask(block, quote_);
+                const uint64_t quoted = prefix_xor(quotes) ^ inside;
+                const uint64_t ends = mask_of(here) & ~quoted;
+                any_quotes |= quotes;
+                inside = uint64_t(int64_t(quoted) >> 63);
+                count += popcount(ends);
+                behind_end = ends ? at + 64 - unsigned(__builtin_clzll(ends)) : behind_end;
+                odd = odd | needles_from(whole, at, block, next);
+                if (looks_for_blanks_) odd = odd | (here & may_be_blank(next));
+            }
+            if (__builtin_expect(any(odd), 0)) break;
+            without_quotes = any_quotes ? 0 : without_quotes + 1;
+            if (without_quotes > unquoted_most) break;
+            inside_ = inside;
+            records_ += count;
+            behind_end_ = behind_end;
+        }
     }
 
     // Whether a line that begins with such bytes may be blank.

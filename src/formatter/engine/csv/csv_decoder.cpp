@@ -148,6 +148,13 @@ bool CsvDecoder::skip_preamble(const uint8_t* data, size_t size, size_t* skipped
     return true;
 }
 
+// Whether records stand behind a preamble in which a quote is never closed.
+bool CsvDecoder::leaves_preamble_open(const uint8_t* data, size_t size) const {
+    const size_t mark = mark_size(data, size);
+    PreambleLines lines;
+    return follow_preamble(*format_, data + mark, size - mark, true, &lines) && mark + lines.size < size;
+}
+
 void CsvDecoder::header_error(const uint8_t* header, size_t size) {
     Finding finding{ErrorCode::header};
     finding.set_found(header, size);
@@ -171,7 +178,8 @@ void CsvDecoder::align_block() {
 }
 
 size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_limit) {
-    const CsvBytes bytes = format_->bytes();
+    CsvBytes bytes = format_->bytes();
+    if (all_quotes_) bytes.rule = QuoteRule::strict;
     const StopChoice choice{format_->fields, uint32_t(stops_.size()), stops_.data()};
     const Readable readable = readable_around(data, size);
     RecordShape shape;
@@ -335,8 +343,10 @@ size_t CsvDecoder::size_given_up(const uint8_t* data, size_t size) const {
 size_t CsvDecoder::index_unterminated(const uint8_t* data, size_t size) {
     RecordShape shape;
     size_t at = 0;
-    if (skip_preamble(data, size, &at) && !format_->unreadable &&
-        is_left_open(*format_, data + at, size - at, &shape) && shape.size < offsets_most) {
+    const bool begins = skip_preamble(data, size, &at);
+    if (!begins && leaves_preamble_open(data, size)) return skip_preamble(data, size, &at, true), at;
+    if (begins && !format_->unreadable && is_left_open(*format_, data + at, size - at, &shape) &&
+        shape.size < offsets_most) {
         pass_damaged(data + at, shape);
         return at + shape.size;
     }

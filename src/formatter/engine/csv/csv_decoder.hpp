@@ -24,6 +24,7 @@ class CsvDecoder : public BlockDecoder {
     size_t index(const uint8_t* data, size_t size, uint64_t row_limit) override;
     size_t index_unterminated(const uint8_t* data, size_t size) override;
     void expect(uint64_t bytes) override { expected_bytes_ = bytes; }
+    void count_all_quotes(bool all) override { all_quotes_ = all; }
     uint64_t byte_count() const override { return columns_.byte_count(); }
     void export_batch(ArrowArray* out) override;
 
@@ -48,6 +49,7 @@ class CsvDecoder : public BlockDecoder {
     void stop_at_odd_record(const uint8_t* data, const StopChoice&, CsvIndex*);
     size_t pass_endless(const uint8_t* data, size_t size);
     bool skip_preamble(const uint8_t* data, size_t size, size_t* skipped, bool whole = false);
+    bool leaves_preamble_open(const uint8_t* data, size_t size) const;
     void header_error(const uint8_t* header, size_t size);
     void add_record(const uint8_t* data, const RecordShape&, const PlacePosition&, const uint8_t* readable_begin,
                     const uint8_t* readable_end);
@@ -162,6 +164,7 @@ class CsvDecoder : public BlockDecoder {
     std::vector<bool> is_decoded_;  // in this attempt
     std::vector<bool> scan_tokens_;
     bool saw_carriage_return_ = false;
+    bool all_quotes_ = false;  // count, in what is indexed now
     uint64_t expected_bytes_ = 0;  // still to come into this batch
     std::vector<uint64_t> kept_, passes_;
     std::vector<int64_t> wide_;

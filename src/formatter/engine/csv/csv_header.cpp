@@ -110,6 +110,12 @@ bool names_fields(const CsvFormat& format, uint64_t record) {
     return std::find(format.header_at.begin(), format.header_at.end(), record) != format.header_at.end();
 }
 
+// Bounds are of records: where one is passed in a header a stream would have to go back behind what it has let go.
+CsvFormat without_bounds(CsvFormat format) {
+    format.max_quoted_lines = format.max_quoted_bytes = 0;
+    return format;
+}
+
 uint64_t records_of_preamble(const CsvFormat& format) {
     return (format.header_at.empty() ? 0 : format.header_at.back() + 1) + format.skip_records;
 }
@@ -117,6 +123,7 @@ uint64_t records_of_preamble(const CsvFormat& format) {
 }  // namespace
 
 bool follow_preamble(const CsvFormat& format, const uint8_t* data, size_t size, bool whole, PreambleLines* out) {
+    if (format.bounded()) return follow_preamble(without_bounds(format), data, size, whole, out);
     const std::string& ending = format.record_end;
     const uint64_t wanted = records_of_preamble(format);
     size_t at = 0;
@@ -131,7 +138,8 @@ bool follow_preamble(const CsvFormat& format, const uint8_t* data, size_t size, 
     for (uint64_t met = 0; met < wanted;) {
         const bool ended = split_record(format, data + at, size - at, &shape);
         if (!ended && (!whole || at == size)) return whole && (out->size = at, format.header_at.empty());
-        if (!ended) {  // the input's end ends it, unless that is inside quotes
+        // The input's end ends it. If that is inside quotes, it is the line in which they opened, as other records are.
+        if (!ended && !is_left_open(format, data + at, size - at, &shape)) {
             std::string last(reinterpret_cast<const char*>(data + at), size - at);
             last += ending;
             const uint8_t* const text = reinterpret_cast<const uint8_t*>(last.data());
@@ -182,8 +190,27 @@ bool CsvHeader::take_line(PreambleScan* scan) const {
     return true;
 }
 
+// The line of a quote that is never closed, which the open record turns out to be at the input's end; 0 if nothing is open.
+size_t CsvHeader::damaged_line(PreambleScan* scan) const {
+    const std::string text = take_text(scan);
+    scan->first_line = false;
+    const uint8_t* const bytes = reinterpret_cast<const uint8_t*>(text.data());
+    RecordShape shape;
+    if (!is_left_open(without_bounds(*source_), bytes, text.size(), &shape) || shape.separators.back() == shape.size)
+        return 0;
+    return is_utf16() ? size_t(source_size(encoding_, bytes, shape.size)) : shape.size;
+}
+
 bool CsvHeader::end(PreambleScan* scan) const {
     if (scan->lines < csv_->skip_lines || csv_->header_at.empty()) return false;
+    while (const size_t damaged = damaged_line(scan)) {
+        const std::string rest = scan->line.substr(damaged);
+        scan->line.resize(damaged);
+        scan->state = ScanState();
+        if (take_line(scan) && scan->records == records_of_preamble(*csv_)) break;
+        const uint8_t* const bytes = reinterpret_cast<const uint8_t*>(rest.data());
+        if (find_end(bytes, rest.size(), SIZE_MAX, scan) != RecordEnds::none) break;
+    }
     if (!take_text(scan).empty() && names_fields(*csv_, scan->records)) {
         scan->header += scan->line;
         scan->records++;

@@ -42,6 +42,7 @@ class CsvHeader : public HeaderReader {
   private:
     bool is_utf16() const { return encoding_ == TextEncoding::utf16_le || encoding_ == TextEncoding::utf16_be; }
     bool take_line(PreambleScan*) const;
+    size_t damaged_line(PreambleScan*) const;
     // The line as UTF-8. A byte order mark in front of it is let go.
     std::string take_text(PreambleScan*) const;
     Preamble read_text(const uint8_t* text, size_t size, Extent) const;

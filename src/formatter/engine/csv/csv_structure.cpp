@@ -72,6 +72,7 @@ bool is_left_open(const CsvFormat& format, const uint8_t* data, size_t size, Rec
     ScanState state;
     RecordScan record;
     if (scan_csv(format, data, size, &state, true, &record).any() || !(state.inside || record.damaged)) return false;
+    out->comment = false;
     if (end_damage(format, data, size, record, out)) return true;
     out->damaged = true;
     out->quote = record.quote;

@@ -123,6 +123,7 @@ Skipped check_scalar(const uint8_t* at, const uint8_t* end) {
 const uint8_t* find_string_end(const uint8_t* at, const uint8_t* end) {
     while (at < end) {
         at = skip_plain<false>(at, end);
+        if (at == end) break;
         if (end - at >= 8) {
             const uint64_t word = load_word(at);
             const uint64_t marks = bytes_equal(word, '"') | bytes_equal(word, '\\');
@@ -171,6 +172,7 @@ Skipped check_string(const uint8_t* at, const uint8_t* end, bool* escapes) {
     *escapes = false;
     while (at < end) {
         at = skip_plain<true>(at, end);
+        if (at == end) break;
         if (end - at >= 8) {
             const uint64_t word = load_word(at);
             const uint64_t marks = bytes_equal(word, '"') | bytes_equal(word, '\\') | control_bytes(word);

@@ -54,6 +54,9 @@ class RecordDecoder {
     // About how many more bytes will be indexed before the batch leaves: columns are then made large enough at once.
     virtual void expect(uint64_t bytes) { (void)bytes; }
 
+    // Whether each quote of the bytes indexed from here on counts, whatever the dialect's rule: that is quicker to index.
+    virtual void count_all_quotes(bool all) { (void)all; }
+
     virtual uint64_t rows() const = 0;  // in columns() plus indexed and not yet decoded
     virtual uint64_t records_placed() const = 0;  // records met since place()
     virtual uint64_t byte_count() const = 0;

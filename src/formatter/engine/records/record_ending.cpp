@@ -29,11 +29,15 @@ size_t RecordEnding::course_states(QuoteState* states) const {
     return bytes.rule == QuoteRule::sticky ? 4 : 3;
 }
 
-void RecordEnding::note_courses(const uint8_t* data, size_t size, QuoteCourse* courses) const {
+// Most bytes need no courses.
+void RecordEnding::note_courses(uint8_t* to, const uint8_t* data, size_t size, const uint8_t* next, size_t next_size,
+                                QuoteNotes* notes) const {
+    kernel->agree_on_quotes(to, data, size, bytes, next, next_size, notes->agreement);
+    if (notes->agreement.holds[0] || notes->agreement.holds[1]) return;
     QuoteState states[QuoteNotes::most_courses];
     const size_t count = course_states(states);
-    for (size_t i = 0; i < count; i++) courses[i].state = states[i];
-    kernel->follow_quotes(data, size, bytes, courses, count);
+    for (size_t i = 0; i < count; i++) notes->courses[i].state = states[i];
+    kernel->follow_quotes(to ? to : data, size, bytes, notes->courses, count);
 }
 
 bool RecordEnding::quotes_end(const uint8_t* data, size_t size) const {
@@ -42,6 +46,30 @@ bool RecordEnding::quotes_end(const uint8_t* data, size_t size) const {
     QuoteCourse course{{false, true, false}, 0, 0};
     kernel->follow_quotes(data, size, bytes, &course, 1);
     return !course.state.inside;
+}
+
+// Whether the bytes agree if they begin in this state, which then becomes that at their end.
+bool RecordEnding::follows_by_parity(const uint8_t* data, size_t size, const QuoteAgreement& agreement,
+                                     ScanState* state) const {
+    if (size == 0) return true;
+    const QuoteState before = state->quotes();
+    if (!agreement.holds[before.inside] || (before.closing && !agreement.follows)) return false;
+    if (agreement.opens && !before.inside && !before.fresh) return false;
+    const bool inside = before.inside != agreement.odd, ends_quoted = data[size - 1] == bytes.quote;
+    const bool fresh = !inside && (ends_quoted || separates(data[size - 1]));
+    state->take({inside, fresh, fresh && ends_quoted && bytes.rule == QuoteRule::sticky});
+    return true;
+}
+
+// Of bytes in which quotes are counted.
+RecordEnds RecordEnding::ends_by_parity(const uint8_t* data, size_t size, bool inside) const {
+    RecordEnds ends;
+    ends.by_parity = true;
+    const uint64_t first = kernel->first_record_end(data, size, bytes, inside);
+    if (first == QuoteSummary::none) return ends;
+    ends.first = first + 1;
+    ends.last = RecordEnds::later;
+    return ends;
 }
 
 RecordEnds RecordEnding::ends_on_course(const uint8_t* data, size_t size, const QuoteNotes& notes,
@@ -54,6 +82,11 @@ RecordEnds RecordEnding::ends_on_course(const uint8_t* data, size_t size, const 
             if (scanner->scan(data + begin, 1, state, false).any()) ends.add(begin + 1);
         course.state = state->quotes();
         kernel->follow_quotes(data + begin, size - begin, bytes, &course, 1);
+    } else if (notes.agreement.holds[0] || notes.agreement.holds[1]) {
+        const bool inside = state->inside;
+        if (follows_by_parity(data, size, notes.agreement, state)) return ends_by_parity(data, size, inside);
+        course.state = state->quotes();
+        kernel->follow_quotes(data, size, bytes, &course, 1);
     } else {
         QuoteState states[QuoteNotes::most_courses];
         const size_t count = course_states(states);
@@ -74,12 +107,8 @@ RecordEnds RecordEnding::ends_after(const uint8_t* data, size_t size, const Quot
     const uint64_t quotes = notes.quotes;
     const bool inside = state->inside;
     state->inside ^= quotes & 1;
-    RecordEnds ends;
-    if (quotes == 0) return inside ? ends : ends_anywhere(data, size);
-    const uint64_t first = kernel->first_record_end(data, size, bytes, inside);
-    if (first != QuoteSummary::none) ends.first = first + 1;
-    if (ends.any()) ends.last = RecordEnds::later;
-    return ends;
+    if (quotes == 0) return inside ? RecordEnds() : ends_anywhere(data, size);
+    return ends_by_parity(data, size, inside);
 }
 
 uint64_t RecordEnding::last_end(const uint8_t* data, size_t size, bool inside) const {

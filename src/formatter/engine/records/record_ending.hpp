@@ -22,7 +22,8 @@ enum class EndingKind : uint8_t {
 struct QuoteNotes {
     static constexpr size_t most_courses = 4;
     uint64_t quotes;  // `parity`: how many there are
-    QuoteCourse courses[most_courses];  // `courses`: from each state it may begin in
+    QuoteAgreement agreement;  // `courses`: whether parity says as much
+    QuoteCourse courses[most_courses];  // else, from each state it may begin in
 };
 
 struct RecordEnding {
@@ -39,7 +40,7 @@ struct RecordEnding {
         if (kind == EndingKind::parity)
             notes->quotes = size ? kernel->count_byte(data, size, bytes.quote) : 0;
         else if (kind == EndingKind::courses)
-            note_courses(data, size, notes->courses);
+            note_courses(nullptr, data, size, nullptr, 0, notes);
     }
     // The same while the bytes are copied; at `next` the caller will read then.
     void copy_noting(uint8_t* to, const uint8_t* data, size_t size, const uint8_t* next, size_t next_size,
@@ -48,9 +49,9 @@ struct RecordEnding {
             notes->quotes = kernel->copy_counting(to, data, size, bytes.quote, next, next_size);
             return;
         }
+        if (kind == EndingKind::courses) return note_courses(to, data, size, next, next_size, notes);
         for (size_t offset = 0; offset < next_size; offset += 64) __builtin_prefetch(next + offset);
         std::memcpy(to, data, size);
-        note(to, size, notes);
     }
     // The state is that at the buffer's start, and on return that at its end. The last end may be left for later.
     RecordEnds ends_after(const uint8_t* data, size_t size, const QuoteNotes&, ScanState*) const;
@@ -83,7 +84,10 @@ struct RecordEnding {
 
   private:
     bool quotes_end(const uint8_t* data, size_t size) const;
-    void note_courses(const uint8_t* data, size_t size, QuoteCourse* courses) const;
+    void note_courses(uint8_t* to, const uint8_t* data, size_t size, const uint8_t* next, size_t next_size,
+                      QuoteNotes*) const;
+    bool follows_by_parity(const uint8_t* data, size_t size, const QuoteAgreement&, ScanState*) const;
+    RecordEnds ends_by_parity(const uint8_t* data, size_t size, bool inside) const;
     RecordEnds ends_on_course(const uint8_t* data, size_t size, const QuoteNotes&, ScanState*) const;
 };
 

@@ -56,6 +56,8 @@ struct RecordEnds {  // positions behind the first and the last record end that 
         none - 1;  // `last` was not looked for: few need it, and RecordEnding::last_end tells
     uint64_t first = none;
     uint64_t last = none;
+    bool by_parity =
+        false;  // each quote counts, whatever the rule: the buffer's bytes can be indexed by the strict one
     bool any() const { return first != none; }
     void add(uint64_t end) {
         if (first == none) first = end;

@@ -19,7 +19,7 @@ RewritingDecoder::RewritingDecoder(std::shared_ptr<const Rewriter> rewriter, std
 
 void RewritingDecoder::place(const Place& at) {
     place_ = at;
-    inner_->row_records = row_records;
+    inner_->row_records = row_records ? &inner_rows_ : nullptr;
     source_at_ = 0;
     records_ = 0;
 }
@@ -34,10 +34,15 @@ uint8_t* RewritingDecoder::room_for(size_t size) {
     return texts_.back().get();
 }
 
-// Rows refer to their text until they are decoded, errors to their marks until they are placed.
+// Rows refer to their text until they are decoded, errors to their marks until they are placed, rows to their stretches.
 void RewritingDecoder::materialize() {
     inner_->materialize();
     take_findings();
+    for (RecordRun& run : inner_rows_) {
+        const PlaceRecord& source = stretches_[run.first.place].source.record;
+        row_records->push_back({{source.place, source.records + run.first.records}, run.count});
+    }
+    inner_rows_.clear();
     if (texts_.size() > 1) texts_.erase(texts_.begin(), texts_.end() - 1);
     kept_bytes_ = 0;
     stretches_.clear();

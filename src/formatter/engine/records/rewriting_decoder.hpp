@@ -87,6 +87,7 @@ class RewritingDecoder : public RecordDecoder {
     size_t spare_size_ = 0;  // of the last text, which is used again when nothing waits
     std::vector<Stretch> stretches_;  // since what was indexed was decoded last
     std::vector<TextMark> marks_;  // of all of them
+    std::vector<RecordRun> inner_rows_;  // by stretch
 };
 
 }  // namespace formatter

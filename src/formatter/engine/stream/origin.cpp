@@ -22,6 +22,7 @@ Outstanding& Origin::work() {
         Fragments& kept = unfolded->fragments[open_since(ring)];
         kept.has_tail = true;
         kept.from_start = ring.last_delimiter() == 0;
+        kept.by_parity = tail_by_parity;
         kept.tail.append(tail.get(), tail_size);
     }
     tail.reset();
@@ -45,6 +46,8 @@ size_t Origin::fold() {
     if (size > folded_bytes_most) return 0;
     if (size) tail.reset(new uint8_t[size]);
     has_tail = count > 0;
+    tail_by_parity = true;
+    for (const auto& entry : w.fragments) tail_by_parity &= entry.second.by_parity;
     tail_size = uint32_t(size);
     if (size) {
         size_t at = 0;

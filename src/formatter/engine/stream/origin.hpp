@@ -72,6 +72,7 @@ struct Fragments {
     bool head_spans = false;  // `head` has bytes of several buffers
     bool from_start = false;  // `tail` begins with the stream's first byte
     bool lost = false;  // the buffer will never come: records over it cannot be read
+    bool by_parity = true;  // of each buffer that has bytes here
     bool reported = false;  // `tail` belongs to a record that was found to be too long, and rejected, already
     uint64_t let_go = 0;  // bytes behind `tail` that are not kept, of a record that is too long anyway
 };
@@ -161,6 +162,7 @@ struct Origin {
     uint32_t in_flight = 0;  // jobs being parsed
     ScanState state = ScanState::of_stream_start();  // at the end of the prefix
     bool has_tail = false;
+    bool tail_by_parity = true;
     bool preamble_open;  // the header has not come yet
     bool finished = false;
     bool busy = false;  // ordered: one call at a time decodes this origin

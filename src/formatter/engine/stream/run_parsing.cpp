@@ -13,6 +13,7 @@ void LeadingJob::parse(const StreamOptions& options, StreamCall& call) {
 }
 
 void RunParsing::parse() {
+    decoder().count_all_quotes(job_.by_parity);
     if (job_.bytes > options_.max_record_bytes) {
         parse_with_limit();
     } else if (job_.bytes) {
@@ -61,6 +62,7 @@ void RunParsing::parse_pieces() {
 }
 
 void RunParsing::parse_leading(LeadingJob& job) {
+    decoder().count_all_quotes(false);  // nobody has looked
     call_.place(job, {job.records_from, job.offset}, false, job.bytes);
     PieceJoiner joiner(this);
     for (const Piece& piece : job.pieces) {

@@ -83,7 +83,8 @@ void write_outstanding(ImageWriter& out, const Outstanding& work) {
         const Fragments& f = entry.second;
         out.number(entry.first);
         out.number(uint64_t(f.has_head) | uint64_t(f.has_tail) << 1 | uint64_t(f.from_start) << 2 |
-                   uint64_t(f.lost) << 3 | uint64_t(f.reported) << 4 | uint64_t(f.head_spans) << 5);
+                   uint64_t(f.lost) << 3 | uint64_t(f.reported) << 4 | uint64_t(f.head_spans) << 5 |
+                   uint64_t(f.by_parity) << 6);
         out.number(f.let_go);
         write_owned(out, f.head);
         write_owned(out, f.tail);
@@ -126,6 +127,7 @@ uint64_t read_outstanding(ImageReader& in, Outstanding& work, const RecordEnding
         f.lost = flags >> 3 & 1;
         f.reported = flags >> 4 & 1;
         f.head_spans = flags >> 5 & 1;
+        f.by_parity = flags >> 6 & 1;
         f.let_go = in.number();
         f.head = read_owned(in);
         f.tail = read_owned(in);

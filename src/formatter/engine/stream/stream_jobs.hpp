@@ -48,6 +48,7 @@ struct Run {
     bool lost = false;
     bool delimited = false;
     bool open = false;  // there are bytes behind the last record end
+    bool by_parity = true;  // of each buffer
     Point head_end;  // behind the first record end
     Point tail_begin;  // behind the last one; it may be left for later
     bool inside_after = false;  // whether that buffer ends inside quotes
@@ -98,6 +99,7 @@ struct Job {
     uint64_t bytes = 0;  // in pieces
     int64_t offset = 0;  // of the first byte, from the run's start
     bool stream_start = false;
+    bool by_parity = true;  // each quote counts
     uint64_t records = 0;  // out
 };
 

@@ -111,6 +111,7 @@ void StreamEngine::end_leading(LeadingJob& job) {
     origin.state.take(job.state.quotes());
     Fragments& kept = work.fragments[origin.ring.last_delimiter()];
     kept.has_tail = true;
+    kept.by_parity = false;
     kept.tail = std::move(job.tail);
     counts_.pending_buffers++;
     counts_.pending_bytes += kept.tail.size;

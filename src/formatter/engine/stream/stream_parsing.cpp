@@ -39,6 +39,7 @@ void SpanningJob::parse(const StreamOptions& options, StreamCall& call) {
         return;
     }
     RecordDecoder& decoder = *builder->decoder;
+    decoder.count_all_quotes(by_parity);
     const auto must_leave = [&] { return builder->is_full(options) || !builder->takes(bytes); };
     const auto make_room = [&] {
         if (!must_leave()) return;

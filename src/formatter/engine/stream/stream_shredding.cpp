@@ -35,6 +35,7 @@ void StreamEngine::extend_run(Origin& origin, uint64_t position, Piece buffer, c
         run.delimited = true;
     }
     run.last = position;
+    run.by_parity &= ends.by_parity;
     run.bytes += buffer.size;
     run.buffers.push_back(buffer);
     Claims claims{};
@@ -70,6 +71,7 @@ void StreamEngine::close_run(StreamCall& call) {
     own->origin = &origin;
     own->run_first = run.first;
     own->run_last = run.last;
+    own->by_parity = run.by_parity;
     own->parts = run.delimited;
     const bool has_head = run.delimited && run.first != 1;
     bool head_claimed = !has_head;
@@ -90,6 +92,7 @@ void StreamEngine::close_run(StreamCall& call) {
     follow_open_record(origin, run);
     run.origin = nullptr;
     run.delimited = run.lost = run.open = false;
+    run.by_parity = true;
     run.bytes = 0;
     run.buffers.clear();
     run.claims.clear();
@@ -120,6 +123,7 @@ void StreamEngine::claim_head(const Run& run, const SequenceSpan& span, RunJob* 
     if (fits && run.buffers.back().size < joined_buffer) {
         own->records_from = RunPosition::From::start;
         own->pieces = std::move(head->pieces);
+        own->by_parity &= head->by_parity;
         own->bytes = head->bytes;
         own->offset = head->offset;
         own->stream_start = head->stream_start;
@@ -127,6 +131,7 @@ void StreamEngine::claim_head(const Run& run, const SequenceSpan& span, RunJob* 
         return;
     }
     run.each_between(run.begin(), run.head_end, [&](const Piece& piece) { head->add(piece); });
+    head->by_parity &= run.by_parity;
     call.jobs.push_back(std::move(head));
 }
 
@@ -159,6 +164,7 @@ std::unique_ptr<SpanningJob> StreamEngine::claim_behind(const Run& run, const Se
         job->stream_start = true;
     const Run::Point from = span.first < run.first ? run.begin() : run.open_begin();
     run.each_between(from, run.end(), [&](const Piece& piece) { job->add(piece); });
+    job->by_parity &= run.by_parity;
     job->spans |= job->bytes > 0;
     take_tails(run.last + 1, span.last - 1, job.get(), call);
     take_head(span.last, job.get(), call);
@@ -188,6 +194,7 @@ void StreamEngine::take_tails(uint64_t from, uint64_t to, SpanningJob* job, Stre
         job->reported |= f.reported;
         job->stream_start |= f.from_start;
         job->lost |= f.lost;
+        job->by_parity &= f.by_parity;
         f.has_tail = false;
         take_bytes(&f.tail, job, call);
         next = erase_if_empty(fragments, next);
@@ -206,6 +213,7 @@ void StreamEngine::take_head(uint64_t position, SpanningJob* job, StreamCall& ca
     Fragments& f = at->second;
     job->spans |= f.head_spans;
     job->lost |= f.lost;
+    job->by_parity &= f.by_parity;
     f.has_head = false;
     take_bytes(&f.head, job, call);
     erase_if_empty(work.fragments, at);
@@ -242,6 +250,7 @@ void StreamEngine::keep_fragments(Origin& origin, const Run& run, bool head, boo
         Fragments& kept = entry(run.first + run.head_end.buffer);
         kept.has_head = true;
         kept.lost = run.lost;
+        kept.by_parity &= run.by_parity;
         if (!run.lost) keep(run.begin(), run.head_end, &kept.head);
         kept.head_spans = kept.head.size > run.head_end.offset;
     }
@@ -262,6 +271,7 @@ void StreamEngine::keep_fragments(Origin& origin, const Run& run, bool head, boo
     Fragments& kept = joins ? *before : entry(run.first + run.open_begin().buffer);
     kept.has_tail = true;
     kept.lost |= run.lost;
+    kept.by_parity &= run.by_parity;
     kept.from_start |= run.first == 1 && !run.delimited;
     if (!run.lost) keep(run.open_begin(), run.end(), &kept.tail);
 }

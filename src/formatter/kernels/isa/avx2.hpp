@@ -70,6 +70,20 @@ static inline bool any(Matches matches) {
 static inline uint64_t equal_mask(const Block& block, Needle needle) { return mask_of(equal(block, needle)); }
 static inline uint64_t at_most_mask(const Block& block, Needle needle) { return mask_of(at_most(block, needle)); }
 
+static inline uint64_t either_mask(const Block& block, Needle a, Needle b) {
+    const auto found = [&](__m256i bytes) {
+        const __m256i either = _mm256_or_si256(_mm256_cmpeq_epi8(bytes, a.bytes), _mm256_cmpeq_epi8(bytes, b.bytes));
+        return uint32_t(_mm256_movemask_epi8(either));
+    };
+    return found(block.low) | uint64_t(found(block.high)) << 32;
+}
+
+static inline void store_block(uint8_t* to, const Block& block) {
+    __m256i* const out = reinterpret_cast<__m256i*>(to);
+    _mm256_storeu_si256(out, block.low);
+    _mm256_storeu_si256(out + 1, block.high);
+}
+
 // Bit i: the parity of bits 0 to i, as carry-less multiplication by all ones.
 static inline uint64_t prefix_xor(uint64_t mask) {
     __m128i product = _mm_clmulepi64_si128(_mm_cvtsi64_si128(int64_t(mask)), _mm_set1_epi8(char(0xff)), 0);

@@ -67,6 +67,12 @@ static inline bool any(Matches matches) { return !_kortestz_mask64_u8(matches.bi
 static inline uint64_t equal_mask(const Block& block, Needle needle) { return mask_of(equal(block, needle)); }
 static inline uint64_t at_most_mask(const Block& block, Needle needle) { return mask_of(at_most(block, needle)); }
 
+static inline uint64_t either_mask(const Block& block, Needle a, Needle b) {
+    return equal_mask(block, a) | equal_mask(block, b);
+}
+
+static inline void store_block(uint8_t* to, const Block& block) { _mm512_storeu_si512(to, block.bytes); }
+
 // Bit i: the parity of bits 0 to i, as carry-less multiplication by all ones.
 static inline uint64_t prefix_xor(uint64_t mask) {
     __m128i product = _mm_clmulepi64_si128(_mm_cvtsi64_si128(int64_t(mask)), _mm_set1_epi8(char(0xff)), 0);

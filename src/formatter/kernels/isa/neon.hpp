@@ -71,6 +71,14 @@ static inline bool any(const Matches& m) {
 static inline uint64_t equal_mask(const Block& block, Needle needle) { return mask_of(equal(block, needle)); }
 static inline uint64_t at_most_mask(const Block& block, Needle needle) { return mask_of(at_most(block, needle)); }
 
+static inline uint64_t either_mask(const Block& block, Needle a, Needle b) {
+    return equal_mask(block, a) | equal_mask(block, b);
+}
+
+static inline void store_block(uint8_t* to, const Block& block) {
+    for (int i = 0; i < 4; i++) vst1q_u8(to + 16 * i, block.parts[i]);
+}
+
 // Bit i: the parity of bits 0 to i. By shifts: polynomial multiplication is optional on this architecture.
 static inline uint64_t prefix_xor(uint64_t mask) {
     for (int shift = 1; shift < 64; shift *= 2) mask ^= mask << shift;

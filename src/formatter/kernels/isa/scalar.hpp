@@ -66,6 +66,17 @@ static inline bool any(Matches matches) { return matches.bits != 0; }
 static inline uint64_t equal_mask(const Block& block, Needle needle) { return mask_of(equal(block, needle)); }
 static inline uint64_t at_most_mask(const Block& block, Needle needle) { return mask_of(at_most(block, needle)); }
 
+static inline uint64_t either_mask(const Block& block, Needle a, Needle b) {
+    return equal_mask(block, a) | equal_mask(block, b);
+}
+
+static inline void store_block(uint8_t* to, Block block) {
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    for (uint64_t& word : block.words) word = __builtin_bswap64(word);
+#endif
+    std::memcpy(to, block.words, 64);
+}
+
 static inline uint64_t prefix_xor(uint64_t mask) {
     for (int shift = 1; shift < 64; shift *= 2) mask ^= mask << shift;
     return mask;

@@ -73,6 +73,20 @@ static inline bool any(const Matches& m) {
 static inline uint64_t equal_mask(const Block& block, Needle needle) { return mask_of(equal(block, needle)); }
 static inline uint64_t at_most_mask(const Block& block, Needle needle) { return mask_of(at_most(block, needle)); }
 
+static inline uint64_t either_mask(const Block& block, Needle a, Needle b) {
+    uint64_t mask = 0;
+    for (int i = 0; i < 4; i++) {
+        const __m128i bytes = block.parts[i];
+        const __m128i either = _mm_or_si128(_mm_cmpeq_epi8(bytes, a.bytes), _mm_cmpeq_epi8(bytes, b.bytes));
+        mask |= uint64_t(uint32_t(_mm_movemask_epi8(either))) << (16 * i);
+    }
+    return mask;
+}
+
+static inline void store_block(uint8_t* to, const Block& block) {
+    for (int i = 0; i < 4; i++) _mm_storeu_si128(reinterpret_cast<__m128i*>(to) + i, block.parts[i]);
+}
+
 // Bit i: the parity of bits 0 to i, as carry-less multiplication by all ones.
 static inline uint64_t prefix_xor(uint64_t mask) {
     __m128i product = _mm_clmulepi64_si128(_mm_cvtsi64_si128(int64_t(mask)), _mm_set1_epi8(char(0xff)), 0);
