@@ -103,7 +103,10 @@ def test_sparks_own_door_reads_the_same(session, folder):
 def test_sql_reads_files_by_a_table_function(session, folder):
     su.register(session)
     called = f"formatter_read('{folder}', 'csv', '{DDL}', map('multiLine', 'true'))"
-    assert session.sql(f"SELECT count(*), sum(id) FROM {called} WHERE name <> 'none'").first() == (ROWS, ROWS * (ROWS - 1) // 2)
+    assert session.sql(f"SELECT count(*), sum(id) FROM {called} WHERE name <> 'none'").first() == (
+        ROWS,
+        ROWS * (ROWS - 1) // 2,
+    )
     assert session.sql(f"SELECT l.id FROM {called} l JOIN {called} r ON l.id = r.id WHERE r.price < 1").count() == 4
 
 
