@@ -44,6 +44,7 @@ __getattr__, __dir__, __all__ = on_demand(
         "native_interface": ("get_include",),
         "parsers": ("per_value", "register_parser"),
         "readers": ("open", "read"),
+        "rewriting": ("Rewriter", "rewrite"),
         "shared": ("ALL", "SharedStream", "SharedStreamStats", "Subscription", "SubscriptionStats"),
         "mixed_stream": ("Stream",),  # which knows streams of several formats only once they have been imported
         "stream": ("StreamStats",),

@@ -38,6 +38,7 @@ from formatter.kernel import active_kernel, kernels
 from formatter.native_interface import get_include
 from formatter.parsers import per_value, register_parser
 from formatter.readers import open, read
+from formatter.rewriting import Rewriter, rewrite
 from formatter.shared import ALL, SharedStream, SharedStreamStats, Subscription, SubscriptionStats
 from formatter.stream import Stream, StreamStats
 from formatter.tolerance import RejectsWarning
@@ -80,6 +81,7 @@ __all__ = [
     "Pause",
     "Registered",
     "RejectsWarning",
+    "Rewriter",
     "Rows",
     "SchemaChange",
     "SchemaError",
@@ -109,5 +111,6 @@ __all__ = [
     "read",
     "register_format",
     "register_parser",
+    "rewrite",
     "variant",
 ]

@@ -16,6 +16,7 @@ include "core/delimited_plans.pxi"  # declared formats, as the engine reads them
 include "core/indexed_plans.pxi"    # formats whose records code of others finds
 include "core/held_buffers.pxi"    # bytes-like objects to addresses
 include "core/batches.pxi"         # Arrow arrays and errors on their way out
+include "core/text_rows.pxi"       # batches as lines of JSON or of CSV
 include "core/row_predicates.pxi"  # which rows of a batch pass a filter
 include "core/samples.pxi"         # the start of an input, as several dialects read it
 include "core/checksums.pxi"       # of bytes that were compressed

@@ -12,6 +12,7 @@ from formatter._core import Finding
 from formatter.errors import FormatError, SchemaError, shorten
 from formatter.formats import Csv, Delimited, Framed, Native, Registered
 from formatter.plans import Format
+from formatter.types import as_numbers
 
 REJECTS_SCHEMA = pa.schema(
     [
@@ -72,7 +73,7 @@ def describe(
     code, found_bytes = finding.code, finding.found
     record = finding.record if counted else None
     name = names[finding.column] if finding.column >= 0 else None
-    field = format.schema.field(name) if name is not None else None
+    field = as_numbers(format.schema.field(name)) if name is not None else None
     if code in ("too_few_fields", "too_many_fields"):
         expected = f"{len(format.schema)} fields"
         found = f"{finding.found_fields} fields"

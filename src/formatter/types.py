@@ -5,6 +5,7 @@ Some types are decoded as a close relative, the storage type, and turned into th
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pyarrow as pa
@@ -144,6 +145,7 @@ def _described_anew(field: pa.Field, owner: str) -> dict[str, Any]:
     parser = parser_named(metadata[METADATA_KEY].decode()) if METADATA_KEY in metadata else None
     return {
         "check": parser.failed if parser else None,
+        "number": _number(metadata),
         "any_value": _takes_any_value(field, kind, code, owner) or (parser is not None and owner == "Json"),
         "time_of_day": pa.types.is_time(kind),
         "plain": _is_plain(field, owner),
@@ -157,8 +159,35 @@ def _described_anew(field: pa.Field, owner: str) -> dict[str, Any]:
         "encoding": VARIANT_ENCODING if variant else _ENCODINGS[encoding] if encoding else 0,
         "nullable": field.nullable,
         "raw": raw,
-        "type_name": "variant" if variant else str(field.type),
+        "type_name": "variant" if variant else str(as_numbers(field).type),
     }
+
+
+# Of a column of binaries whose values are numbers of another type and stay text: `number_metadata` says which.
+NUMBER_KEY = b"formatter.number"
+
+
+def number_metadata(kind: pa.DataType, decimal: str) -> dict[bytes, bytes] | None:
+    """None where the type is none of numbers."""
+    storage = storage_type(kind)
+    numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    code = type_code(storage) if numeric else None
+    if code is None:
+        return None
+    precision, scale = (storage.precision, storage.scale) if code == DECIMAL128 else (0, 0)
+    return {NUMBER_KEY: f"{code} {precision} {scale} {ord(decimal)} {kind}".encode()}
+
+
+def as_numbers(field: pa.Field) -> pa.Field:
+    """A column of numbers that stay text, as one of numbers; any other as it is."""
+    if NUMBER_KEY not in (field.metadata or {}):
+        return field
+    name, *parameters = re.split(r"[(),]+ *", field.metadata[NUMBER_KEY].decode().split(" ", 4)[4].rstrip(")"))
+    return field.with_type(getattr(pa, name)(*map(int, parameters)) if parameters else pa.type_for_alias(name))
+
+
+def _number(metadata: dict[bytes, bytes]) -> tuple[int, ...] | None:
+    return tuple(map(int, metadata[NUMBER_KEY].split()[:4])) if NUMBER_KEY in metadata else None
 
 
 def _takes_any_value(field: pa.Field, kind: pa.DataType, code: int, owner: str) -> bool:

@@ -73,7 +73,7 @@ cdef extern from "engine/columns/columns.hpp" namespace "formatter" nogil:
         TimeUnit unit
         BinaryEncoding encoding
         TextLayout layout
-        cbool nullable, raw, any_value, time_of_day, plain, zoned
+        cbool nullable, raw, nulls_in_quotes, any_value, time_of_day, plain, zoned
         EpochUnit epoch
         int32_t byte_width
         uint8_t precision
@@ -81,6 +81,10 @@ cdef extern from "engine/columns/columns.hpp" namespace "formatter" nogil:
         uint32_t field
         string name, type_name
         shared_ptr[TextCheck] check
+
+cdef extern from "engine/values/number_text.hpp" namespace "formatter" nogil:
+    cdef cppclass NumberTexts(TextCheck):
+        NumberTexts(const ColumnSpec&, uint8_t) except +
 
 cdef extern from "engine/columns/row_filter.hpp" namespace "formatter" nogil:
     cdef enum class Compare(uint8_t):

@@ -168,6 +168,18 @@ cdef int describe_column(ColumnSpec* spec, dict column) except -1:
     set_text(&spec.type_name, column["type_name"].encode())
     if column.get("check") is not None:
         spec.check = text_check(column["check"])
+    if column.get("number") is not None:
+        describe_number(spec, column["number"])
+    return 0
+
+
+cdef int describe_number(ColumnSpec* spec, tuple number) except -1:
+    """Of text that is a number and stays text: (its type's code, precision, scale, the decimal point)."""
+    cdef ColumnSpec described = spec[0]
+    code, described.precision, described.scale, decimal_point = number
+    described.type = column_type(code)
+    spec.nulls_in_quotes = True
+    spec.check = shared_ptr[TextCheck](<TextCheck*>new NumberTexts(described, decimal_point))
     return 0
 
 

@@ -36,6 +36,7 @@ struct ColumnSpec {
     TextLayout layout = TextLayout::offsets;
     bool nullable = true;
     bool raw = false;        // keep the field's bytes as they are, quotes and all
+    bool nulls_in_quotes = false;  // of text that is a number: as in columns of numbers
     bool any_value = false;  // JSON text: what is no string is kept as it is written
     bool time_of_day = false;  // a timestamp column that counts from midnight
     bool plain = false;  // values are written one way only: plain_spelling.hpp says which

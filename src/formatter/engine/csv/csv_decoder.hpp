@@ -122,8 +122,8 @@ class CsvDecoder : public BlockDecoder {
     ErrorCode parse_value(const ColumnRows&, Bytes content, uint32_t row) const;
     bool is_null_token(Bytes field) const;
     bool is_quoted_null(Bytes content) const;
-    bool is_null_text(Quoting quoting, Bytes content) const;  // of a field in quotes
-    bool is_null_in_quotes(Bytes field);
+    bool is_null_text(Quoting quoting, Bytes content, bool in_quotes = false) const;  // of a field in quotes
+    bool is_null_in_quotes(const ColumnSpec&, Bytes field);
     void null_or_error(ColumnRows&, uint32_t row, Bytes found);
     void value_error(ColumnRows&, uint32_t row, ErrorCode code, Bytes found);
     void note_error(const ColumnRows&, uint32_t row, ErrorCode code, Bytes found, bool row_kept);

@@ -109,7 +109,8 @@ bool CsvDecoder::take_text(ColumnRows& rows, uint32_t row, Bytes raw, Bytes* con
         const Quoting quoting = field_content(*format_, raw, &scratch_, content);
         if (quoting == Quoting::malformed) return rows.marks.mark_odd(row), false;
         if (quoting == Quoting::none && content->size == 0) return rows.marks.mark_empty(row), false;
-        if (is_null_text(quoting, *content) || (quoting == Quoting::none && is_null_token(trimmed(*format_, raw))))
+        if (is_null_text(quoting, *content, spec.nulls_in_quotes) ||
+            (quoting == Quoting::none && is_null_token(trimmed(*format_, raw))))
             return null_or_error(rows, row, *content), false;
         if (spec.encoding != BinaryEncoding::plain) {
             const ErrorCode code = spec.encoding == BinaryEncoding::hex ? decode_hex(*content, &decoded_)

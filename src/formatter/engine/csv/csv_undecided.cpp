@@ -11,16 +11,16 @@ bool CsvDecoder::is_quoted_null(Bytes content) const {
            std::any_of(nulls.begin(), nulls.end(), [&](const std::string& token) { return content.equals(token); });
 }
 
-bool CsvDecoder::is_null_text(Quoting quoting, Bytes content) const {
-    return format_->quoted_null_texts && quoting == Quoting::quoted && is_quoted_null(content);
+bool CsvDecoder::is_null_text(Quoting quoting, Bytes content, bool in_quotes) const {
+    return (in_quotes || format_->quoted_null_texts) && quoting == Quoting::quoted && is_quoted_null(content);
 }
 
 // Whether a field of text is a null token in quotes.
-bool CsvDecoder::is_null_in_quotes(Bytes field) {
+bool CsvDecoder::is_null_in_quotes(const ColumnSpec& spec, Bytes field) {
     if (!format_->quoting || !field.size || field.data[0] != format_->quote) return false;
     Bytes content{};
     const Quoting quoting = field_content(*format_, field, &scratch_, &content);
-    return is_null_text(quoting, content);
+    return is_null_text(quoting, content, spec.nulls_in_quotes);
 }
 
 bool CsvDecoder::is_null_token(Bytes field) const {
@@ -54,10 +54,10 @@ void CsvDecoder::finish_rows(ColumnRows& c) {
             if (raw.size && is_null_token(raw)) clear_bit(c.marks.odd.data(), row), null_or_error(c, row, raw);
         });
     }
-    if (format_->quoted_null_texts && is_text(c.spec) && !c.spec.raw) {
+    if ((format_->quoted_null_texts || c.spec.nulls_in_quotes) && is_text(c.spec) && !c.spec.raw) {
         each_row(c.fields, [&](uint32_t row, const Segment& segment, const uint32_t* stops) {
             const Bytes raw = field_at(c.fields, segment, stops);
-            if (is_null_in_quotes(raw)) null_or_error(c, row, raw);
+            if (is_null_in_quotes(c.spec, raw)) null_or_error(c, row, raw);
         });
     }
     if (c.marks.empty_count) finish_empty(c);
