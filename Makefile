@@ -15,7 +15,7 @@ CYTHON_FILES := $(shell find src -name '*.pyx' -o -name '*.pxi' -o -name '*.pxd'
 OTHER_KERNELS := import formatter; print(*formatter.kernels()[1:])
 
 .PHONY: shred soup help env build test memory test-fast test-kernels lint format docs bench bench-store bench-compare demo soak crash
-.PHONY: test-spark-matrix spark-queries spark-compat wheel clean clean-env instructions mutate fuzz
+.PHONY: test-spark-matrix spark-queries spark-compat spark-variants wheel clean clean-env instructions mutate fuzz
 
 help:  ## this text
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -109,6 +109,9 @@ spark-queries: build  ## N (default 1000) random queries over our tables and ove
 
 spark-compat: build  ## RECORDS (default 100000) random records, with options, by compat="spark" and by from_json and from_csv, which must agree
 	@$(BIN)/python tests/spark/compat_soup.py $(or $(RECORDS),100000) $(or $(SEED),1)
+
+spark-variants: build  ## RECORDS (default 1000000) random JSON records of five kinds as variants, which must have the bytes of parse_json
+	@$(BIN)/python tests/spark/variant_soup.py $(or $(RECORDS),1000000) $(or $(SEED),1)
 
 crash: build  ## kills a streaming query's driver, executors, workers KILLS times (default 20) at random, on two masters; checks its sink
 	@$(BIN)/python tests/spark/crash_harness.py $(or $(KILLS),20) 1 "local[2,4]"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import random
 import warnings
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from pyspark.sql.functions import col, from_json, parse_json, try_parse_json
+from pyspark.sql.functions import col, from_json, parse_json, regexp_replace, try_parse_json
+from variant_soup import KINDS, compare, documents_of
 
 import formatter as fm
 import spark_udfs as su
@@ -35,53 +34,25 @@ def bytes_of(df, name="v"):
     return [None if row.value is None else (bytes(row.value), bytes(row.metadata)) for row in rows]
 
 
-def documents_of(kind):
-    """Records whose keys stay, nest, are many, are few beside numbers, or change all the time."""
-    chance = random.Random(kind)
-    words = ["".join(chance.choices("abcdeé€😀\uffff", k=chance.randint(1, 8))) for _ in range(300)]
-
-    def number():
-        small, large, huge = chance.randint(-300, 300), chance.randint(-(10**12), 10**12), chance.randint(0, 10**40)
-        return chance.choice([small, large, huge, round(chance.gauss(0, 99), 3), chance.random() * 10 ** (small // 10)])
-
-    def record(i):
-        if kind == "flat":
-            return {
-                "id": i,
-                "price": round(chance.random() * 100, 2),
-                "city": chance.choice(words),
-                "ok": i % 3 == 0,
-                "none": None,
-            }
-        if kind == "nested":
-            items = [{"sku": chance.choice(words), "n": number()} for _ in range(chance.randint(0, 5))]
-            return {
-                "user": {"name": chance.choice(words), "at": {"x": number()}},
-                "items": items,
-                "text": " ".join(words[:20]),
-            }
-        if kind == "wide":
-            return {f"key {j}": chance.choice([j, None, "x", 1.5]) for j in range(300) if chance.random() < 0.9}
-        if kind == "numbers":
-            return [number() for _ in range(60)]
-        return {
-            chance.choice(words): chance.choice([number(), [chance.choice(words)], {chance.choice(words): None}, True])
-            for _ in range(9)
-        }
-
-    count = RECORDS_OF_A_KIND // (10 if kind == "wide" else 1)
-    return [
-        json.dumps(record(i), ensure_ascii=i % 2 == 0, separators=[(",", ":"), (" , ", " : ")][i % 2])
-        for i in range(count)
-    ]
-
-
-@pytest.mark.parametrize("kind", ["flat", "nested", "wide", "numbers", "changing"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_records_have_the_bytes_of_parse_json(spark, kind):
-    df = spark.createDataFrame(pa.table({"text": pa.array(documents_of(kind))})).coalesce(1)
+    texts = documents_of(kind, RECORDS_OF_A_KIND // (10 if kind == "wide" else 1))
+    df = spark.createDataFrame(pa.table({"text": pa.array(texts)})).coalesce(1)
     ours = bytes_of(su.parse_column(df, "text", WHOLE).select("v.v"))
     assert ours == bytes_of(df.select(parse_json("text").alias("v")))
     assert None not in ours
+
+
+def test_records_that_differ_are_found(spark, monkeypatch):
+    monkeypatch.setattr("variant_soup.documents_of", lambda kind, count, seed: ['{"a":1}', '{"a":1,"b":[1.50]}'])
+    assert compare(spark, 2, 1) == []
+    parse = su.parse_column
+
+    def parsed_otherwise(df, column, format):
+        return parse(df.withColumn("as", regexp_replace("text", "1.50", "1.5")), "as", format)
+
+    monkeypatch.setattr(su, "parse_column", parsed_otherwise)
+    assert compare(spark, 2, 1) == ['{"a":1,"b":[1.50]}'] * 2
 
 
 def test_the_suites_accepted_documents_have_the_bytes_of_parse_json(spark):
