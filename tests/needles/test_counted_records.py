@@ -95,6 +95,15 @@ def test_separators_that_are_digits_hide_no_number():
     assert fm.read(b"Oslo57\nRome58\n", format, filters=[("id", "==", 7)]).column("city").to_pylist() == ["Oslo"]
 
 
+def test_each_clause_needs_a_needle_and_a_number_stands_alone():
+    both = [("id", "==", 7), *OSLO]
+    rejects: list[pa.Table] = []
+    data = b"zz17,Oslo\nzz70,Oslo\nzz,Oslo\nzz7,Rome\n007,Oslo\nzz07,Oslo\n"
+    table = fm.read(data, counted_csv(), filters=both, on_error="collect", rejects=rejects)
+    assert table.num_rows == 1
+    assert rejects[0].column("record").to_pylist() == [5]
+
+
 def test_text_that_is_repaired_has_only_ascii_needles():
     data = "1,Bé\n".encode("latin-1") + "2,Bé\n".encode()
     repaired = counted_csv(errors="latin-1")
