@@ -94,13 +94,13 @@ def _refused(constant: str) -> Any:
     raise ValueError(f"{constant} is no JSON")
 
 
-def _object(pairs: list[tuple[str, Any]]) -> _Object:
+def _object_of(pairs: list[tuple[str, Any]]) -> _Object:
     for name, _ in pairs:
         name.encode()  # half a surrogate pair names no column: a ValueError, as of what is no JSON
     return _Object(pairs)
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_float=Decimal, parse_constant=_refused)
+_DECODER = json.JSONDecoder(object_pairs_hook=_object_of, parse_float=Decimal, parse_constant=_refused)
 
 
 @dataclass(frozen=True)
