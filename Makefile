@@ -104,8 +104,9 @@ SPARKS := 4.0.5 4.1.4 4.2.1 4.3.0
 test-spark-matrix: build  ## what has to work everywhere under the newest patch of every Spark 4 (or SPARKS="4.0.5 ...")
 	@tools/spark_matrix.sh $(SPARKS)
 
-spark-queries: build  ## N (default 1000) random queries over our tables and over those of Spark's own readers, which must agree
-	@$(BIN)/python tests/spark/query_soup.py $(or $(N),1000) $(or $(SEED),1)
+spark-queries: build  ## N (default 1000) random queries over our tables and those of Spark's readers, which must agree; SPARK=4.0.5 is an older one
+	@tools/spark_home.sh $(SPARK)
+	@PYTHONPATH=$(if $(SPARK),$(CURDIR)/.spark/$(SPARK)) $(BIN)/python tests/spark/query_soup.py $(or $(N),1000) $(or $(SEED),1)
 
 spark-compat: build  ## RECORDS (default 100000) random records, with options, by compat="spark" and by from_json and from_csv, which must agree
 	@$(BIN)/python tests/spark/compat_soup.py $(or $(RECORDS),100000) $(or $(SEED),1)

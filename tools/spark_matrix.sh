@@ -8,12 +8,7 @@ cd "$(dirname "$0")/.."
 failed=()
 for version in "$@"; do
   home=.spark/$version
-  if [[ ! -e $home/.ready ]]; then
-    echo "spark matrix: installing pyspark $version in $home"
-    rm -rf "$home"
-    .venv/bin/python -m pip install -qq --disable-pip-version-check --target "$home" "pyspark==$version" || exit 1
-    touch "$home/.ready"
-  fi
+  tools/spark_home.sh "$version" || exit 1
   echo "spark matrix: Spark $version"
   PYTHONPATH=$PWD/$home .venv/bin/python -m pytest -q tests/spark/test_this_version.py || failed+=("$version")
 done

@@ -14,7 +14,7 @@ import pyarrow as pa
 from pyarrow import types
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_udfs.jvm.session_jvm import called, has_jvm, method_of, scala_seq
+from spark_udfs.jvm.session_jvm import has_jvm, objects, scala_seq
 
 ID_BYTES = 8
 ROW_BYTES = 8  # what Spark adds to the columns' sizes for a row
@@ -58,21 +58,38 @@ def task_rows(spark: SparkSession, groups: Groups, size_bytes: int) -> DataFrame
     jvm: Any = spark._jvm
     rows = _carrying(spark, groups)
     groups.packed, groups.hosts = [], ()
-    # They have the statistics, and the column, of a range that is never run.
-    claimed = size_bytes * (ROW_BYTES + ID_BYTES) // (ID_BYTES * (ROW_BYTES + BINARY_WIDTH))
-    gateway: Any = spark.sparkContext._gateway
-    nothing = gateway.new_array(jvm.org.apache.spark.sql.Column, 1)
-    nothing[0] = jvm.org.apache.spark.sql.functions.lit(b"").alias("group")
-    of_size = spark.range(0, max(count, claimed), 1, count)._jdf.select(nothing)
-    scans = getattr(getattr(jvm.org.apache.spark.sql.execution, "LogicalRDD$"), "MODULE$")
-    from_dataset = method_of(scans.getClass(), "fromDataset")
-    given = [rows, of_size, False]
-    others = [
-        getattr(scans, f"fromDataset$default${at}")()
-        for at in range(len(given) + 1, from_dataset.getParameterCount() + 1)
-    ]
-    plan = called(spark, from_dataset, scans, [*given, *others])
+    plan = _plan(spark, rows, size_bytes)
     return DataFrame(jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, plan), spark)
+
+
+def _plan(spark: SparkSession, rows: Any, size_bytes: int) -> Any:
+    """Rows of one column in a plan of that size. Spark's own ways to one plan another query first, for its statistics."""
+    jvm: Any = spark._jvm
+    sql = jvm.org.apache.spark.sql
+    none, nothing = getattr(getattr(jvm.scala, "None$"), "MODULE$"), scala_seq(spark, [])
+    new_id = getattr(getattr(sql.catalyst.expressions, "NamedExpression$"), "MODULE$").newExprId()
+    group = sql.catalyst.expressions.AttributeReference(
+        "group", sql.types.DataTypes.BinaryType, False, sql.types.Metadata.empty(), new_id, nothing
+    )
+    ranges = getattr(getattr(sql.catalyst.plans.logical, "Range$"), "MODULE$")
+    statistics = jvm.scala.Some(
+        ranges.apply(0, max(1, size_bytes // ID_BYTES), 1, 1).stats()
+    )  # of one that is as large
+    partitioning = sql.catalyst.plans.physical.UnknownPartitioning(0)
+    given = [
+        scala_seq(spark, [group]),
+        rows,
+        partitioning,
+        nothing,
+        False,
+        none,
+        spark._jsparkSession,
+        statistics,
+        none,
+    ]
+    [constructor] = jvm.java.lang.Class.forName("org.apache.spark.sql.execution.LogicalRDD").getConstructors()
+    newer = [False] * (constructor.getParameterCount() - len(given))  # 4.3 asks whether it stands for a checkpoint
+    return constructor.newInstance(objects(spark, given + newer))
 
 
 def _carrying(spark: SparkSession, groups: Groups) -> Any:

@@ -94,7 +94,7 @@ def write_jar(path: Path, classes: Mapping[str, Any]) -> None:
 
 def instance(spark: Any, java_class: Any, arguments: Sequence[str]) -> Any:
     """Of a class that has one constructor."""
-    return java_class.getConstructors()[0].newInstance(_objects(spark, arguments))
+    return java_class.getConstructors()[0].newInstance(objects(spark, arguments))
 
 
 def method_of(java_class: Any, name: str) -> Any:
@@ -103,10 +103,10 @@ def method_of(java_class: Any, name: str) -> Any:
 
 
 def called(spark: Any, method: Any, ours: Any, arguments: Sequence[Any] = ()) -> Any:
-    return method.invoke(ours, _objects(spark, arguments))
+    return method.invoke(ours, objects(spark, arguments))
 
 
-def _objects(spark: Any, values: Sequence[Any]) -> Any:
+def objects(spark: Any, values: Sequence[Any]) -> Any:
     objects = spark.sparkContext._gateway.new_array(spark._jvm.java.lang.Object, len(values))
     for at, value in enumerate(values):
         objects[at] = value

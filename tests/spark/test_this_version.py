@@ -100,6 +100,16 @@ def test_sparks_own_door_reads_the_same(session, folder):
     assert df.where("id < 10").count() == 10
 
 
+def test_sql_reads_files_by_a_table_function(session, folder):
+    su.register(session)
+    called = f"formatter_read('{folder}', 'csv', '{DDL}', map('multiLine', 'true'))"
+    assert session.sql(f"SELECT count(*), sum(id) FROM {called} WHERE name <> 'none'").first() == (
+        ROWS,
+        ROWS * (ROWS - 1) // 2,
+    )
+    assert session.sql(f"SELECT l.id FROM {called} l JOIN {called} r ON l.id = r.id WHERE r.price < 1").count() == 4
+
+
 def test_bad_data_is_an_error_and_rejects_are_rows(session, tmp_path):
     (tmp_path / "f.csv").write_text("1,a,1.5\nx,b,2.5\n")
     with pytest.raises(Exception, match="record 1, field 0 'id'"):
