@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from bench.answers import Answer
 from bench.contestant import Contestant, Prepared, Task
+from bench.contestants import spark_devices
 from bench.contestants.spark_session import payloads, session, written
 from bench.inputs import Input
 
@@ -160,14 +161,21 @@ def ready(task: Task) -> Prepared:
 CONTESTANTS = [
     Contestant(
         "spark_udfs",
-        {"files": files, "records": records, "stitched": stitched, "handed over": handed_over, "tasks": tasks},
+        {
+            "files": files,
+            "records": records,
+            "stitched": stitched,
+            "handed over": handed_over,
+            "tasks": tasks,
+            "devices": spark_devices.ours,
+        },
         "pyspark",
         role="ours",
         handicap="a session of its own, by su.configure",
     ),
     Contestant(
         "ready batches",
-        {"files": ready},
+        {"files": ready, "devices": spark_devices.ready},
         "pyspark",
         role="limit",
         handicap="the operator of ours, with nothing to parse",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bench.contestant import Contestant, Declined, Prepared, Task
+from bench.contestants import spark_devices
 from bench.contestants.spark_session import payloads, session, written
 
 
@@ -54,7 +55,7 @@ def records(task: Task) -> Prepared:
 CONTESTANTS = [
     Contestant(
         "spark",
-        {"files": files, "records": records},
+        {"files": files, "records": records, "devices": spark_devices.own},
         "pyspark",
         handicap="a session of its own; told the schema; files with quoted newlines are one task of its reader",
     )

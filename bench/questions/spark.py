@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from bench.contestant import Task
+from bench.contestants import spark_devices
 from bench.question import MIB, Entry, Question, Race, Scale, entries
 from bench.questions.reading import both_projections, size_name
 from bench.record import Point
@@ -45,6 +46,30 @@ def records(scale: Scale) -> Iterator[Race]:
             made = [*own, entry("su.parse", "spark_udfs", "parse"), entry("su.parse_column", "spark_udfs", "column")]
             made += [entry("su.parse, pushed down", "spark_udfs", "pushed")] if columns else []
             yield Race({"workload": name, "columns": label}, tuple(made), source.size, seconds=8.0)
+
+
+DEVICES = 2_000_000
+
+
+def devices(scale: Scale) -> Iterator[Race]:
+    """Records written and read in one query; what writing them costs alone is to be taken off, and no function in Python can do
+    better than batches that are ready."""
+    rows = scale.count(DEVICES, 1000)
+    for query in spark_devices.QUERIES:
+
+        def entry(label: str, who: str, how: str, query: str = query) -> Entry:
+            return Entry(
+                label, Task("devices", None, (), CORES, {"query": query, "how": how, "rows": rows}), who, alone=False
+            )
+
+        if "path" in query:
+            made = [entry("get_json_object", "spark", "function"), entry("su.get_json", "spark_udfs", "ours")]
+            made += [entry("get_json_object, shared", "spark", "shared")] if query == "five paths" else []
+        else:
+            made = [entry("from_json", "spark", "function"), entry("su.parse_column", "spark_udfs", "ours")]
+            made += [entry('compat="spark"', "spark_udfs", "compat")]
+        made += [entry("to_json alone", "spark", "writer"), entry("ready batches", "ready batches", "ready")]
+        yield Race({"query": query}, tuple(made), rows, "record", seconds=12.0, sampled=False)
 
 
 def stitch(scale: Scale) -> Iterator[Race]:
@@ -128,6 +153,7 @@ QUESTIONS = [
     Question("spark cold", "files in Spark: the first action of a session, a whole script", cold, 280),
     Question("spark sizes", "files in Spark by size, warm", warm, 80),
     Question("spark records", "records in Spark, warm", records, 120),
+    Question("spark devices", "records that the same query writes in Spark, warm", devices, 100),
     Question("spark stitch", "chunks in any order in Spark", stitch, 50),
     Question("spark hand-over", "the bridge between parsing and Spark", hand_over, 35),
     Question("spark tasks", "tasks in Spark that do nothing", tasks, 20),

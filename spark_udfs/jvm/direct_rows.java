@@ -28,12 +28,15 @@ import org.apache.spark.sql.catalyst.expressions.codegen.CodeGenerator;
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext;
 import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode;
 import org.apache.spark.sql.catalyst.expressions.codegen.VariableValue;
+import org.apache.spark.sql.catalyst.plans.logical.ArrowEvalPython;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.MapInArrow;
+import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.execution.CodegenSupport;
 import org.apache.spark.sql.execution.PlanLater;
+import org.apache.spark.sql.execution.ProjectExec;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.SparkStrategy;
 import org.apache.spark.sql.execution.UnaryExecNode;
@@ -70,15 +73,47 @@ public class FormatterDirectRows extends SparkStrategy {
 
     public Seq apply(LogicalPlan plan) {
         ArrayList planned = new ArrayList();
-        if (plan instanceof MapInArrow && "true".equals(plan.conf().getConfString(SWITCH, "false"))) {
-            MapInArrow map = (MapInArrow) plan;
-            boolean plain = !map.isBarrier() && map.profile().isEmpty() && map.functionExpr() instanceof PythonUDF;
-            if (plain && ((PythonUDF) map.functionExpr()).name().startsWith(OURS))
-                planned.add(new FormatterRowsExec(new FormatterMapInArrowExec(
-                    (Expression) map.functionExpr(), map.output(), new PlanLater(map.child()), false, map.profile(),
-                    batchesTask), rowsTask));
+        if ("true".equals(plan.conf().getConfString(SWITCH, "false"))) {
+            SparkPlan found = plan instanceof Project ? projected((Project) plan)
+                : plan instanceof ArrowEvalPython ? rowsOf(RowShapes.beside((ArrowEvalPython) plan, null))
+                : plan instanceof MapInArrow && isOurs((MapInArrow) plan) ? rowsOf((MapInArrow) plan) : null;
+            if (found != null) planned.add(found);
         }
         return seq(planned);
+    }
+
+    static boolean isOurs(MapInArrow map) {
+        boolean plain = !map.isBarrier() && map.profile().isEmpty() && map.functionExpr() instanceof PythonUDF;
+        return plain && ((PythonUDF) map.functionExpr()).name().startsWith(OURS);
+    }
+
+    SparkPlan rowsOf(MapInArrow map) {
+        if (map == null) return null;
+        return new FormatterRowsExec(new FormatterMapInArrowExec((Expression) map.functionExpr(), map.output(),
+            new PlanLater(map.child()), false, map.profile(), batchesTask), rowsTask);
+    }
+
+    // ----------------------------------------------------------------------- functions in the shape that operators like
+
+    // A projection above one of our functions, or above another that only renames: of structs that are asked for fields alone
+    // the fields leave the function, and nobody writes the struct. Null where nothing is gained.
+    SparkPlan projected(Project project) {
+        List named = RowShapes.list(project.projectList());
+        LogicalPlan below = (LogicalPlan) project.child();
+        if (below instanceof Project) {
+            HashMap renamed = RowShapes.renamed((Project) below);
+            if (renamed == null) return null;
+            named = RowShapes.replaced(named, renamed);
+            below = (LogicalPlan) below.children().head();
+        }
+        boolean isScalar = below instanceof ArrowEvalPython;
+        MapInArrow map = isScalar ? RowShapes.beside((ArrowEvalPython) below, named)
+            : below instanceof MapInArrow && isOurs((MapInArrow) below) ? (MapInArrow) below : null;
+        if (map == null) return null;
+        RowShapes.Fields fields = new RowShapes.Fields(RowShapes.list(map.output()));
+        for (int i = 0; i < named.size(); i++) fields.look((Expression) named.get(i));
+        if (fields.isEmpty()) return isScalar ? new ProjectExec(seq(named), rowsOf(map)) : null;
+        return new ProjectExec(seq(fields.replaced(named)), rowsOf(fields.apart(map)));
     }
 
     // Why no task could run its code here; null where each can.

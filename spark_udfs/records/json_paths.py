@@ -10,10 +10,11 @@ import re
 from collections.abc import Mapping
 
 import pyarrow as pa
-from pyspark.sql import Column
+from pyspark.sql import Column, SparkSession
 from pyspark.sql.types import StructType
 
 import formatter as fm
+from spark_udfs.jvm.direct_rows import attach_if_configured
 from spark_udfs.records.record_queries import quoted
 from spark_udfs.records.record_task import RecordTask, ScalarRecords
 
@@ -44,6 +45,9 @@ def get_json(payload: Column | str, paths: Mapping[str, str | tuple[str, pa.Data
         >>> df.select(both.alias("v")).select("v.*").first()
         Row(id=7, second='b')
     """
+    session = SparkSession.getActiveSession()
+    if session is not None:
+        attach_if_configured(session)
     fields, pointers = [], {}
     for name, wanted in paths.items():
         path, type_ = (wanted, pa.string()) if isinstance(wanted, str) else wanted

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from formatter.values import ParsedRecords
 
@@ -128,6 +127,8 @@ class CsvDoubts:
         doubt |= is_marked | (fields != len(self.fields))
         suspects = np.flatnonzero(is_marked)
         if len(suspects) and self.takes_quotes and len(self.fields) <= FIELDS_MOST:
+            import pyarrow.compute as pc  # workers start faster without it, and few jobs need it
+
             some = payloads.take(pa.array(suspects)).cast(pa.large_binary())
             fine = (
                 pc.match_substring_regex(some, self._plainly_quoted()).fill_null(False).to_numpy(zero_copy_only=False)

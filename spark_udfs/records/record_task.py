@@ -8,7 +8,7 @@ a task that runs twice gives the same rows twice. Knows nothing of chunks, origi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -22,7 +22,7 @@ import formatter as fm
 from formatter.plans import rescue_of
 from formatter.values import ParsedRecords, RecordParser
 from spark_udfs.tasks.schema_drift import DriftReports
-from spark_udfs.tasks.sent_functions import told_plainly
+from spark_udfs.tasks.sent_functions import told_plainly, without_pandas_notice
 from spark_udfs.tasks.worker_process import prepare_worker
 from spark_udfs.types.named_columns import require_list
 from spark_udfs.types.spark_types import accepted_field, converted, spark_type, struct_of
@@ -32,6 +32,8 @@ RecordOnError = Literal["null", "skip", "raise", "collect"]
 ERROR_FIELDS = [("code", pa.string()), ("message", pa.string()), ("column", pa.string()), ("byte_offset", pa.int64())]
 RAW_FIELD = ("raw", pa.binary())
 ROW_KEPT = "row_kept"
+VALUES = "values"
+SCALAR_NAME = "formatter.values"  # in query plans; direct_rows.java knows it by that
 
 
 @dataclass(frozen=True)
@@ -223,10 +225,15 @@ class ScalarRecords:
         # Of payloads that hold several records, all of them: the caller makes rows of those.
         self.type = ArrayType(StructType(fields)) if self.explodes else StructType(fields)
 
-    def parse(self, payloads: pa.Array) -> pa.Array:
+    def parsing(self) -> Callable[[pa.Array], pa.Array]:
+        """The function, of one plan for all its calls."""
+        parser = self._task.parser()
+        return lambda payloads: self._parse(payloads, parser)
+
+    def _parse(self, payloads: pa.Array, parser: RecordParser) -> pa.Array:
         task = self._task
         batch = pa.RecordBatch.from_arrays([payloads], names=[task.payload])
-        parsed, rows = task.parse_batch(batch, task.parser())
+        parsed, rows = task.parse_batch(batch, parser)
         if self.explodes:
             assert rows is not None  # the payloads they are from, in order
             ends = np.searchsorted(rows.to_numpy(), np.arange(len(payloads) + 1))
@@ -243,20 +250,39 @@ class ScalarRecords:
     def column(self, payload: Column) -> Column:
         from pyspark.sql import functions
 
-        scalar = self
+        records = self
         if not hasattr(functions, "arrow_udf"):
             raise fm.SchemaError(
                 "spark: a column that is kept has a type or name that cannot travel to Python, for which Spark 4.1 is "
                 "needed; leave such columns out of keep=, or cast or rename them"
             )
 
-        def parse_record(payloads: pa.Array) -> pa.Array:
+        def parse_records(payloads: pa.Array) -> pa.Array:
             prepare_worker()
-            return scalar.parse(payloads)
+            return records.parsing()(payloads)
 
-        parse_record.__annotations__ = {"payloads": pa.Array, "return": pa.Array}
-        parsed: Column = functions.arrow_udf(parse_record, self.type)(payload)
+        parse_records.__annotations__ = {"payloads": pa.Array, "return": pa.Array}
+        parse_records.__name__ = SCALAR_NAME
+        parse_records.records = records  # type: ignore[attr-defined]  # for row_shapes.py
+        with without_pandas_notice():
+            parsed: Column = functions.arrow_udf(parse_records, self.type)(payload)
         return parsed
+
+
+class RecordsBeside:
+    """The scalar function as one of batches: columns as they came, which the payload may be of, and what is made of the first."""
+
+    def __init__(self, records: ScalarRecords, kept: Sequence[str]) -> None:
+        self.records = records
+        self.kept = tuple(kept)
+
+    @told_plainly
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        prepare_worker()
+        parse = self.records.parsing()
+        for batch in batches:
+            columns = [*map(batch.column, self.kept), parse(batch.column(0))]
+            yield pa.RecordBatch.from_arrays(columns, names=[*self.kept, VALUES])
 
 
 def explodes(format: Any) -> bool:

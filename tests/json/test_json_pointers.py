@@ -6,6 +6,8 @@ import json
 
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import formatter as fm
 
@@ -81,3 +83,37 @@ def test_pointers_share_a_record_with_keys_and_with_each_other():
 def test_what_is_no_pointer_is_refused(pointer):
     with pytest.raises(fm.OptionError, match="JSON pointer"):
         fm.Json(pa.schema([("c", pa.int64())]), paths={"c": pointer})
+
+
+PARTS = {"whole": "/s", "x": "/s/x", "deep": "/s/t/y", "part": "/s/t", "other": "/o"}
+PART_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-99, 99) | st.text('ab\\"{}[]:, ', max_size=4),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("xyst"), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=150)
+@given(
+    st.lists(st.dictionaries(st.sampled_from(["s", "o", "z"]), PART_VALUES, max_size=3), min_size=1, max_size=70),
+    st.permutations(list(PARTS)),
+    st.sampled_from(["", " "]),
+    st.sampled_from(["first", "last", "error"]),
+    st.sampled_from(["", ', "s": {"x": 7}', ', "s": 1']),
+)
+def test_a_value_and_parts_of_it_are_read_together_as_one_by_one(records, order, space, duplicates, more):
+    separators = ("," + space, ":" + space)
+    texts = [json.dumps(record, separators=separators, ensure_ascii=False) for record in records]
+    texts += [
+        f'{{"s": {{"x": 1, "x": 2}}{more}}}',
+        '{"s": {"x": 01, "t": {"y": tru}}}',
+        '{"s": {"t": {"y": 1}, "t": 2}}',
+    ]
+    schema = pa.schema([pa.field(name, pa.string(), metadata={"text": "any"}) for name in order])
+    format = fm.Json(schema, paths=PARTS, on_duplicate_key=duplicates)
+    together = fm.parse_records_with_errors(texts, format)
+    for name in order:
+        alone = fm.parse_records_with_errors(texts, format, columns=[name])
+        wrong = {error.record for error in together.details} ^ {error.record for error in alone.details}
+        kept = [number for number in range(len(texts)) if number not in wrong]
+        assert together.data.column(name).take(kept).equals(alone.data.column(name).take(kept))

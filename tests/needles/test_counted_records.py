@@ -104,6 +104,15 @@ def test_each_clause_needs_a_needle_and_a_number_stands_alone():
     assert rejects[0].column("record").to_pylist() == [5]
 
 
+def test_what_several_values_begin_with_is_no_needle_by_itself():
+    data = b"1,Rome\n" * 3000 + b"2,Oslo-1\nx,Oslo-9\n3,Oslo-3\ny,Oslo-2\n" + b"4,Lima\n" * 3000
+    rejects: list[pa.Table] = []
+    wanted = [("city", "in", [f"Oslo-{i}" for i in range(1, 5)])]
+    table = fm.read(data, counted_csv(), filters=wanted, on_error="collect", rejects=rejects)
+    assert table.column("id").to_pylist() == [2, 3]
+    assert rejects[0].column("record").to_pylist() == [3003]
+
+
 def test_text_that_is_repaired_has_only_ascii_needles():
     data = "1,Bé\n".encode("latin-1") + "2,Bé\n".encode()
     repaired = counted_csv(errors="latin-1")

@@ -220,7 +220,7 @@ def test_what_was_compiled_once_is_kept_for_the_next_session(direct, monkeypatch
         [kept] = (tmp_path / "formatter").iterdir()
         if again == 1:
             kept.write_bytes(kept.read_bytes()[:1000])
-    assert compiled_names == [("direct_rows.java", "batch_columns.java")] * 2
+    assert compiled_names == [direct_rows.STRATEGY.sources] * 2
     nowhere = tmp_path / "a file"
     nowhere.touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(nowhere))

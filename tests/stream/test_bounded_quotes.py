@@ -71,6 +71,23 @@ def test_any_cut_and_order_gives_what_the_whole_gives_across_a_checkpoint(ordere
         assert (stream.stats.pending_buffers, stream.stats.pending_bytes) == (0, 0), seed
 
 
+def test_a_state_with_an_open_quote_of_several_lines_is_restored_and_a_nul_hides_no_line_end():
+    format = fm.Csv(pa.schema([("a", pa.string()), ("b", pa.string())]), max_quoted_lines=3)
+    data = b'w,"l1\nl2\0\nl3"\n"o,\n\0x,"1\n2,3\n4,5\n6,7\n'
+    for size in range(1, len(data)):
+        rejects = []
+        expected = fm.read(data, format, on_error="collect", rejects=rejects).to_pylist()
+        stream = fm.Stream(format, on_error="collect")
+        rows = []
+        for sequence, begin in enumerate(range(0, len(data), size), 1):
+            batches = stream.push(data[begin : begin + size], sequence=sequence)
+            stream = fm.Stream.restore(format, stream.checkpoint())
+            rows += [row for batch in batches for row in batch.data.to_pylist()]
+        rows += [row for batch in stream.finish() for row in batch.data.to_pylist()]
+        assert rows == expected
+        assert stream.rejects()["raw"].to_pylist() == rejects[0]["raw"].to_pylist()
+
+
 def test_threads_give_what_the_whole_gives():
     chance = random.Random(3)
     data = b"".join(chance.choice(PARTS) for _ in range(20_000))

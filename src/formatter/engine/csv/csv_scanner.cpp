@@ -68,10 +68,7 @@ RecordEnds follow(const CsvFormat& format, const uint8_t* data, size_t size, Sca
         }
         if (follows_lines && record->quote != RecordScan::none && record->line_end == RecordScan::none) {
             record->line_matched = longer_match(ending, record->line_matched, c);
-            if (record->line_matched == ending.size()) {
-                record->line_end = at + 1;
-                record->line_matched = 0;
-            }
+            if (record->line_matched == ending.size()) record->line_end = at + 1, record->line_matched = 0;
         }
         if (state->escaped) {
             state->escaped = false;

@@ -82,15 +82,15 @@ Skipped parse_json_scalar(const JsonNodeSpec& node, const uint8_t* at, const uin
     const Bytes token{at, size_t(behind - at)};
     ErrorCode code = ErrorCode::malformed;
     out->text = token;
-    if (token.equals("null")) {
+    if (*at == '-' || uint8_t(*at - '0') <= 9) {  // first, since most are
+        if (is_json_number(token)) code = spec.any_value ? ErrorCode::none : parse_number(spec, token, out);
+    } else if (token.equals("null")) {
         out->null = true;
         code = ErrorCode::none;
     } else if (token.equals("true") || token.equals("false")) {
         code = spec.any_value                            ? ErrorCode::none
                : spec.type->json == JsonWriting::boolean ? spec.type->parse_text(token, spec, spelling, out->value)
                                                          : ErrorCode::wrong_type;
-    } else if (is_json_number(token)) {
-        code = spec.any_value ? ErrorCode::none : parse_number(spec, token, out);
     }
     return {code == ErrorCode::none ? behind : at, code};
 }

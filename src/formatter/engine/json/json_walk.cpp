@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace formatter {
 namespace {
@@ -36,22 +37,26 @@ JsonWalk::JsonWalk(const JsonFormat* format)
         }
         uint32_t at = 1;
         for (const std::string& token : format->columns[column].path) {
-            if (nodes_[at].kind != Node::passage) nodes_[at].kind = Node::contested;
+            Node& node = nodes_[at];
+            const bool may_share = node.place == Node::record_stops && format->rescue_column < 0;
+            if (node.kind == Node::leaf && may_share) node.kind = Node::shared;
+            if (!node.is_passage()) node.kind = Node::contested;
             at = add_member(at, token);
         }
         column_nodes_.push_back(at);
         if (at == 1) readable_ = false;
         // Whatever two columns want differently is left to the text.
-        const bool first = nodes_[at].column < 0 && nodes_[at].kind == Node::passage && objects_[at].members.empty();
+        const bool in_spaces = nested(format->columns[column]), in_parts = !objects_[at].members.empty();
+        const bool may_share = !in_parts || (!in_spaces && format->rescue_column < 0);
+        const bool first = nodes_[at].column < 0 && nodes_[at].kind == Node::passage && readable_;
         nodes_[at].column = int32_t(column);
         nodes_[at].entry = 2 * column;
-        if (first && readable_)
-            describe(at, format->columns[column].node, nested(format->columns[column]) ? 1 : 0);
-        else
-            nodes_[at].kind = Node::contested;
+        nodes_[at].kind = Node::contested;
+        if (first && may_share) describe(at, format->columns[column].node, in_spaces ? 1 : 0);
+        if (in_parts && nodes_[at].kind == Node::leaf) nodes_[at].kind = Node::shared;
     }
     for (uint32_t i = 0; i < nodes_.size(); i++)
-        if (nodes_[i].kind == Node::passage) know_keys(i, i == 1 ? format->ignored_keys : std::vector<std::string>());
+        if (nodes_[i].is_passage()) know_keys(i, i == 1 ? format->ignored_keys : std::vector<std::string>());
     for (JsonSpace& space : spaces_) space.lay_out();
     place_entries();
     rows_before_.resize(spaces_.size());
@@ -353,11 +358,10 @@ bool JsonWalk::read_plain_elsewhere(uint32_t at, uint32_t* row, const uint8_t* b
     Node& node = nodes_[at];
     if (node.kind == Node::contested) return false;
     if (node.kind == Node::unknown) return note_unknown(begin, end), true;
-    if (node.kind == Node::passage) {
+    if (node.is_passage()) {
         note_unknown(begin, end);
-        const bool again = objects_[at].seen == record_;
-        objects_[at].seen = record_;
-        return !again;
+        const bool again = std::exchange(objects_[at].seen, record_) == record_;
+        return !again && (node.kind == Node::passage || write_leaf(node, row, begin, end));
     }
     if (!note_whole(node, begin, end)) return false;
     if (node.kind == Node::map) return write_leaf(node, row, begin, end);
@@ -396,8 +400,9 @@ size_t JsonWalk::read_nested(uint32_t node_at, size_t at, uint32_t* row) {
         case Node::leaf:
         case Node::map: return write_leaf(node, row, begin, end) ? next : 0;
         case Node::passage:
-            if (!object || objects_[node_at].seen == record_) return 0;
-            objects_[node_at].seen = record_;
+        case Node::shared:
+            if (!object || std::exchange(objects_[node_at].seen, record_) == record_) return 0;
+            if (node.kind == Node::shared && !write_leaf(node, row, begin, end)) return 0;
             return read_object(node_at, at, row) == next - 1 ? next : 0;
         default: return 0;
     }

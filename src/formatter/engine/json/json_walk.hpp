@@ -31,7 +31,9 @@ inline bool expects_string(const JsonNodeSpec& node) {
 class JsonWalk {
   public:
     struct Node {  // what every value looks at; the rest is in Object
-        enum Kind : uint8_t { ignored, leaf, map, structure, list, passage, contested, unknown };
+        // shared: a leaf that is a passage, too, where it is an object
+        enum Kind : uint8_t { ignored, leaf, map, structure, list, passage, shared, contested, unknown };
+        bool is_passage() const { return kind == passage || kind == shared; }
         Kind kind = ignored;
         enum Place : uint8_t { nowhere, record_stops, row };
         Place place = nowhere;  // of a leaf's entries

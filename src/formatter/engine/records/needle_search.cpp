@@ -1,6 +1,7 @@
 #include "engine/records/needle_search.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 namespace formatter {
 namespace {
@@ -10,6 +11,8 @@ constexpr uint64_t learned_for_bytes = 16 << 20;
 constexpr uint64_t doubtful_from_bytes = 256 << 10;  // what was learned is given so long
 constexpr uint64_t bytes_a_false_hit = 2048;  // with more of them other probes may do better
 constexpr size_t probes_within = 64;
+constexpr size_t many_needles = 3;  // that one look for what they begin with may take the place of
+constexpr size_t bytes_a_prefix = 512;  // it has to be so rare
 
 // The byte of the needle that is met least often, then the one that is where that was met, and so on: bytes that are rare by
 // themselves may come together.
@@ -36,6 +39,27 @@ void choose_probes(const uint8_t* data, size_t size, const uint32_t* often, Need
         else
             met.erase(std::remove_if(met.begin(), met.end(), differs(probes[p])), met.end());
     }
+}
+
+// How many bytes all of them begin with.
+size_t common_prefix(const std::vector<Needle>& needles) {
+    size_t common = needles[0].bytes.size();
+    for (const Needle& needle : needles) {
+        const size_t most = std::min(common, needle.bytes.size());
+        common =
+            size_t(std::mismatch(needle.bytes.begin(), needle.bytes.begin() + ptrdiff_t(most), needles[0].bytes.begin())
+                       .first -
+                   needle.bytes.begin());
+    }
+    return common;
+}
+
+size_t times_in(const uint8_t* data, size_t size, const uint8_t* bytes, size_t count) {
+    const std::string_view text(reinterpret_cast<const char*>(data), size);
+    const std::string_view wanted(reinterpret_cast<const char*>(bytes), count);
+    size_t times = 0;
+    for (size_t at = text.find(wanted); at != text.npos; at = text.find(wanted, at + 1)) times++;
+    return times;
 }
 
 }  // namespace
@@ -79,10 +103,20 @@ void NeedleSearch::learn(const uint8_t* data, size_t size) {
 
 void NeedleSearch::look_for(const std::vector<const ClauseNeedles*>& clauses, const Sample& sample) {
     wanted_.clear();
-    escapes_ = exponents_ = false;
+    escapes_ = exponents_ = by_prefix_ = false;
     for (const ClauseNeedles* clause : clauses) {
         escapes_ |= clause->escapes;
         exponents_ |= clause->exponents;
+        if (clause->any_of.size() >= many_needles) {
+            const size_t common = common_prefix(clause->any_of);
+            const auto* bytes = reinterpret_cast<const uint8_t*>(clause->any_of[0].bytes.data());
+            if (common && times_in(sample.data, sample.size, bytes, common) * bytes_a_prefix <= sample.size) {
+                by_prefix_ = true;
+                wanted_.push_back({bytes, uint32_t(common), {}, false});
+                choose_probes(sample.data, sample.size, sample.often, &wanted_.back());
+                continue;
+            }
+        }
         for (const Needle& needle : clause->any_of) {
             const auto* bytes = reinterpret_cast<const uint8_t*>(needle.bytes.data());
             wanted_.push_back({bytes, uint32_t(needle.bytes.size()), {}, needle.number});

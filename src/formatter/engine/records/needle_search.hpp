@@ -18,7 +18,7 @@ class NeedleSearch {
     void pass(const uint8_t* data, size_t size, PassedRecords*);
     // Whether that record does.
     bool found_holds(const uint8_t* data, size_t size) const {
-        return needles_->one_is_enough() || needles_->are_in(data, size);
+        return (needles_->one_is_enough() && !by_prefix_) || needles_->are_in(data, size);
     }
     const RecordNeedles& needles() const { return *needles_; }
 
@@ -37,6 +37,7 @@ class NeedleSearch {
     const Kernel* kernel_;
     std::vector<NeedleBytes> wanted_;
     bool escapes_ = false, exponents_ = false;
+    bool by_prefix_ = false;  // what several needles have in common is looked for, in place of some of them
     uint64_t bytes_left_ = 0;  // until it is time to learn anew
     uint64_t bytes_seen_ = 0, false_hits_ = 0;  // since it was learned
 };
