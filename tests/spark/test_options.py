@@ -83,7 +83,6 @@ def test_json_records_that_are_none_stay_rows_as_in_spark(spark, tmp_path):
         assert ours == expected, mode
 
 
-@pytest.mark.parametrize("session_zone", ["UTC"])
 def test_times_of_json_are_written_as_the_options_say(spark, tmp_path):
     options = {
         "timestampFormat": "dd/MM/yyyy HH:mm", "timestampNTZFormat": "HH:mm dd.MM.yyyy", "dateFormat": "MM-dd-yyyy",

@@ -90,7 +90,7 @@ RangeResult read_range(const RecordFormat& format, RecordDecoder& decoder, const
         while (at <= request.end && at < request.size && read(request.size - at, 1) != 0) {}
     } while (tell_end());
     result.next_record = at;
-    result.open = end_told || (at <= request.end && at < request.size);
+    result.open = at == request.size ? end_told : at <= request.end;
     result.records = decoder.records_placed();
     hand_out(decoder, &result);
     for (FindingAt<PlacePosition>& found : decoder.findings)
