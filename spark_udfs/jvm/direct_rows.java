@@ -75,8 +75,8 @@ public class FormatterDirectRows extends SparkStrategy {
         ArrayList planned = new ArrayList();
         if ("true".equals(plan.conf().getConfString(SWITCH, "false"))) {
             SparkPlan found = plan instanceof Project ? projected((Project) plan)
-                : plan instanceof ArrowEvalPython ? rowsOf(RowShapes.beside((ArrowEvalPython) plan, null))
-                : plan instanceof MapInArrow && isOurs((MapInArrow) plan) ? rowsOf((MapInArrow) plan) : null;
+                : plan instanceof ArrowEvalPython ? rowsOf(RowShapes.beside((ArrowEvalPython) plan, null), true)
+                : plan instanceof MapInArrow && isOurs((MapInArrow) plan) ? rowsOf((MapInArrow) plan, false) : null;
             if (found != null) planned.add(found);
         }
         return seq(planned);
@@ -87,11 +87,15 @@ public class FormatterDirectRows extends SparkStrategy {
         return plain && ((PythonUDF) map.functionExpr()).name().startsWith(OURS);
     }
 
-    SparkPlan rowsOf(MapInArrow map) {
+    SparkPlan rowsOf(MapInArrow map, boolean isScalar) {
         if (map == null) return null;
         return new FormatterRowsExec(new FormatterMapInArrowExec((Expression) map.functionExpr(), map.output(),
-            new PlanLater(map.child()), false, map.profile(), batchesTask), rowsTask);
+            isScalar ? inputs((Project) map.child()) : new PlanLater(map.child()), false, map.profile(), batchesTask), rowsTask);
     }
+
+    // RowShapes made this projection, so it is in no logical plan. Adaptive execution looks there for what a stage was planned for
+    // (a cached table below, say): not finding it, it would run that stage anew without end.
+    static SparkPlan inputs(Project made) { return new ProjectExec(made.projectList(), new PlanLater((LogicalPlan) made.child())); }
 
     // ----------------------------------------------------------------------- functions in the shape that operators like
 
@@ -112,8 +116,8 @@ public class FormatterDirectRows extends SparkStrategy {
         if (map == null) return null;
         RowShapes.Fields fields = new RowShapes.Fields(RowShapes.list(map.output()));
         for (int i = 0; i < named.size(); i++) fields.look((Expression) named.get(i));
-        if (fields.isEmpty()) return isScalar ? new ProjectExec(seq(named), rowsOf(map)) : null;
-        return new ProjectExec(seq(fields.replaced(named)), rowsOf(fields.apart(map)));
+        if (fields.isEmpty()) return isScalar ? new ProjectExec(seq(named), rowsOf(map, true)) : null;
+        return new ProjectExec(seq(fields.replaced(named)), rowsOf(fields.apart(map), isScalar));
     }
 
     // Why no task could run its code here; null where each can.

@@ -149,3 +149,14 @@ def test_bad_data_is_told_in_a_sentence(values):
     )
     with pytest.raises(Exception, match="expected an object"):
         parsed.collect()
+
+
+def test_paths_above_a_cached_table_end_under_adaptive_execution(direct):
+    """Its stage is found again in the plan that is made when it has run."""
+    cached = direct.createDataFrame([(record,) for record in RECORDS], "value STRING").cache()
+    cached.count()
+    found = cached.select(su.get_json("value", PATHS).alias("v")).select("v.*")
+    assert direct.conf.get("spark.sql.adaptive.enabled") == "true"
+    assert found.agg(F.count("a"), F.count("x"), F.count("s")).collect() == [(3, 1, 2)]
+    assert sorted(row["a"] or "" for row in found.groupBy("a").count().collect()) == ["", "1", "2", "3"]
+    cached.unpersist()
