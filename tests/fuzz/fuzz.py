@@ -26,10 +26,11 @@ FLAGS = ["-std=c++17", "-O1", "-g1", "-ffp-contract=off", "-Wall", "-Wno-missing
 SOURCES = sorted([*PACKAGE.glob("engine/*/*.cpp"), PACKAGE / "kernels" / "dispatch.cpp"])
 
 
-def objects() -> list[Object]:
+def objects(*without: str) -> list[Object]:
     kernels = build_settings()["KERNEL_FLAGS"]
     assert isinstance(kernels, dict)
-    found = [Object(f"{path.parent.name}_{path.stem}", path) for path in (*SOURCES, *sorted(HERE.glob("*.cpp")))]
+    own = [path for path in sorted(HERE.glob("*.cpp")) if path.name not in without]
+    found = [Object(f"{path.parent.name}_{path.stem}", path) for path in (*SOURCES, *own)]
     return found + [
         Object(f"kernel_{name}", PACKAGE / "kernels" / f"kernel_{name}.cpp", tuple(flags))
         for name, flags in kernels.items()
@@ -37,11 +38,25 @@ def objects() -> list[Object]:
 
 
 def fuzzer() -> Path:
-    compiler = shutil.which(os.environ.get("CLANGXX", "clang++"))
+    compiler = clang()
     assert compiler, "no clang found; run: apt-get install clang  (or set CLANGXX)"
     sanitizers = "-fsanitize=fuzzer,address,undefined"
     flags = [*FLAGS, sanitizers.replace("fuzzer", "fuzzer-no-link"), "-fno-sanitize-recover=undefined", f"-I{HERE}"]
-    return native_program("fuzz_targets", objects(), flags, [*flags, sanitizers], compiler=compiler)
+    return native_program("fuzz_targets", objects("run_seeds.cpp"), flags, [*flags, sanitizers], compiler=compiler)
+
+
+def clang() -> str | None:
+    """As CLANGXX says, else the newest on PATH: distributions name it by its version, too."""
+    if "CLANGXX" in os.environ:
+        return shutil.which(os.environ["CLANGXX"])
+    names = ["clang++", *(f"clang++-{version}" for version in range(30, 10, -1))]
+    return next((found for found in map(shutil.which, names) if found), None)
+
+
+def seed_runner() -> Path:
+    """The targets without a fuzzer, by any compiler."""
+    flags = [*FLAGS, "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", f"-I{HERE}"]
+    return native_program("fuzz_seeds", objects(), flags)
 
 
 def fuzz(program: list[Path | str], target: str, seconds: int) -> bool:

@@ -19,7 +19,7 @@ from oracle.stream_runs import departure, multiset, pieces_at, row_tuples, strea
 import formatter as fm
 from formatter import register_format
 from formatter.checkpoints import CheckpointError
-from formatter.plans import _recent_plans
+from formatter.plans.decode_plan import _recent_plans
 
 TYPES = [pa.int64(), pa.string(), pa.float64(), pa.bool_(), pa.timestamp("us"), pa.date32(), pa.decimal128(9, 2),
          pa.dictionary(pa.int32(), pa.string()), pa.binary(), pa.int8(), pa.string_view(), pa.time32("s")]  # fmt: skip

@@ -9,7 +9,7 @@
 
 #include "engine/columns/columns.hpp"
 #include "engine/columns/owned_array.hpp"
-#include "engine/json/json_format.hpp"
+#include "engine/json_text/json_format.hpp"
 #include "engine/records/findings.hpp"
 
 // How an exported array is read: of a nested column with its children, else of a plain one.

@@ -20,6 +20,9 @@ COPY = ROOT / "build" / "mutants"
 PACKAGE = COPY / "src" / "formatter"
 COPIED = ("src", "tests", "spark_udfs", "bench", "tools", "setup.py", "pyproject.toml")
 SOURCES = (".cpp", ".hpp", ".py", ".pyx", ".pxi")
+UNDER_CHANGE = (
+    COPY / "build" / "under_change"
+)  # names the file while it is changed: where a run was killed, it is still there
 PASSED, FAILED = 0, 1  # pytest's words; others mean that tests could not be run at all
 
 
@@ -40,6 +43,24 @@ def copy_tree() -> None:
     for made in [*ROOT.glob("build/temp.*"), ROOT / "build" / "cython"]:
         if not (COPY / "build" / made.name).exists():
             shutil.copytree(made, COPY / "build" / made.name, copy_function=shutil.copy2)
+
+
+def differing_files() -> list[str]:
+    """What the copy has otherwise than this tree, whatever the times say."""
+    names = [str(path.relative_to(COPY)) for path in sorted(PACKAGE.rglob("*")) if path.suffix in SOURCES]
+    return [
+        name for name in names if (ROOT / name).exists() and (COPY / name).read_bytes() != (ROOT / name).read_bytes()
+    ]
+
+
+def forget_killed_run() -> None:
+    """What was compiled of a change that nobody undid is newer than its file, and would stand for it in all runs from then on."""
+    if not UNDER_CHANGE.exists():
+        return
+    changed = PACKAGE / UNDER_CHANGE.read_text()
+    changed.unlink(missing_ok=True)
+    for made in (COPY / "build", *COPY.glob("src/formatter/_core*.so")):
+        shutil.rmtree(made) if made.is_dir() else made.unlink()
 
 
 def build() -> subprocess.CompletedProcess[str]:
@@ -65,6 +86,7 @@ def is_noticed(mutation: Mutation) -> tuple[bool, str]:
         f"{mutation.name}: what it changes stands {text.count(mutation.before)} times"
     )
     kept = path.stat()
+    UNDER_CHANGE.write_text(mutation.file)
     path.write_text(text.replace(mutation.before, mutation.after))
     try:
         if path.suffix != ".py":
@@ -83,13 +105,17 @@ def is_noticed(mutation: Mutation) -> tuple[bool, str]:
             stale.unlink()
         if path.suffix == ".hpp":
             os.utime(path)
+        UNDER_CHANGE.unlink()
 
 
 def main(wanted: list[str]) -> int:
     chosen = [m for m in MUTATIONS if not wanted or any(part in m.name or part in m.file for part in wanted)]
+    forget_killed_run()
     copy_tree()
     built = build()
     assert built.returncode == 0, built.stderr
+    stale = differing_files()
+    assert not stale, f"the copy under build/mutants is another tree: {stale}; remove it"
     unnoticed = 0
     for mutation in chosen:
         noticed, words = is_noticed(mutation)

@@ -24,6 +24,8 @@ CASES = {
     "an array that is open": (fm.Json(SCHEMA, records="array"), b'[{"a":"1","b":"x"},{"a":"\\'),
     "a key that leads to an array": (fm.Json(SCHEMA, records="/Rec/ords/*"), b'{"a":[1],"\\u0052ec":{"or'),
     "text behind an array": (fm.Json(SCHEMA, records="/r/*"), b'{"r":[{"a":"1"}],"b":[{"'),
+    "half a row": (fm.Native(pa.schema([("a", pa.int64()), ("b", pa.int32())])), bytes(range(1, 18))),
+    "half a length of four bytes": (fm.Framed(fm.Native(pa.schema([("a", pa.int64())]))), b"\x08\0\0\0" + bytes(10)),
     "half a length": (fm.Framed(fm.Json(SCHEMA), length="varint"), b"\x02{}\xff\xff"),
 }
 MORE = {"half a character of UTF-16": "\r\n1::2\r\n".encode("utf-16-le")}
@@ -56,3 +58,37 @@ def test_a_state_that_is_no_state_is_refused_or_goes_on(case):
                 refused += 1
     assert refused
     assert went_on
+
+
+def engine_part(state: bytes) -> tuple[int, int]:
+    begin = state.index(b"fmstrm")
+    return begin, begin + int.from_bytes(state[begin - 8 : begin], "little")
+
+
+def restores(format: fm.Native | fm.Framed, state: bytes, at: int, number: int) -> bool:
+    """Whether a state is taken with another number there."""
+    begin, end = engine_part(state)
+    changed = state[begin : begin + at] + number.to_bytes(8, "little") + state[begin + at + 8 : end - 8]
+    body = state[:begin] + changed + checksum64(changed).to_bytes(8, "little") + state[end:-32]
+    try:
+        fm.Stream.restore(format, body + hashlib.sha256(body).digest())
+    except fm.CheckpointError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    "format",
+    [fm.Native(pa.schema([("a", pa.int64())])), fm.Framed(fm.Native(pa.schema([("a", pa.int64())])), length="u64le")],
+)
+def test_more_bytes_of_a_row_or_length_than_it_has_are_refused(format):
+    stream = fm.Stream(format)
+    stream.push(b"\1\0", sequence=1)
+    state = stream.checkpoint()
+    begin, end = engine_part(state)
+    counting_two = [at for at in range(8, end - begin - 16) if state[begin + at :][:8] == (2).to_bytes(8, "little")]
+    others = [
+        at for at in counting_two if restores(format, state, at, 7)
+    ]  # the bytes of a fragment are as many as are there
+    assert others
+    assert [at for at in others if not restores(format, state, at, 8)]

@@ -13,13 +13,13 @@ import warnings
 from collections.abc import Callable
 
 import pyarrow as pa
+from patience import PATIENCE_S
 
 import formatter as fm
 
 SCHEMA = pa.schema([("a", pa.int64()), ("b", pa.string())])
 PIECE = b"".join(b"%d,text %d\n" % (i, i) for i in range(40_000))
 USED, CLOSED, OTHER = range(3)
-HANGS_AFTER_S = 60
 
 
 def in_child(use: Callable[[], object]) -> int:
@@ -28,7 +28,7 @@ def in_child(use: Callable[[], object]) -> int:
         warnings.simplefilter("ignore", DeprecationWarning)  # newer versions of Python warn of what is tested here
         child = os.fork()
     if child == 0:
-        signal.alarm(HANGS_AFTER_S)
+        signal.alarm(int(PATIENCE_S))
         code = OTHER
         try:
             use()

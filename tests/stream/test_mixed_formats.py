@@ -162,3 +162,25 @@ def test_formats_without_one_schema_and_origins_without_a_format_are_refused():
         fm.Stream(lambda origin: "csv").push(b"", sequence=1)
     with pytest.raises(fm.SchemaError, match="none has come yet"):
         _ = fm.Stream(by_name).schema
+
+
+def test_what_waited_and_is_then_refused_costs_no_other_buffer_of_its_origin():
+    stream = fm.Stream(by_start, max_sequence=3, batch=fm.BatchPolicy(max_rows=1, max_latency_ms=None))
+    stream.push(b"9,x\n", sequence=9, origin="x")
+    stream.push(b"3,c\n", sequence=3, origin="x")
+    stream.push(b"2,b\n", sequence=2, origin="x")
+    with pytest.raises(fm.SequenceError, match="sequence 9") as raised:
+        stream.push_many([b"id,city\n1,a\n"], sequences=[1], origins=["x"])
+    assert raised.value.not_taken == ()
+    batches = stream.finish_all()
+    assert sorted(row_tuples(b.data for b in batches)) == [(1, "a"), (2, "b"), (3, "c")]
+
+
+def test_a_column_of_what_is_rescued_makes_no_lane_for_every_origin():
+    plain = fm.Csv(SCHEMA)
+    stream = fm.Stream(lambda origin: plain, rescue="rest")
+    for origin in range(5):
+        stream.push(b"1,a,more\n", sequence=1, origin=origin)
+    assert len(stream._lanes.lanes) == 1
+    again = fm.Stream.restore(lambda origin: plain, stream.checkpoint())
+    assert sum(b.num_rows for b in again.finish_all()) == 5

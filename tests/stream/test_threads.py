@@ -201,3 +201,64 @@ def test_one_call_decoding_an_ordered_origin_is_not_joined_by_one_that_decodes_a
     batches.sort(key=lambda b: b.data["a"][0].as_py() if b.num_rows else -1)
     rows = [value for b in batches for value in b.data["a"].to_pylist()]
     assert rows == list(range(20_000))
+
+
+class Standstill:
+    """A parse of this text stands still, so that a test decides what others do meanwhile."""
+
+    def __init__(self) -> None:
+        self._reached, self._let_go = threading.Event(), threading.Event()
+
+    def parsed(self) -> None:
+        self._reached.set()
+        assert self._let_go.wait(PATIENCE_S)
+
+    def reach(self) -> None:
+        assert self._reached.wait(PATIENCE_S)
+
+    def let_go(self) -> None:
+        self._let_go.set()
+
+
+@pytest.mark.parametrize("quote", ['"', None])
+def test_an_ordered_origin_is_finished_with_what_waits_for_a_call_that_is_parsing_another_one(quote):
+    stands = {"first": Standstill(), "second": Standstill()}
+
+    def parse(texts: pa.StringArray) -> pa.Array:
+        for text in {*texts.to_pylist()} & {*stands}:
+            stands[text].parsed()
+        return texts
+
+    fm.register_parser("standstill", pa.string(), parse)
+    format = fm.Csv(pa.schema([pa.field("a", pa.string(), metadata={"parser": "standstill"})]), quote=quote)
+    stream = fm.Stream(format, ordered=True, batch=fm.BatchPolicy(max_rows=1))
+    batches: list[fm.Batch] = []
+    guard = threading.Lock()
+
+    def keep(found: list[fm.Batch]) -> None:
+        with guard:
+            batches.extend(found)
+
+    def of_two_origins() -> None:
+        keep(stream.push_many([b"x1\n", b"first\n"], sequences=[1, 1], origins=["x", "y"]))
+
+    def finishing() -> None:
+        keep(stream.finish(origin="x"))
+
+    parsing = threading.Thread(target=of_two_origins, daemon=True)
+    parsing.start()
+    stands["first"].reach()
+    keep(stream.push(b"second\n", sequence=2, origin="y"))  # what the call goes on with, when it is through with both
+    stands["first"].let_go()
+    stands["second"].reach()
+    keep(stream.push(b"x2\n", sequence=2, origin="x"))  # waits for that call, which has just nothing of x in its hands
+    finish = threading.Thread(target=finishing, daemon=True)
+    finish.start()
+    finish.join(0.05)  # as far as it comes; one that does not wait is through by now
+    stands["second"].let_go()
+    for thread in (parsing, finish):
+        thread.join(PATIENCE_S)
+        assert not thread.is_alive()
+    keep(stream.finish(origin="y"))
+    rows = sorted((str(batch.origin), row[0]) for batch in batches for row in row_tuples([batch.data]))
+    assert rows == [("x", "x1"), ("x", "x2"), ("y", "first"), ("y", "second")]

@@ -3,28 +3,14 @@
 
 #include <chrono>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 namespace formatter {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 int64_t power_of_two_from(int64_t least) {
     int64_t slots = 1;
     while (slots < least) slots *= 2;
     return slots;
-}
-
-void relax() {
-#if defined(__x86_64__)
-    _mm_pause();
-#elif defined(__aarch64__)
-    asm volatile("yield");
-#endif
 }
 
 void drop(ThreadLife* life) {
@@ -43,10 +29,6 @@ struct OwnLife {
 Clock::time_point time_of(int64_t ns) { return Clock::time_point(std::chrono::nanoseconds(ns)); }
 
 }  // namespace
-
-int64_t steady_now_ns() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch()).count();
-}
 
 ThreadLife* own_thread_life() {
     thread_local OwnLife own;
@@ -103,7 +85,7 @@ void SliceRing::enqueue(const Slice& slice) {
             return;
         }
     }
-    std::lock_guard<std::mutex> lock(mutex_);
+    std::lock_guard<Mutex> lock(mutex_);
     overflow_.push_back(slice);
     overflow_count_.fetch_add(1, std::memory_order_seq_cst);
     ++wakes_;
@@ -119,7 +101,7 @@ bool SliceRing::is_worth_waking(const Slice& slice) {
 
 // Moves overflowed slices into free slots, oldest first. True when none is left, so that newer slices may follow.
 bool SliceRing::move_overflow() {
-    std::lock_guard<std::mutex> lock(mutex_);
+    std::lock_guard<Mutex> lock(mutex_);
     cached_tail_ = tail_.load(std::memory_order_acquire);
     int64_t head = head_.load(std::memory_order_relaxed);
     while (!overflow_.empty() && head - cached_tail_ < slots_) {
@@ -137,7 +119,7 @@ bool SliceRing::try_pop(Slice* slice) {
         cached_head_ = head_.load(std::memory_order_acquire);
         if (tail == cached_head_) {
             if (overflow_count_.load(std::memory_order_acquire) == 0) return false;
-            std::lock_guard<std::mutex> lock(mutex_);
+            std::lock_guard<Mutex> lock(mutex_);
             cached_head_ = head_.load(std::memory_order_acquire);  // overflow may just have moved into the ring
             if (tail == cached_head_) {
                 if (overflow_.empty()) return false;
@@ -154,7 +136,7 @@ bool SliceRing::try_pop(Slice* slice) {
     tail_.store(tail + 1, std::memory_order_release);
     count_popped(*slice);
     if (producer_sleeps_.load(std::memory_order_seq_cst) && is_drained()) {
-        std::lock_guard<std::mutex> lock(mutex_);
+        std::lock_guard<Mutex> lock(mutex_);
         producer_bell_.notify_one();
     }
     return true;
@@ -173,11 +155,11 @@ bool SliceRing::is_empty() {
 }
 
 bool SliceRing::wait_for_slices(int64_t deadline_ns, int64_t rows, uint64_t seen_bell) {
-    for (int spin = 0; spin < kSpins; ++spin) {
+    for (int spin = 0; spin < looks(kSpins); ++spin) {
         if (!is_empty()) return true;
-        relax();
+        pause_a_little();
     }
-    std::unique_lock<std::mutex> lock(mutex_);
+    std::unique_lock<Mutex> lock(mutex_);
     wake_at_rows_.store(rows_popped_ + rows, std::memory_order_relaxed);
     consumer_sleeps_.store(true, std::memory_order_seq_cst);
     const uint64_t wakes = wakes_;
@@ -195,11 +177,11 @@ bool SliceRing::is_drained() const {
 
 bool SliceRing::wait_for_room(int64_t deadline_ns, uint64_t seen_bell) {
     wake_at_slices_.store(slices_pushed_ - low_, std::memory_order_relaxed);
-    for (int spin = 0; spin < kSpins; ++spin) {
+    for (int spin = 0; spin < looks(kSpins); ++spin) {
         if (is_drained()) return true;
-        relax();
+        pause_a_little();
     }
-    std::unique_lock<std::mutex> lock(mutex_);
+    std::unique_lock<Mutex> lock(mutex_);
     producer_sleeps_.store(true, std::memory_order_seq_cst);
     const bool drained = producer_bell_.wait_until(lock, time_of(deadline_ns), [&] {
         return rings_.load(std::memory_order_relaxed) != seen_bell || is_drained();
@@ -209,20 +191,20 @@ bool SliceRing::wait_for_room(int64_t deadline_ns, uint64_t seen_bell) {
 }
 
 bool SliceRing::wait_for_bell(int64_t deadline_ns, uint64_t seen_bell) {
-    std::unique_lock<std::mutex> lock(mutex_);
+    std::unique_lock<Mutex> lock(mutex_);
     return producer_bell_.wait_until(lock, time_of(deadline_ns),
                                      [&] { return rings_.load(std::memory_order_relaxed) != seen_bell; });
 }
 
 void SliceRing::wake_consumer() {
     if (!consumer_sleeps_.load(std::memory_order_seq_cst)) return;
-    std::lock_guard<std::mutex> lock(mutex_);
+    std::lock_guard<Mutex> lock(mutex_);
     ++wakes_;
     consumer_bell_.notify_one();
 }
 
 void SliceRing::ring_bell() {
-    std::lock_guard<std::mutex> lock(mutex_);
+    std::lock_guard<Mutex> lock(mutex_);
     rings_.fetch_add(1, std::memory_order_release);
     consumer_bell_.notify_one();
     producer_bell_.notify_one();

@@ -10,12 +10,11 @@
 // a shared cache line once per run of slices. Whoever sleeps raises a flag first and looks again before sleeping; the
 // other side publishes first and looks at the flag after: one of the two always sees the other.
 #pragma once
-#include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
+
+#include "engine/threads/synchronization.hpp"
 
 namespace formatter {
 
@@ -27,12 +26,10 @@ struct Slice {
     int32_t kind;  // 0 rows, anything else a control message
 };
 
-int64_t steady_now_ns();
-
 // Whether a thread still lives, known to others after its death. One per thread, counted, freed with its last holder.
 struct ThreadLife {
-    std::atomic<int64_t> holders{1};
-    std::atomic<bool> alive{true};
+    Atomic<int64_t> holders{1};
+    Atomic<bool> alive{true};
 };
 ThreadLife* own_thread_life();  // borrowed; unique among all threads that anyone still holds the life of
 
@@ -54,7 +51,7 @@ class EndOwner {
 
   private:
     bool claim_first(ThreadLife* mine);
-    std::atomic<ThreadLife*> owner_{nullptr};
+    Atomic<ThreadLife*> owner_{nullptr};
 };
 
 class SliceRing {
@@ -84,7 +81,8 @@ class SliceRing {
     uint64_t bell() const { return rings_.load(std::memory_order_acquire); }
 
   private:
-    static constexpr int64_t kControlReserve = 64;  // watermarks come at a few per batch; more than this overflow
+    static constexpr int64_t kControlReserve =
+        sized<int64_t>(64, 1);  // watermarks come at a few per batch; more than this overflow
     static constexpr int kSpins = 64;  // about a microsecond: shorter than a sleep, longer than a hand-over
 
     void enqueue(const Slice& slice);
@@ -97,21 +95,21 @@ class SliceRing {
     const int64_t high_, low_, slots_, wake_slices_;
     const std::unique_ptr<Slice[]> ring_;
 
-    alignas(64) std::atomic<int64_t> head_{0};  // written by the producer
+    alignas(64) Atomic<int64_t> head_{0};  // written by the producer
     int64_t cached_tail_ = 0, cached_popped_ = 0, slices_pushed_ = 0, rows_pushed_ = 0;
 
-    alignas(64) std::atomic<int64_t> tail_{0};  // written by the consumer
-    std::atomic<int64_t> slices_popped_{0};
+    alignas(64) Atomic<int64_t> tail_{0};  // written by the consumer
+    Atomic<int64_t> slices_popped_{0};
     int64_t cached_head_ = 0, rows_popped_ = 0;
 
-    alignas(64) std::atomic<bool> consumer_sleeps_{false};
-    std::atomic<bool> producer_sleeps_{false};
-    std::atomic<int64_t> wake_at_rows_{0};  // by count of all rows ever pushed
-    std::atomic<int64_t> wake_at_slices_{0};  // by count of all row slices ever popped
-    std::atomic<uint64_t> rings_{0};
-    std::atomic<int64_t> overflow_count_{0};
-    std::mutex mutex_;  // sleep, wake and overflow: never on the path of a hand-over
-    std::condition_variable consumer_bell_, producer_bell_;
+    alignas(64) Atomic<bool> consumer_sleeps_{false};
+    Atomic<bool> producer_sleeps_{false};
+    Atomic<int64_t> wake_at_rows_{0};  // by count of all rows ever pushed
+    Atomic<int64_t> wake_at_slices_{0};  // by count of all row slices ever popped
+    Atomic<uint64_t> rings_{0};
+    Atomic<int64_t> overflow_count_{0};
+    Mutex mutex_;  // sleep, wake and overflow: never on the path of a hand-over
+    Condition consumer_bell_, producer_bell_;
     std::deque<Slice> overflow_;
     uint64_t wakes_ = 0;  // of the consumer by the producer
 };

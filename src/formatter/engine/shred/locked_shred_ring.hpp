@@ -3,8 +3,6 @@
 // In: buffers, as for ShredRing. Out: claims, as from ShredRing. Knows no Python; callers that hold an interpreter lock try first and let go of it to wait.
 #pragma once
 
-#include <mutex>
-
 #include "engine/threads/patient_lock.hpp"
 #include "engine/shred/shred_block.hpp"
 #include "engine/shred/shred_ring.hpp"
@@ -43,7 +41,7 @@ class LockedShredRing {
                 if (gathered) share = more;
                 far_apart = !gathered;
             }
-            std::unique_lock<std::mutex> guard(mutex_, std::defer_lock);
+            std::unique_lock<Mutex> guard(mutex_, std::defer_lock);
             take_soon(guard);
             if (gathered && ring.merge(block, spans, span_count)) {
                 taken += share;
@@ -63,7 +61,7 @@ class LockedShredRing {
     // The same one by one, if the lock is free now. False: it is not, nothing happened.
     bool try_process_many(const uint64_t* sequences, const uint8_t* has_delimiter, size_t count, bool skip_duplicates,
                           SequenceSpan* spans, size_t& span_count, size_t& taken, ShredRing::Status& status) noexcept {
-        const std::unique_lock<std::mutex> guard(mutex_, std::try_to_lock);
+        const std::unique_lock<Mutex> guard(mutex_, std::try_to_lock);
         if (!guard.owns_lock()) return false;
         status = ring.process_many(sequences, has_delimiter, count, skip_duplicates, spans, span_count, taken);
         return true;
@@ -72,7 +70,7 @@ class LockedShredRing {
     ShredRing ring;  // touch only between lock() and unlock()
 
   private:
-    std::mutex mutex_;
+    Mutex mutex_;
 };
 
 }  // namespace formatter

@@ -1,13 +1,8 @@
 #include "engine/stream/builder.hpp"
 
-#include <chrono>
+#include "engine/threads/synchronization.hpp"
 
 namespace formatter {
-
-int64_t now_ns() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-}
 
 void Builder::export_to(std::vector<FinishedBatch>* out, const StreamOptions& options) {
     FinishedBatch batch;
@@ -31,7 +26,7 @@ void Builder::export_to(std::vector<FinishedBatch>* out, const StreamOptions& op
         }
     }
     covered.clear();
-    if (options.max_latency_ns >= 0) opened_ns = now_ns();
+    if (options.max_latency_ns >= 0) opened_ns = steady_now_ns();
     decoder->export_batch(&batch.array);
     out->push_back(std::move(batch));
 }

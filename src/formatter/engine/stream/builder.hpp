@@ -20,8 +20,6 @@ struct FinishedBatch {
     OwnedArray array;
 };
 
-int64_t now_ns();
-
 struct Builder {
     Builder* next = nullptr;  // another idle one of the same origin
     std::unique_ptr<RecordDecoder> decoder;

@@ -1,6 +1,6 @@
 // A flat byte image of state: little-endian numbers and length-prefixed bytes, versioned and checksummed at the ends.
 // In: values, or bytes from anywhere. Out: bytes, or the values, or that they are none. Refuses to know what the state
-// means.
+// means: whoever does describes it once, by naming its parts to either of both.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,20 @@ inline uint64_t checksum64(const char* data, size_t size) {
 class ImageWriter {
   public:
     explicit ImageWriter(const char* magic) { image_.append(magic, 8); }
+    static constexpr bool reads = false;
+    bool fine() const { return true; }
+
+    template <typename... Values>
+    void numbers(const Values&... values) {
+        (number(uint64_t(values)), ...);
+    }
+    template <typename... Flags>
+    void flags(const Flags&... flags) {
+        uint64_t packed = 0, bit = 0;
+        ((packed |= uint64_t(flags) << bit++), ...);
+        number(packed);
+    }
+    void text(const std::string& text) { bytes(text.data(), text.size()); }
     void number(uint64_t value) { image_.append(reinterpret_cast<const char*>(&value), 8); }
     void bytes(const void* data, size_t size) {
         number(size);
@@ -45,7 +59,19 @@ class ImageReader {
         std::memcpy(&sum, end_, 8);
         fine_ = sum == checksum64(image.data(), image.size() - 8);
     }
+    static constexpr bool reads = true;
     bool fine() const { return fine_; }
+
+    template <typename... Values>
+    void numbers(Values&... values) {
+        ((values = Values(number())), ...);
+    }
+    template <typename... Flags>
+    void flags(Flags&... flags) {
+        uint64_t packed = number();
+        ((flags = packed & 1, packed >>= 1), ...);
+    }
+    void text(std::string& text) { text = bytes(); }
     bool at_end() const { return fine_ && at_ == end_; }
     uint64_t number() {
         uint64_t value = 0;

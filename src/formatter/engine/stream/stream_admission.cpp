@@ -149,7 +149,7 @@ void StreamEngine::follow(Origin& origin, uint64_t position, Piece buffer, const
 // Hands on the held buffers whose start state is now certain, a share at a time: calls that only brought buffers to wait
 // take the next one meanwhile.
 void StreamEngine::release_held(Origin& origin, StreamCall& call) {
-    constexpr uint64_t share_bytes = 256 << 10;
+    constexpr uint64_t share_bytes = sized<uint64_t>(256 << 10, 4);
     const bool looks_ahead = options_.format.ending.looks_ahead();
     uint64_t taken = 0;
     while (taken < share_bytes && origin.outstanding && !origin.outstanding->held.empty()) {

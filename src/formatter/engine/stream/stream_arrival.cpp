@@ -7,11 +7,13 @@
 namespace formatter {
 namespace {
 
-constexpr size_t in_place_bytes = 1 << 20;  // larger buffers stay where they are: a copy of them would leave the cache
-constexpr size_t stateless_in_place = 16 << 10;  // nothing is to be counted: copying pays for small ones only
+constexpr size_t in_place_bytes =
+    sized<size_t>(1 << 20, 8);  // larger buffers stay where they are: a copy of them would leave the cache
+constexpr size_t stateless_in_place =
+    sized<size_t>(16 << 10, 4);  // nothing is to be counted: copying pays for small ones only
 constexpr size_t headroom = 4 << 10;  // for the record that began before: it is parsed in one go with the buffer
 constexpr size_t ahead_bytes = 4 << 10;
-constexpr size_t headroom_from = 16 << 10;
+constexpr size_t headroom_from = sized<size_t>(16 << 10, 4);
 
 }  // namespace
 

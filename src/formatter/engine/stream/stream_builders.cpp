@@ -7,9 +7,10 @@
 namespace formatter {
 namespace {
 
-constexpr size_t open_builders_most = 64;  // a batch under construction costs its columns: many origins take turns
+constexpr size_t open_builders_most =
+    sized<size_t>(64, 1);  // a batch under construction costs its columns: many origins take turns
 constexpr size_t large_builders_most = 4;
-constexpr size_t spare_builders_most = 8;
+constexpr size_t spare_builders_most = sized<size_t>(8, 1);
 constexpr uint64_t telling_bytes = 256 << 10;  // of a batch: enough to guess the rest by
 constexpr uint64_t telling_bytes_most = 64 << 20;  // but not to ask for any amount of memory
 
@@ -26,7 +27,7 @@ Builder* StreamEngine::builder_for(Origin& origin, StreamCall& call) {
     }
     builder->next = nullptr;
     builder->origin = origin.id;
-    if (builder->covered.empty() && options_.max_latency_ns >= 0) builder->opened_ns = now_ns();
+    if (builder->covered.empty() && options_.max_latency_ns >= 0) builder->opened_ns = steady_now_ns();
     // Few batches are open: room for a full one is made at once. With many it would be too much memory.
     builder->large = idle_builders_.size() < large_builders_most;
     if (builder->is_empty()) {
@@ -117,7 +118,7 @@ void StreamEngine::finish_builders(Origin& origin, PushResult* result) {
 
 void StreamEngine::flush_idle(Flush which, PushResult* result) {
     const bool timed = options_.max_latency_ns >= 0 && which != Flush::surplus;
-    const int64_t now = timed ? now_ns() : 0;
+    const int64_t now = timed ? steady_now_ns() : 0;
     for (auto it = idle_builders_.begin(); it != idle_builders_.end();) {
         Builder* builder = it->get();
         const bool late = timed && now - builder->opened_ns >= options_.max_latency_ns;

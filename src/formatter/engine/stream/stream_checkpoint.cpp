@@ -2,6 +2,7 @@
 // out first, so rows are never inside the image. In: a stream between calls, or bytes from anywhere. Out: bytes, or the
 // stream again. Refuses to know formats.
 #include <algorithm>
+#include <utility>
 
 #include "engine/stream/state_image.hpp"
 #include "engine/stream/stream_change.hpp"
@@ -9,146 +10,123 @@
 namespace formatter {
 namespace {
 
-constexpr char stream_magic[] = "fmstrm04";
+constexpr char stream_magic[] = "fmstrm05";
 
-void write_owned(ImageWriter& out, const OwnedBytes& bytes) { out.bytes(bytes.data(), bytes.size); }
+// What is saved is described once: an ImageWriter takes the same walk as an ImageReader.
 
-OwnedBytes read_owned(ImageReader& in) {
-    const std::string bytes = in.bytes();
-    OwnedBytes owned;
+template <typename Image>
+void walk(Image& image, StreamCounts& counts) {
+    DecodeCounters& decode = counts.decode;
+    image.numbers(counts.buffers, counts.bytes, counts.spanning, counts.duplicates, counts.lost, decode.records,
+                  decode.rows, decode.filtered, decode.rejected, decode.nulled);
+}
+
+template <typename Image>
+void walk(Image& image, ScanState& state) {
+    image.flags(state.inside, state.escaped, state.in_comment, state.at_record_start, state.fresh, state.closing);
+    image.numbers(state.matched, state.mark, state.delimiter_matched, state.count, state.carried);
+}
+
+template <typename Image>
+void walk(Image& image, PreambleScan& preamble) {
+    walk(image, preamble.state);
+    image.text(preamble.line);
+    image.text(preamble.header);
+    image.numbers(preamble.lines, preamble.records);
+    image.flags(preamble.first_line, preamble.too_long);
+}
+
+void walk(ImageWriter& image, const OwnedBytes& owned, size_t before = 0) {
+    image.bytes(owned.data() + before, owned.size - before);
+}
+void walk(ImageReader& image, OwnedBytes& owned, size_t = 0) {
+    const std::string bytes = image.bytes();
     owned.append(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
-    return owned;
 }
 
-void write_finding(ImageWriter& out, const RunFinding& f) {
-    for (uint64_t value : {uint64_t(f.code), uint64_t(int64_t(f.column)), uint64_t(f.found_fields), f.opened,
-                           uint64_t(f.at.from), uint64_t(f.at.bytes), f.at.records, f.at.buffer})
-        out.number(value);
-    out.bytes(f.found.data(), f.found.size());
-    out.bytes(f.raw.data(), f.raw.size());
+template <typename Image>
+void walk(Image& image, Fragments& f) {
+    image.flags(f.has_head, f.has_tail, f.from_start, f.lost, f.reported, f.head_spans, f.by_parity);
+    image.numbers(f.let_go);
+    walk(image, f.head);
+    walk(image, f.tail);
 }
 
-RunFinding read_finding(ImageReader& in) {
-    Finding finding;
-    finding.code = ErrorCode(in.number());
-    finding.column = int32_t(int64_t(in.number()));
-    finding.found_fields = uint32_t(in.number());
-    finding.opened = in.number();
-    RunPosition position;
-    position.from = RunPosition::From(in.number());
-    position.bytes = int64_t(in.number());
-    position.records = in.number();
-    position.buffer = in.number();
-    finding.found = in.bytes();
-    finding.raw = in.bytes();
-    return {std::move(finding), position};
+template <typename Image>
+void walk(Image& image, Held& held) {
+    image.flags(held.lost);
+    image.numbers(held.preamble);
+    walk(image, held.bytes, held.before);
 }
 
-void write_state(ImageWriter& out, const ScanState& s) {
-    out.number(uint64_t(s.inside) | uint64_t(s.escaped) << 1 | uint64_t(s.in_comment) << 2 |
-               uint64_t(s.at_record_start) << 3 | uint64_t(s.fresh) << 4 | uint64_t(s.closing) << 5 |
-               uint64_t(s.matched) << 8 | uint64_t(s.mark) << 16 | uint64_t(s.delimiter_matched) << 24);
-    out.number(s.count);
-    out.number(s.carried);
+template <typename Image>
+void walk(Image& image, RunFinding& finding) {
+    RunPosition& at = finding.at;
+    image.numbers(finding.code, finding.column, finding.found_fields, finding.opened);
+    image.numbers(at.from, at.bytes, at.records, at.buffer);
+    image.text(finding.found);
+    image.text(finding.raw);
 }
 
-ScanState read_state(ImageReader& in) {
-    const uint64_t flags = in.number();
-    ScanState s;
-    s.inside = flags & 1;
-    s.escaped = flags >> 1 & 1;
-    s.in_comment = flags >> 2 & 1;
-    s.at_record_start = flags >> 3 & 1;
-    s.fresh = flags >> 4 & 1;
-    s.closing = flags >> 5 & 1;
-    s.matched = uint8_t(flags >> 8);
-    s.mark = uint8_t(flags >> 16);
-    s.delimiter_matched = uint8_t(flags >> 24);
-    s.count = in.number();
-    s.carried = in.number();
-    return s;
-}
-
-void write_outstanding(ImageWriter& out, const Outstanding& work) {
-    out.number(work.tallied);
-    out.number(work.open_bytes);
-    write_state(out, work.preamble.state);
-    out.bytes(work.preamble.line.data(), work.preamble.line.size());
-    out.bytes(work.preamble.header.data(), work.preamble.header.size());
-    out.number(work.preamble.lines);
-    out.number(work.preamble.records);
-    out.number(uint64_t(work.preamble.first_line) | uint64_t(work.preamble.too_long) << 1);
-    out.number(work.fragments.size());
-    for (const auto& entry : work.fragments) {
-        const Fragments& f = entry.second;
-        out.number(entry.first);
-        out.number(uint64_t(f.has_head) | uint64_t(f.has_tail) << 1 | uint64_t(f.from_start) << 2 |
-                   uint64_t(f.lost) << 3 | uint64_t(f.reported) << 4 | uint64_t(f.head_spans) << 5 |
-                   uint64_t(f.by_parity) << 6);
-        out.number(f.let_go);
-        write_owned(out, f.head);
-        write_owned(out, f.tail);
-    }
-    out.number(work.held.size());
-    for (const auto& entry : work.held) {
-        out.number(entry.first);
-        out.number(uint64_t(entry.second.lost) | uint64_t(entry.second.preamble) << 1);
-        out.bytes(entry.second.data(), entry.second.size());
-    }
-    out.number(work.tallies.size());
-    for (const auto& entry : work.tallies) {
-        const Tally& t = entry.second;
-        for (uint64_t value : {entry.first, t.last, t.bytes, t.records, t.span_records, uint64_t(t.waits)})
-            out.number(value);
-        out.number(t.findings.size());
-        for (const RunFinding& finding : t.findings) write_finding(out, finding);
+template <typename Image>
+void walk(Image& image, Tally& tally) {
+    image.numbers(tally.last, tally.bytes, tally.records, tally.span_records, tally.waits);
+    uint64_t left = tally.findings.size();
+    image.numbers(left);
+    for (size_t i = 0; i < left && image.fine(); i++) {
+        if (Image::reads) tally.findings.emplace_back(Finding(), RunPosition());
+        walk(image, tally.findings[i]);
     }
 }
 
-// The bytes that wait.
-uint64_t read_outstanding(ImageReader& in, Outstanding& work, const RecordEnding& ending) {
-    uint64_t pending = 0;
-    work.tallied = in.number();
-    work.open_bytes = in.number();
-    work.preamble.state = read_state(in);
-    work.preamble.line = in.bytes();
-    work.preamble.header = in.bytes();
-    work.preamble.lines = in.number();
-    work.preamble.records = in.number();
-    const uint64_t flags = in.number();
-    work.preamble.first_line = flags & 1;
-    work.preamble.too_long = flags >> 1 & 1;
-    for (uint64_t n = in.number(); n && in.fine(); n--) {
-        Fragments& f = work.fragments[in.number()];
-        const uint64_t flags = in.number();
-        f.has_head = flags & 1;
-        f.has_tail = flags >> 1 & 1;
-        f.from_start = flags >> 2 & 1;
-        f.lost = flags >> 3 & 1;
-        f.reported = flags >> 4 & 1;
-        f.head_spans = flags >> 5 & 1;
-        f.by_parity = flags >> 6 & 1;
-        f.let_go = in.number();
-        f.head = read_owned(in);
-        f.tail = read_owned(in);
-        pending += f.head.size + f.tail.size;
+template <typename Item>
+void walk(ImageWriter& image, std::map<uint64_t, Item>& items) {
+    image.number(items.size());
+    for (auto& entry : items) {
+        image.number(entry.first);
+        walk(image, entry.second);
     }
-    for (uint64_t n = in.number(); n && in.fine(); n--) {
-        Held& held = work.held[in.number()];
-        const uint64_t told = in.number();
-        held.lost = told & 1;
-        held.preamble = size_t(told >> 1);
-        held.bytes = read_owned(in);
-        ending.note(held.bytes.data(), held.bytes.size, &held.notes);
-        pending += held.bytes.size;
+}
+template <typename Item>
+void walk(ImageReader& image, std::map<uint64_t, Item>& items) {
+    for (uint64_t left = image.number(); left && image.fine(); left--) walk(image, items[image.number()]);
+}
+
+template <typename Image>
+void walk(Image& image, Outstanding& work) {
+    image.numbers(work.tallied, work.open_bytes);
+    walk(image, work.preamble);
+    walk(image, work.fragments);
+    walk(image, work.held);
+    walk(image, work.tallies);
+}
+
+template <typename Image>
+void walk(Image& image, Origin& origin) {
+    image.numbers(origin.bytes_before, origin.records_before, origin.finished, origin.preamble_open);
+    walk(image, origin.state);
+    bool waits = origin.outstanding != nullptr;
+    image.flags(waits);
+    if (waits) walk(image, origin.work());
+}
+
+// What the ring will claim is taken out without a look: a buffer that ends a record which began before a missing one has left
+// the end of that record, and its run a tally.
+bool has_heads(const Origin& origin) {
+    if (origin.ring.pending() == 0) return true;
+    if (!origin.outstanding) return false;
+    const Outstanding& work = *origin.outstanding;
+    bool begun_before = false;
+    for (uint64_t position = origin.ring.prefix() + 1; position <= origin.ring.highest(); position++) {
+        if (!origin.ring.seen(position)) {
+            begun_before = true;
+        } else if (origin.ring.delimited(position) && std::exchange(begun_before, false)) {
+            const auto kept = work.fragments.find(position);
+            if (kept == work.fragments.end() || !kept->second.has_head) return false;
+            if (work.tallies.empty() || work.tallies.begin()->first > position) return false;
+        }
     }
-    for (uint64_t n = in.number(); n && in.fine(); n--) {
-        Tally& t = work.tallies[in.number()];
-        for (uint64_t* value : {&t.last, &t.bytes, &t.records, &t.span_records}) *value = in.number();
-        t.waits = uint32_t(in.number());
-        for (uint64_t k = in.number(); k && in.fine(); k--) t.findings.push_back(read_finding(in));
-    }
-    return pending;
+    return true;
 }
 
 }  // namespace
@@ -172,10 +150,7 @@ std::string StreamEngine::checkpoint(PushResult* result) {
         number_batches(result);
     }
     ImageWriter out(stream_magic);
-    const DecodeCounters& d = counts_.decode;
-    for (uint64_t count : {counts_.buffers, counts_.bytes, counts_.spanning, counts_.duplicates, counts_.lost,
-                           d.records, d.rows, d.filtered, d.rejected, d.nulled})
-        out.number(count);
+    walk(out, counts_);
     out.number(origins_.size());
     std::string ring;
     for (auto& entry : origins_) {
@@ -185,13 +160,9 @@ std::string StreamEngine::checkpoint(PushResult* result) {
         out.number(o.id);
         ring.resize(o.ring.serialized_size());
         o.ring.serialize(reinterpret_cast<uint8_t*>(&ring[0]));
-        out.bytes(ring.data(), ring.size());
+        out.text(ring);
         out.bytes(o.header ? o.header->data() : nullptr, o.header ? o.header->size() : 0);
-        for (uint64_t value : {o.bytes_before, o.records_before, uint64_t(o.finished), uint64_t(o.preamble_open)})
-            out.number(value);
-        write_state(out, o.state);
-        out.number(o.outstanding != nullptr);
-        if (o.outstanding) write_outstanding(out, *o.outstanding);
+        walk(out, o);
         if (folded) o.fold();
     }
     return out.finish();
@@ -199,13 +170,10 @@ std::string StreamEngine::checkpoint(PushResult* result) {
 
 // Into a new engine only. False: the image is not one of ours, or damaged; the engine is then unusable.
 bool StreamEngine::restore(const std::string& image) {
-    std::lock_guard<std::mutex> guard(lock_);
+    std::lock_guard<Mutex> guard(lock_);
     ImageReader in(image, stream_magic);
     if (!in.fine()) return false;
-    DecodeCounters& d = counts_.decode;
-    for (uint64_t* count : {&counts_.buffers, &counts_.bytes, &counts_.spanning, &counts_.duplicates, &counts_.lost,
-                            &d.records, &d.rows, &d.filtered, &d.rejected, &d.nulled})
-        *count = in.number();
+    walk(in, counts_);
     for (uint64_t n = in.number(); n && in.fine(); n--) {
         Origin& o = origin_of(in.number());
         const std::string ring = in.bytes();
@@ -214,20 +182,23 @@ bool StreamEngine::restore(const std::string& image) {
             return false;
         const std::string header = in.bytes();
         if (!header.empty() && options_.format.header) use_header(o, header);
-        for (uint64_t* value : {&o.bytes_before, &o.records_before}) *value = in.number();
-        o.finished = in.number();
+        walk(in, o);
         counts_.finished += o.finished;
-        o.preamble_open = in.number();
         if (o.preamble_open && !options_.format.header) return false;
-        o.state = read_state(in);
         const RecordEnding& ending = options_.format.ending;
         const bool open = o.state.inside || o.state.closing;
         if (!ending.can_be(o.state)) return false;
         if (ending.looks_ahead() && open && !o.state.count) return false;  // it says how far back that began
-        if (!in.number()) continue;
-        Outstanding& work = o.work();
-        counts_.pending_bytes += read_outstanding(in, work, ending);
+        if (!has_heads(o)) return false;
+        if (!o.outstanding) continue;
+        Outstanding& work = *o.outstanding;
         if (!ending.can_be(work.preamble.state)) return false;
+        for (auto& entry : work.fragments) counts_.pending_bytes += entry.second.head.size + entry.second.tail.size;
+        for (auto& entry : work.held) {
+            Held& held = entry.second;
+            ending.note(held.data(), held.size(), &held.notes);
+            counts_.pending_bytes += held.size();
+        }
         counts_.pending_buffers += work.fragments.size() + work.held.size();
         tally_count_ += work.tallies.size();
         counts_.pending_buffers -= o.fold();

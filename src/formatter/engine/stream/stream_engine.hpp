@@ -10,12 +10,9 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
-#include <condition_variable>
 #include <list>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -63,7 +60,7 @@ class StreamEngine final : ForkWatch {
     bool restore(const std::string& state);
 
   private:
-    using Guard = std::unique_lock<std::mutex>;
+    using Guard = std::unique_lock<Mutex>;
     using FragmentsAt = std::map<uint64_t, Fragments>::iterator;
 
     class Change;
@@ -172,10 +169,10 @@ class StreamEngine final : ForkWatch {
     StreamOptions options_;
     std::shared_ptr<const StreamPlan> plan_;
     std::list<std::pair<uint64_t, std::weak_ptr<const StreamPlan>>> older_plans_;  // somebody may still hold them
-    std::mutex lock_;
-    std::condition_variable quiet_;
-    std::atomic<StreamClosed> closed_{StreamClosed::no};  // changed under the lock
-    std::atomic<uint32_t> pushing_{0};  // calls that bring buffers right now
+    Mutex lock_;
+    Condition quiet_;
+    Atomic<StreamClosed> closed_{StreamClosed::no};  // changed under the lock
+    Atomic<uint32_t> pushing_{0};  // calls that bring buffers right now
     uint64_t in_flight_ = 0;
     bool closed_gate_ = false;  // a checkpoint waits for quiet
     std::unordered_map<uint64_t, Origin, std::hash<uint64_t>, std::equal_to<uint64_t>,

@@ -14,10 +14,11 @@
 namespace formatter {
 namespace {
 
-constexpr size_t smallest = 16 << 10;  // below, buffers are better copied together
-constexpr uint64_t least_records = 64;  // a buffer; columns are decoded stretch by stretch, and each has its price
-constexpr size_t least_bytes = 128 << 10;
-constexpr size_t most_bytes = 1 << 20;  // others' buffers wait so long
+constexpr size_t smallest = sized<size_t>(16 << 10, 2);  // below, buffers are better copied together
+constexpr uint64_t least_records =
+    sized<uint64_t>(64, 0);  // a buffer; columns are decoded stretch by stretch, and each has its price
+constexpr size_t least_bytes = sized<size_t>(128 << 10, 4);
+constexpr size_t most_bytes = sized<size_t>(1 << 20, 12);  // others' buffers wait so long
 constexpr uint64_t longest_open = 64 << 10;  // a record that goes on and on is not looked at again each time
 
 }  // namespace

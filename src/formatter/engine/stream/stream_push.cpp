@@ -9,13 +9,14 @@ namespace {
 
 constexpr uint64_t bulk_bytes = 1 << 20;  // a call that brings so much will soon fill a batch
 // A round is admitted, then parsed: long enough to share the work between, short enough for the others at the lock.
-constexpr size_t round_buffers = 4096;
-constexpr size_t round_bytes = 256 << 10;  // what was taken in is still in the cache when it is parsed
-constexpr size_t round_origins = 32;
+constexpr size_t round_buffers = sized<size_t>(4096, 2);
+constexpr size_t round_bytes =
+    sized<size_t>(256 << 10, 8);  // what was taken in is still in the cache when it is parsed
+constexpr size_t round_origins = sized<size_t>(32, 2);
 
 struct Presence {  // of a call that brings buffers
-    std::atomic<uint32_t>& calls;
-    explicit Presence(std::atomic<uint32_t>& calls) : calls(calls) { calls.fetch_add(1); }
+    Atomic<uint32_t>& calls;
+    explicit Presence(Atomic<uint32_t>& calls) : calls(calls) { calls.fetch_add(1); }
     ~Presence() { calls.fetch_sub(1); }
 };
 
@@ -218,7 +219,8 @@ PushResult StreamEngine::finish(uint64_t id, bool use_last, uint64_t last_sequen
     check_open();
     Origin& origin = origin_of(id);
     const RecordEnding& ending = options_.format.ending;
-    const auto at_rest = [&] { return origin.in_flight == 0 && !(ending.looks_ahead() && origin.busy); };
+    // A call that decodes it may be parsing another one's buffers just now: those of this one wait for it.
+    const auto at_rest = [&] { return origin.in_flight == 0 && !origin.busy; };
     wait_until(guard, [&] { return at_rest() && !closed_gate_; });
     if (origin.finished) {
         result.status = PushStatus::finished;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "engine/records/findings.hpp"
@@ -41,12 +42,17 @@ struct PlanChange {
     std::vector<std::string> missing;  // columns that the header of an open origin lacks
 };
 
-struct StreamCounts {
+// Numbers alone: the binding copies them where nothing may be thrown.
+struct StreamTotals {
     uint64_t batches = 0;  // that have left
     uint64_t finished = 0;  // of the origins
     uint64_t buffers = 0, bytes = 0, spanning = 0, duplicates = 0, lost = 0;
     uint64_t pending_buffers = 0, pending_bytes = 0, origins = 0, open_batches = 0;
     DecodeCounters decode;
+};
+static_assert(std::is_trivially_copyable_v<StreamTotals>);
+
+struct StreamCounts : StreamTotals {
     std::vector<uint64_t> values_decoded;
 };
 

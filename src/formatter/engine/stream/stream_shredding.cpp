@@ -8,8 +8,9 @@
 namespace formatter {
 namespace {
 
-constexpr size_t joined_buffer = 1 << 20;  // smaller ones form runs: parsing has a price per piece
-constexpr size_t joined_tail = 64 << 10;  // fragments that follow each other are kept as one up to here
+constexpr size_t joined_buffer = sized<size_t>(1 << 20, 6);  // smaller ones form runs: parsing has a price per piece
+constexpr size_t joined_tail =
+    sized<size_t>(64 << 10, 6);  // fragments that follow each other are kept as one up to here
 
 }  // namespace
 

@@ -2,13 +2,14 @@
 
 #include <pthread.h>
 
-#include <mutex>
 #include <new>
+
+#include "engine/threads/synchronization.hpp"
 
 namespace formatter {
 
 struct ForkWatches {
-    std::mutex lock;
+    Mutex lock;
     ForkWatch* first = nullptr;
     ForkWatch* last = nullptr;
 
@@ -32,7 +33,7 @@ struct ForkWatches {
 
 void ForkWatch::begin_watch(Order order) {
     ForkWatches& all = ForkWatches::all();
-    std::lock_guard<std::mutex> guard(all.lock);
+    std::lock_guard<Mutex> guard(all.lock);
     if (order == Order::outer) {
         next_ = all.first;
     } else {
@@ -44,7 +45,7 @@ void ForkWatch::begin_watch(Order order) {
 
 void ForkWatch::end_watch() {
     ForkWatches& all = ForkWatches::all();
-    std::lock_guard<std::mutex> guard(all.lock);
+    std::lock_guard<Mutex> guard(all.lock);
     (next_ ? next_->previous_ : all.last) = previous_;
     (previous_ ? previous_->next_ : all.first) = next_;
 }

@@ -4,21 +4,13 @@
 // it looks again a few hundred times first. The bound keeps it from waiting like that for a thread that was suspended.
 #pragma once
 
-#include <mutex>
+#include "engine/threads/synchronization.hpp"
 
 namespace formatter {
 
-inline void pause_a_little() {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    asm volatile("yield");
-#endif
-}
-
-inline void take_soon(std::unique_lock<std::mutex>& guard) {
-    constexpr int looks = 400;  // about 10 microseconds
-    for (int i = 0; i < looks; i++) {
+inline void take_soon(std::unique_lock<Mutex>& guard) {
+    constexpr int most = 400;  // about 10 microseconds
+    for (int i = 0; i < looks(most); i++) {
         if (guard.try_lock()) return;
         pause_a_little();
     }

@@ -1,15 +1,11 @@
 #include "engine/threads/waiting_threads.hpp"
 
-#include <pthread.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <new>
 
-#include "engine/threads/patient_lock.hpp"
+#include "engine/threads/synchronization.hpp"
 
 namespace formatter {
 namespace {
@@ -22,10 +18,10 @@ constexpr int looks_before_sleep = 3000;  // about 80 microseconds
 struct Helpers {
     explicit Helpers(pid_t process) : process(process) {}
     const pid_t process;
-    std::mutex lock;
-    std::condition_variable work_to_do;
+    Mutex lock;
+    Condition work_to_do;
     HelperRequest* first = nullptr;
-    std::atomic<unsigned> waiting{0};  // of all requests; changed under the lock
+    Atomic<unsigned> waiting{0};  // of all requests; changed under the lock
     size_t idle = 0;
 
     void add(HelperRequest* request) {
@@ -42,7 +38,7 @@ struct Helpers {
 // Never destroyed, threads wait in it until the process exits. A forked process has none of them, and cannot know who
 // held the lock: it begins anew. Null if there is no memory.
 Helpers* helpers() {
-    static std::atomic<Helpers*> instance{nullptr};
+    static Atomic<Helpers*> instance{nullptr};
     const pid_t process = getpid();
     Helpers* known = instance.load(std::memory_order_acquire);
     while (!known || known->process != process) {
@@ -55,11 +51,11 @@ Helpers* helpers() {
 
 void* help(void* argument) {
     Helpers& all = *static_cast<Helpers*>(argument);
-    std::unique_lock<std::mutex> held(all.lock);
+    std::unique_lock<Mutex> held(all.lock);
     for (;;) {
         all.idle++;
         held.unlock();
-        for (int i = 0; i < looks_before_sleep && all.waiting == 0; i++) pause_a_little();
+        for (int i = 0; i < looks(looks_before_sleep) && all.waiting == 0; i++) pause_a_little();
         held.lock();
         const bool asked = all.work_to_do.wait_for(held, idle_most, [&all] { return all.waiting != 0; });
         all.idle--;
@@ -74,26 +70,16 @@ void* help(void* argument) {
     }
 }
 
-bool start_helper(Helpers& all) {
-    pthread_attr_t detached;
-    pthread_attr_init(&detached);
-    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-    pthread_t helper;
-    const bool started = pthread_create(&helper, &detached, help, &all) == 0;
-    pthread_attr_destroy(&detached);
-    return started;
-}
-
 }  // namespace
 
 unsigned ask_helpers(HelperRequest* request, unsigned count) {
     Helpers* const all = helpers();
     if (!all) return 0;
-    std::unique_lock<std::mutex> held(all->lock);
+    std::unique_lock<Mutex> held(all->lock);
     unsigned asked = 0;
     for (; asked < count; asked++) {
         // Those that wait take what is waiting already; the thread that is started waits for the lock.
-        if (all->idle <= all->waiting && !start_helper(*all)) break;
+        if (all->idle <= all->waiting && !start_thread(help, all)) break;
         if (request->waiting++ == 0) all->add(request);
         all->waiting++;
     }
@@ -105,7 +91,7 @@ unsigned ask_helpers(HelperRequest* request, unsigned count) {
 unsigned recall_helpers(HelperRequest* request) {
     Helpers* const all = helpers();
     if (!all) return 0;
-    std::lock_guard<std::mutex> guard(all->lock);
+    std::lock_guard<Mutex> guard(all->lock);
     const unsigned recalled = request->waiting;
     if (recalled) all->remove(request);
     all->waiting -= recalled;

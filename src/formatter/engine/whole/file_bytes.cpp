@@ -4,26 +4,25 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 
-#include "engine/threads/patient_lock.hpp"
+#include "engine/threads/synchronization.hpp"
 #include "engine/threads/waiting_threads.hpp"
 
 namespace formatter {
 namespace {
 
-constexpr size_t piece_bytes = 512 << 10;  // takes about as long to copy as a thread to wake up
+constexpr size_t piece_bytes = sized<size_t>(512 << 10, 3);  // takes about as long to copy as a thread to wake up
 
 struct Reading {
     int file;
     uint64_t offset;
     uint8_t* to;
     size_t size;
-    std::atomic<size_t> next{0};
-    std::atomic<size_t> end;  // the least place where the file was found to end
-    std::atomic<int> error{0};
-    std::atomic<unsigned> helpers_in{0};
+    Atomic<size_t> next{0};
+    Atomic<size_t> end;  // the least place where the file was found to end
+    Atomic<int> error{0};
+    Atomic<unsigned> helpers_in{0};
 };
 
 void read_piece(Reading& reading, size_t begin) {

@@ -4,7 +4,6 @@
 #include <new>
 
 #include "engine/threads/waiting_threads.hpp"
-#include "engine/threads/patient_lock.hpp"
 
 namespace formatter {
 namespace {
@@ -45,14 +44,14 @@ void RangeCrew::after_fork(bool in_child) {
         }
         helpers_in_ = 0;
         under_way_ = request_.waiting = 0;
-        new (&work_to_do_) std::condition_variable;  // not destroyed: that would wait for those that waited here
-        new (&range_done_) std::condition_variable;
+        new (&work_to_do_) Condition;  // not destroyed: that would wait for those that waited here
+        new (&range_done_) Condition;
     }
     lock_.unlock();
 }
 
 void RangeCrew::begin(const CrewWindow& window) {
-    std::unique_lock<std::mutex> held(lock_);
+    std::unique_lock<Mutex> held(lock_);
     window_ = window;
     tasks_.clear();
     taken_ = given_ = 0;
@@ -100,7 +99,7 @@ void RangeCrew::call_helpers() {
 void RangeCrew::help(void* self) noexcept {
     RangeCrew& crew = *static_cast<RangeCrew*>(self);
     Decoder decoder;
-    std::unique_lock<std::mutex> held(crew.lock_);
+    std::unique_lock<Mutex> held(crew.lock_);
     if (!crew.spare_decoders_.empty()) {
         decoder = std::move(crew.spare_decoders_.back());
         crew.spare_decoders_.pop_back();
@@ -117,13 +116,13 @@ void RangeCrew::help(void* self) noexcept {
 void RangeCrew::send_helpers_away() {
     if (helpers_in_ == 0) return;
     helpers_in_ -= recall_helpers(&request_);
-    for (int i = 0; i < looks_before_sleep && helpers_in_ != 0; i++) pause_a_little();
-    std::unique_lock<std::mutex> held(lock_);
+    for (int i = 0; i < looks(looks_before_sleep) && helpers_in_ != 0; i++) pause_a_little();
+    std::unique_lock<Mutex> held(lock_);
     range_done_.wait(held, [this] { return helpers_in_ == 0; });
 }
 
 // False if there was no memory for it.
-bool RangeCrew::work_on(size_t number, Decoder& decoder, std::unique_lock<std::mutex>& held) {
+bool RangeCrew::work_on(size_t number, Decoder& decoder, std::unique_lock<Mutex>& held) {
     // All ranges before this one are handed out: where its first record starts is known.
     const bool begin_known = number == given_;
     const size_t begin = begin_known ? expected_ : tasks_[number].begin;
@@ -148,17 +147,17 @@ bool RangeCrew::work_on(size_t number, Decoder& decoder, std::unique_lock<std::m
     return !failed;
 }
 
-void RangeCrew::wait_for_range(std::unique_lock<std::mutex>& held) {
+void RangeCrew::wait_for_range(std::unique_lock<Mutex>& held) {
     const uint32_t before = ranges_done_.load(std::memory_order_relaxed);
     held.unlock();
-    for (int i = 0; i < looks_before_sleep && ranges_done_.load(std::memory_order_acquire) == before; i++)
+    for (int i = 0; i < looks(looks_before_sleep) && ranges_done_.load(std::memory_order_acquire) == before; i++)
         pause_a_little();
     held.lock();
     if (ranges_done_.load(std::memory_order_relaxed) == before) range_done_.wait(held);
 }
 
 bool RangeCrew::next(CrewRange* out) {
-    std::unique_lock<std::mutex> held(lock_);
+    std::unique_lock<Mutex> held(lock_);
     while (given_ < tasks_.size()) {
         while (!tasks_[given_].done) {
             if (may_take())
@@ -193,7 +192,7 @@ bool RangeCrew::next(CrewRange* out) {
 }
 
 void RangeCrew::abandon() {
-    std::unique_lock<std::mutex> held(lock_);
+    std::unique_lock<Mutex> held(lock_);
     taken_ = tasks_.size();  // nobody begins another one
     range_done_.wait(held, [this] { return under_way_ == 0; });
     tasks_.clear();

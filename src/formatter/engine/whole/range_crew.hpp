@@ -7,13 +7,11 @@
 // so that all threads come to the end of their last ones at about the same time. Knows nothing of formats.
 #pragma once
 
-#include <atomic>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "engine/threads/fork_watch.hpp"
+#include "engine/threads/synchronization.hpp"
 #include "engine/threads/waiting_threads.hpp"
 #include "engine/whole/range_reader.hpp"
 
@@ -72,8 +70,8 @@ class RangeCrew final : ForkWatch {
     void cut_ranges();
     void call_helpers();
     void send_helpers_away();
-    void wait_for_range(std::unique_lock<std::mutex>& held);
-    bool work_on(size_t task, Decoder& decoder, std::unique_lock<std::mutex>& held);
+    void wait_for_range(std::unique_lock<Mutex>& held);
+    bool work_on(size_t task, Decoder& decoder, std::unique_lock<Mutex>& held);
     bool may_take() const { return taken_ < tasks_.size() && taken_ < given_ + ahead_; }
     bool all_taken() const { return taken_ == tasks_.size(); }
     RangeResult read(size_t begin, size_t end, bool begins_record, bool covered, Decoder& decoder) const;
@@ -84,18 +82,18 @@ class RangeCrew final : ForkWatch {
     const uint64_t max_rows_;
     const uint64_t max_batch_bytes_;
     Decoder decoder_;  // of the thread that asks
-    std::atomic<unsigned> helpers_in_{0};  // asked and not gone again
+    Atomic<unsigned> helpers_in_{0};  // asked and not gone again
     std::vector<Decoder> spare_decoders_;  // of helpers that went; there is room for all
     HelperRequest request_{help, this};
 
-    std::mutex lock_;
-    std::condition_variable work_to_do_, range_done_;
+    Mutex lock_;
+    Condition work_to_do_, range_done_;
     CrewWindow window_;
     std::vector<Task> tasks_;
     size_t taken_ = 0;  // tasks that a thread has begun
     size_t given_ = 0;  // tasks whose results were handed out
     size_t under_way_ = 0;
-    std::atomic<uint32_t> ranges_done_{0};
+    Atomic<uint32_t> ranges_done_{0};
     size_t expected_ = 0;  // where the first record not handed out starts
     uint64_t records_given_ = 0;
     bool open_ = false;  // it does not end within the window: no later range has a record
