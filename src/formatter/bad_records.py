@@ -16,6 +16,7 @@ import pyarrow as pa
 from formatter import _core, diagnostics
 from formatter.buffers import addresses_of
 from formatter.formats import Csv, Json
+from formatter.plain_arrays import binaries, row_numbers
 from formatter.plans import Format, make_plan, record_end_of
 from formatter.row_choice import taken_rows
 
@@ -50,9 +51,9 @@ class BadRecordKeeper:
             return [self._with_raw(batch, None) for batch in batches]
         bad = np.array([finding.record - first_record for finding in findings], np.int64)
         raws = [finding.raw for finding in findings]
-        texts: list[str | None] = [None] * record_count
+        texts: list[bytes | None] = [None] * record_count
         for record, raw in zip(bad, raws, strict=True):
-            texts[record] = raw.decode("utf-8", "replace")
+            texts[record] = raw.decode("utf-8", "replace").encode()
         if not self._plan.columns:
             rows_alone = pa.StructArray.from_buffers(pa.struct([]), record_count, [None])
             return [self._with_raw(pa.RecordBatch.from_struct_array(rows_alone), texts)]
@@ -62,24 +63,28 @@ class BadRecordKeeper:
         source = np.empty(record_count, np.int64)
         source[~is_bad] = np.arange(record_count - len(bad))
         source[bad] = record_count - len(bad) + np.arange(len(bad))
-        batch = taken_rows(rows.to_batches()[0], pa.array(source))
+        batch = taken_rows(rows.to_batches()[0], row_numbers(source))
         return [self._with_raw(batch, texts)]
 
     def _rows_of(self, raws: list[bytes]) -> pa.RecordBatch:
         """One row a record: what can be read of it, else nulls."""
-        addresses, sizes, valid, held = addresses_of(pa.array(raws, pa.large_binary()))
+        addresses, sizes, valid, held = addresses_of(binaries(raws, pa.large_binary()))
         found = _core.parse_record_array(self._engine, addresses, sizes, valid, self._ending)
         if found is None:
             raise diagnostics.too_large_batch(self._plan.schema)
         capsule, rows, _, _ = found
         del held
         batch = self._plan.batch(capsule)
-        return batch if rows is None else taken_rows(batch, pa.array(rows, mask=rows < 0))
+        return batch if rows is None else taken_rows(batch, row_numbers(rows, rows < 0))
 
-    def _with_raw(self, batch: pa.RecordBatch, texts: list[str | None] | None) -> pa.RecordBatch:
+    def _with_raw(self, batch: pa.RecordBatch, texts: list[bytes | None] | None) -> pa.RecordBatch:
         if self._raw_column is None:
             return batch
-        raw = pa.nulls(batch.num_rows, pa.string()) if texts is None else pa.array(texts, pa.string())
+        raw = (
+            pa.nulls(batch.num_rows, pa.string())
+            if texts is None
+            else binaries(texts, pa.large_string()).cast(pa.string())
+        )
         return pa.RecordBatch.from_arrays([*batch.columns, raw], schema=self.schema)
 
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from formatter._core import Finding
+from formatter._core import Finding, codes_of_stream
 from formatter.errors import FormatError, SchemaError, shorten
 from formatter.formats import Csv, Delimited, Framed, Native, Registered
+from formatter.mistaken_bytes import mistaken_record, mistaken_start, other_delimiter
 from formatter.plans import Format
 from formatter.types import as_numbers
 
@@ -53,6 +54,8 @@ _EXPECTED = {
     "unterminated_array": "']' before the end of the input",
 }
 
+_CHECK_NAMES = "check the names (case and spaces count), or set header=False for data without one"
+_OF_STREAM = frozenset(codes_of_stream())
 _LONE_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
@@ -95,8 +98,7 @@ def describe(
     message = f"{format.kind}: {where}byte {finding.byte_offset}: expected {expected}, found {shown}"
     if finding.opened:
         message += f"; the quote opened at byte {finding.byte_offset + finding.opened}"
-    remedy = _remedy(code, found_bytes, field, format)
-    if remedy:
+    if remedy := _remedy(finding, found_bytes, field, format):
         message += f"; {remedy}"
     if place:
         message = f"{place}: {message}"
@@ -123,22 +125,28 @@ def _width(format: Format) -> str:
     return f"{inner.row_width} or more" if inner.has_rest else str(inner.row_width)
 
 
-def _remedy(code: str, found: bytes, field: pa.Field | None, format: Format) -> str:
+def _remedy(finding: Finding, found: bytes, field: pa.Field | None, format: Format) -> str:
+    code, raw = finding.code, finding.raw or found
     if isinstance(format, Native) or (isinstance(format, Framed) and isinstance(format.inner, Native)):
         return "check the schema, endian and length against what wrote the data" if code != "bad_utf8" else ""
+    if finding.record == 0 and (mistaken := mistaken_start(raw, format)):
+        return mistaken
     if not isinstance(format, Csv | Delimited | Registered):
-        return _json_remedy(code, found, field)
+        return mistaken_record(code, found, raw, format) or _json_remedy(code, found, field)
     text = found.strip()
     if code == "no_record_start":
         return "check record_start against what wrote the data"
     if code == "too_few_fields":
-        return "set ragged='pad'"
+        several = finding.found_fields == 1 and other_delimiter(raw, len(format.schema), format)
+        return several or "set ragged='pad'"
     if code == "too_many_fields":
         return "set ragged='truncate'"
     if code == "header":
-        return "check the names (case and spaces count), or set header=False for data without one"
+        return _CHECK_NAMES
     if code == "missing_required":
         return "make the column nullable or set on_error"
+    if code == "bad_utf8" and isinstance(format, Csv) and format.encoding == "utf-8":
+        return "set encoding='cp1252' or 'latin-1', or errors='replace'"
     if code != "invalid" or field is None:
         return ""
     if text != found and isinstance(format, Csv | Delimited) and format.trim is not True:
@@ -177,7 +185,7 @@ def _json_remedy(code: str, found: bytes, field: pa.Field | None) -> str:
 
 def always_raised(code: str) -> bool:
     """Errors of the whole stream rather than of a record: no on_error passes over them."""
-    return code in ("header", "not_an_array", "indexer_failed")
+    return code in _OF_STREAM
 
 
 def rejects_table(errors: Iterable[tuple[FormatError, bytes]]) -> pa.Table:
@@ -198,8 +206,9 @@ def too_large_batch(schema: pa.Schema) -> SchemaError:
     )
 
 
-def missing_in_header(format: Csv, missing: list[str]) -> SchemaError:
+def missing_in_header(format: Csv, missing: list[str], start: bytes = b"") -> SchemaError:
+    """`start`: the input's first bytes, if they are at hand."""
+    remedy = mistaken_start(start, format) or _CHECK_NAMES
     return SchemaError(
-        f"csv: header: expected the columns {', '.join(map(repr, missing[:5]))}, found none of that name; "
-        "check the names (case and spaces count), or set header=False for data without one"
+        f"csv: header: expected the columns {', '.join(map(repr, missing[:5]))}, found none of that name; {remedy}"
     )

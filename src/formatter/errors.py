@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from typing import Any
 
 FOUND_LIMIT = 80  # quoted data in a message is shortened to this many characters
@@ -9,9 +10,17 @@ FOUND_LIMIT = 80  # quoted data in a message is shortened to this many character
 
 def shorten(raw: bytes | str, limit: int = FOUND_LIMIT) -> str:
     """Data as it may stand in a message: escaped, quoted, cut."""
-    text = raw.decode("utf-8", "backslashreplace") if isinstance(raw, bytes) else raw
-    quoted = repr(text)
-    return quoted if len(quoted) <= limit else f"{quoted[: limit - 3]}...'"
+    quoted = repr(raw if isinstance(raw, str) else _as_text(raw))
+    return quoted if len(quoted) <= limit else f"{quoted[: limit - 3]}...{quoted[-1]}"
+
+
+def _as_text(raw: bytes) -> str | bytes:
+    """What is no text stays bytes. The last character may be cut."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(raw)
+    except UnicodeDecodeError:
+        return raw
+    return raw.decode("utf-8", "backslashreplace")
 
 
 def shown(value: object, limit: int = FOUND_LIMIT) -> str:

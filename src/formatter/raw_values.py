@@ -7,6 +7,7 @@ read. Refuses to know: arrays, rows.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -21,16 +22,17 @@ SPELLED = ("nulls", "true_values", "false_values", "decimal", "timestamp_formats
 
 
 def value_format(format: Format | None, type: pa.DataType) -> Format:
-    schema = pa.schema([("value", type)])
     if format is None:
-        return Csv(schema, delimiter=UNIT_SEPARATOR, quote=None)
+        return _bare_values(type) if _is_told_by_equality(type) else _bare_values.__wrapped__(type)
+    schema = pa.schema([("value", type)])
     if isinstance(format, Registered):
         spelled: dict[str, Any] = {name: getattr(format, name) for name in SPELLED}
         return Csv(schema, delimiter=UNIT_SEPARATOR, quote=None, **spelled)
     other: dict[str, Any] = {"schema": schema}
     if isinstance(format, Csv):  # without what stands in front of records and behind them
         format = format.body
-        other |= {"delimiter": UNIT_SEPARATOR, "comment": None, "encoding": "utf-8", "rescue": None, "skip_footer": 0}
+        other |= {"delimiter": UNIT_SEPARATOR, "comment": None, "encoding": "utf-8", "rescue": None}
+        other |= {"skip_footer": 0, "table_end": None}
     elif isinstance(format, Json):
         other |= {"paths": (), "records": "lines", "unknown": "ignore", "rescue": None}
     elif isinstance(format, Delimited):
@@ -39,6 +41,17 @@ def value_format(format: Format | None, type: pa.DataType) -> Format:
     else:
         raise OptionError(f"parse_values: format: binary rows hold no text; found {format!r}")
     return replace(format, **other)
+
+
+@lru_cache(maxsize=32)
+def _bare_values(type: pa.DataType) -> Csv:
+    """Kept, and by that its plan: making both takes longer than reading a hundred values."""
+    return Csv(pa.schema([("value", type)]), delimiter=UNIT_SEPARATOR, quote=None)
+
+
+def _is_told_by_equality(type: pa.DataType) -> bool:
+    """Fields inside of types may differ in their metadata, and types of others' in more; both then still compare equal."""
+    return isinstance(type, pa.DataType) and not pa.types.is_nested(type) and not isinstance(type, pa.BaseExtensionType)
 
 
 def as_records(array: Any, format: Format) -> Any:

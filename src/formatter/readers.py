@@ -55,15 +55,16 @@ def read(
 
     Args:
         source: Bytes, a path, a sequence of paths, or a binary file object.
-        format: How it is written: `fm.Csv`, `fm.Json`, `fm.Native` or `fm.Framed`.
+        format: How it is written: `fm.Csv`, `fm.Json`, `fm.Native`, `fm.Framed`, `fm.Delimited` (and `fm.declared`) or
+            `fm.Registered`. `fm.infer` proposes one of a sample.
         columns: Names of the columns wanted, in the order wanted; only these are parsed. None: all of the schema. Of JSON also
             what each is to be read as: {"id": None, "v": "variant"}, where None is what the schema says.
         filters: Rows to keep: `[("price", ">", 10), ...]` all of which must hold, or a list of such lists any of which
             must. Operators: == != < <= > >= in, not in, is_null, is_not_null;
             of text starts_with, ends_with, contains.
         threads: How many read at once, the caller's among them. None: every core.
-        on_error: What a bad value or record does: "raise"; "null" makes the value null; "skip" drops the record;
-            "collect" drops it and keeps it for `rejects`. What is passed over is told by one `fm.RejectsWarning`, unless
+        on_error: What a bad value or record does: "raise" ends the reading; "null" makes the value null; "skip" drops the
+            record; "collect" drops it and keeps it for `rejects`. What is passed over is told by one `fm.RejectsWarning`, unless
             `rejects` or `max_errors` is given.
         codec: How the bytes are compressed ("gzip", "zstd", ...). None: by the suffix of the path.
         rejects: A list that receives one table of rejected records an input (on_error="collect").
@@ -219,6 +220,9 @@ class _Reading:
             while True:
                 used = yield from self._window(window, offset, last)
                 offset += used
+                if self.footer is not None and self.footer.ended:
+                    windows.close()
+                    return
                 window, last = windows.send(used)
         except StopIteration:
             return
@@ -258,7 +262,7 @@ class _Reading:
             if found is not None:
                 self.engine, size, missing = found
                 if missing:
-                    raise diagnostics.missing_in_header(format, missing)
+                    raise diagnostics.missing_in_header(format, missing, bytes(window[:HEAD_BYTES]))
         if self.footer is not None:
             self.footer.follow_preamble(window, last)
         self.ranges = _core.RangeReader(self.engine, self.threads, ROWS_PER_BATCH, BYTES_PER_BATCH)

@@ -160,8 +160,9 @@ def _check_target(to: Any) -> None:
     if not isinstance(to, TARGETS):
         raise OptionError(f"to: expected fm.Csv, fm.Json or fm.Native, found {type(to).__name__}")
     kind = type(to).__name__
-    plain = type(to)(to.schema)
-    said = [name for name in to.__slots__ if name not in SAID[kind] and getattr(to, name) != getattr(plain, name)]
+    if not len(to.schema):  # batches without columns do not even say how many records there were
+        raise SchemaError(f"to: {kind}: schema: expected at least one column, found none")
+    said = [name for name in to.asked if name not in SAID[kind]]
     if said:
         raise OptionError(
             f"to: {kind} is written with {', '.join(SAID[kind][1:]) or 'no options'}; leave out {', '.join(said)}"

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from formatter import _core, types
 from formatter.filters import Filters, check_columns, columns_of, described, normalized
+from formatter.plain_arrays import row_numbers
 
 
 class BatchFilter:
@@ -119,7 +120,7 @@ def chosen_rows(batch: pa.RecordBatch, mask: pa.Array) -> pa.RecordBatch:
     try:
         return batch.filter(mask)
     except pa.ArrowNotImplementedError:  # there are types of which pyarrow does not choose
-        return taken_rows(batch, pa.array(np.flatnonzero(mask.to_numpy(zero_copy_only=False))))
+        return taken_rows(batch, row_numbers(np.flatnonzero(mask.to_numpy(zero_copy_only=False))))
 
 
 def taken_rows(batch: pa.RecordBatch, positions: pa.Array) -> pa.RecordBatch:

@@ -25,9 +25,13 @@ from formatter.foreign_code import raise_kept
 from formatter.formats import Csv, Delimited, Json, Native, Registered
 from formatter.plans import Format, make_plan, record_end_of
 
-ROWS_PER_BATCH = 16_384
+ROWS_PER_BATCH = 65_536  # of what a window holds more only if its records are shorter than 32 bytes
 BYTES_PER_BATCH = 16 << 20
 WINDOW_BYTES = 2 << 20  # near the cache between read and parse; batches of some 10,000 rows
+COLUMNS_PER_WINDOW = (
+    32  # of more columns a window is longer: a column of a batch costs microseconds, however few rows it has
+)
+LONGEST_WINDOW_BYTES = 8 << 20
 SCAN_BYTES = 256 << 10
 FIRST_SCAN_BYTES = 4 << 10
 GUESS_BYTES = 1 << 20
@@ -60,7 +64,7 @@ def can_be_split(format: Format) -> bool:
         return ending != b"" and not any(ending[:n] == ending[-n:] for n in range(1, len(ending)))
     if not isinstance(format, Csv):
         return isinstance(format, Json) and format.layout != "concatenated"
-    if format.skip_footer:
+    if format.skip_footer or format.table_end:
         return False
     return not format.encoding.startswith("utf-16")
 
@@ -111,7 +115,9 @@ class SplitScan:
             got = stream.readinto(window[:wanted])
             if not got:
                 raise EOFError(f"expected {end - at} more bytes at {at}, found the end of the file")
-            found = {state: self._plan.frame(window[:got], state) for state in {state for state, _ in reached.values()}}
+            found = {
+                state: self._plan.follow(window[:got], state) for state in {state for state, _ in reached.values()}
+            }
             for start, (state, first) in reached.items():
                 after, end_met = found[state]
                 reached[start] = after, at + end_met if first is None and end_met >= 0 else first
@@ -278,7 +284,8 @@ class SplitReader:
         self.schema = self.plan.schema if self._keeper is None else self._keeper.schema
         self.found: list[tuple[FormatError, bytes]] = []  # of the batches that left since it was emptied
         self.counts = dict.fromkeys(("bytes", "records", "rows", "filtered", "rejects", "nulled"), 0)
-        self._window = memoryview(bytearray(WINDOW_BYTES))
+        longer = WINDOW_BYTES * -(-len(self.plan.columns) // COLUMNS_PER_WINDOW)
+        self._window = memoryview(bytearray(min(max(WINDOW_BYTES, longer), LONGEST_WINDOW_BYTES)))
 
     def header_bytes(self, start: bytes, whole: bool) -> int | None:
         """How many bytes the header takes at the start of a file; None if it does not end in these."""

@@ -6,7 +6,8 @@ Policy and words live here; which record is whose is decided in the engine (see 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +21,7 @@ from formatter.buffer_intake import (
     MAX_PENDING_BYTES,
     MAX_RECORD_BYTES,
     BufferIntake,
+    SavedStream,
     engine_options,
     stream_options,
     told_to_stream,
@@ -79,6 +81,17 @@ class StreamStats:
     open_batches: int
     kernel: str
     values_decoded: dict[str, int] = field(default_factory=dict)
+
+
+def summed_counts(several: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Counts of several streams as those of one; what `StreamStats` is made of but for the kernel."""
+    sums: dict[str, Any] = {name: 0 for name in StreamStats.__slots__ if name not in ("kernel", "values_decoded")}
+    decoded: Counter[str] = Counter()
+    for counts in several:
+        for name in sums:
+            sums[name] += counts.get(name, 0)
+        decoded.update(counts.get("values_decoded", {}))
+    return {**sums, "values_decoded": dict(decoded)}
 
 
 class Stream:
@@ -258,12 +271,12 @@ class Stream:
     def finish_all(self) -> list[Batch]:
         """finish() for every origin that is still open."""
         batches: list[Batch] = []
-        for native in self._engine.open_origins():
-            origin = self._intake.origin_of(native)
+        for engine_id in self._engine.open_origins():
+            origin = self._intake.origin_of(engine_id)
             try:
-                batches += self._settle(self._engine.finish(native, None), origin, 0)
+                batches += self._settle(self._engine.finish(engine_id, None), origin, 0)
             except Exception:
-                self._undelivered[:0] = batches
+                self._keep(batches)
                 raise
         return self._ended(batches + self._settle(self._engine.flush(True), 0, 0))
 
@@ -281,12 +294,12 @@ class Stream:
 
     def checkpoint(self) -> bytes:
         """Everything needed to go on, as bytes: open rows, fragments, positions. Batches returned before are delivered."""
-        native, result = self._engine.checkpoint()
+        engine_state, result = self._engine.checkpoint()
         finished = self._batches(result[3])
         with self._lock:
             self._undelivered += finished
             waiting = list(self._undelivered)
-        return self._intake.packed(native, waiting, self.schema)
+        return self._intake.packed(engine_state, waiting, self.schema)
 
     @classmethod
     def restore(cls, format: Any, state: bytes) -> Stream:
@@ -306,16 +319,26 @@ class Stream:
             return cls._of_several.restore(format, state)
         saved = unpacked(format, state)
         stream = cls(saved.format, **saved.options)
-        stream._intake.resume(saved)
-        stream._undelivered = [
-            Batch(
-                data, about["origin"], tuple((a, b) for a, b in about["spans"]), about["version"], stream._plan.columns
-            )
-            for about, data in saved.batches
-        ]
+        stream._resume_saved(saved)
         return stream
 
     # ----------------------------------------------------------------------------------------------------- internals
+
+    def _resume(self, state: bytes) -> None:
+        self._resume_saved(unpacked(self.format, state))
+
+    def _resume_saved(self, saved: SavedStream) -> None:
+        """In a stream just made with what was saved."""
+        self._intake.resume(saved)
+        self._undelivered = [
+            Batch(data, about["origin"], tuple((a, b) for a, b in about["spans"]), about["version"], self._plan.columns)
+            for about, data in saved.batches
+        ]
+
+    def _keep(self, batches: list[Batch]) -> None:
+        """For the next call: the one that made them raises."""
+        with self._lock:
+            self._undelivered[:0] = batches
 
     def _renew_locks(self) -> None:
         """In the child of a fork, where nobody lets go of those that other threads held."""
@@ -325,11 +348,11 @@ class Stream:
         projection = self._plan.columns
         batches: list[Batch] = []
         try:
-            for native, spans, capsule, _number, _marker in finished:
+            for engine_id, spans, capsule, _number, _marker in finished:
                 data = self._plan.batch(capsule)
                 if self._positional:
                     data = self._nulls.positional(data, self.format.schema)
-                batches.append(Batch(data, self._intake.origin_of(native), spans, 1, projection))
+                batches.append(Batch(data, self._intake.origin_of(engine_id), spans, 1, projection))
         except MemoryError:
             self._engine.close()  # these rows are lost
             raise

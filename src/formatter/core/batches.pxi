@@ -73,6 +73,12 @@ def keep_memory_reserves(cbool wanted):
 c_keep_memory_reserves(True)
 
 
+def codes_of_stream():
+    """The codes of what is wrong with a whole stream rather than with a record."""
+    return [code_name(<ErrorCode><uint8_t>i).decode() for i in range(error_code_count)
+            if is_of_stream(<ErrorCode><uint8_t>i)]
+
+
 cdef class Finding:
     """What is wrong with a record, and where. `column`: of the plan, -1 for the record as a whole. `sequence`: of the
     buffer the record ends in, 0 where there are none. Who hands it out says what `byte_offset` and `record` count from.
@@ -88,27 +94,22 @@ cdef class Finding:
     cdef readonly bytes raw
 
 
-cdef Finding finding_at(const NativeFinding& native, uint64_t sequence, int64_t byte_offset, uint64_t record):
+cdef Finding finding_at(const EngineFinding& found, uint64_t sequence, int64_t byte_offset, uint64_t record):
     cdef Finding finding = Finding.__new__(Finding)
-    finding.code = code_name(native.code).decode()
-    finding.column = native.column
+    finding.code = code_name(found.code).decode()
+    finding.column = found.column
     finding.sequence = sequence
     finding.byte_offset = byte_offset
     finding.record = record
-    finding.found_fields = native.found_fields
-    finding.opened = native.opened
-    finding.found = native.found
-    finding.raw = native.raw
+    finding.found_fields = found.found_fields
+    finding.opened = found.opened
+    finding.found = found.found
+    finding.raw = found.raw
     return finding
 
 
 cdef Finding finding_of_origin(const FindingAt[OriginPosition]& found):
     return finding_at(found, found.at.sequence, found.at.bytes, found.at.records)
-
-
-cdef dict counters_dict(const DecodeCounters& counters):
-    return {"records": counters.records, "rows": counters.rows, "filtered": counters.filtered,
-            "rejects": counters.rejected, "nulled": counters.nulled}
 
 
 def set_offsets_most(uint64_t size):
@@ -120,9 +121,7 @@ def set_offsets_most(uint64_t size):
 
 def pool_stats():
     """Result memory: bytes and blocks handed out, bytes kept warm, blocks ever allocated."""
-    cdef PoolStats stats = c_pool_stats()
-    return {"live_bytes": stats.live_bytes, "live_blocks": stats.live_blocks, "idle_bytes": stats.idle_bytes,
-            "fresh_blocks": stats.fresh_blocks}
+    return c_pool_stats()
 
 
 def pool_trim():

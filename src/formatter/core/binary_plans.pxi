@@ -15,7 +15,7 @@ cdef extern from "engine/binary/binary_record_format.hpp" namespace "formatter" 
     RecordFormat binary_record_format(shared_ptr[BinaryFormat]) except +
 
 
-def binary_plan(dict options, list columns, Py_ssize_t output_columns, list filters):
+def binary_plan(dict options, list columns):
     """`columns`: dicts of a spec, an offset and a width (0: all that is left), those of the output first."""
     cdef Plan plan = Plan.__new__(Plan)
     cdef shared_ptr[BinaryFormat] shared = make_shared[BinaryFormat]()
@@ -31,7 +31,7 @@ def binary_plan(dict options, list columns, Py_ssize_t output_columns, list filt
     binary.has_rest = options["has_rest"]
     binary.big_endian = options["big_endian"]
     binary.length = length_prefix(options["length"])
-    fill_options(binary, options, output_columns, filters)
+    fill_options(binary, options)
     plan.format = binary_record_format(shared)
     plan.column_names = tuple(column["spec"]["name"] for column in columns)
     return plan

@@ -75,4 +75,4 @@ cdef class ChunkReader:
         findings = [(out.findings[j].chunk, finding_at(out.findings[j].what, 0, out.findings[j].what.at.bytes,
                                                        out.findings[j].what.at.records))
                     for j in range(out.findings.size())]
-        return arrays, findings, list(out.rows_through), {**counters_dict(out.counters), "spanning": out.spanning}
+        return arrays, findings, list(out.rows_through), {**out.counters, "spanning": out.spanning}

@@ -33,7 +33,7 @@ cdef extern from "engine/delimited/delimited_record_format.hpp" namespace "forma
     RecordFormat delimited_record_format(shared_ptr[DelimitedFormat]) except +
 
 
-def delimited_plan(dict declared, dict dialect, list columns, Py_ssize_t output_columns, list filters):
+def delimited_plan(dict declared, dict dialect, list columns):
     """`columns`: dicts of a spec, the steps of a path and a range of bytes, those of the output first."""
     cdef Plan plan = Plan.__new__(Plan)
     cdef shared_ptr[CsvFormat] fields = make_shared[CsvFormat]()
@@ -45,7 +45,7 @@ def delimited_plan(dict declared, dict dialect, list columns, Py_ssize_t output_
     cdef PathStep step
     cdef PathTarget place
     cdef vector[PathStep] steps
-    fill_csv(fields.get(), dialect, [column["spec"] for column in columns], output_columns, filters)
+    fill_csv(fields.get(), dialect, [column["spec"] for column in columns])
     target.fields = fields
     set_text(&target.record_start, declared["record_start"])
     set_text(&target.comment, declared["comment"])

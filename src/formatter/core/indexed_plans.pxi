@@ -43,21 +43,6 @@ cdef extern from *:
     typedef int64_t (*RecordsIndexed)(PyObject*, formatter_records*);
     typedef int (*EndsScanned)(PyObject*, formatter_ends*);
 
-    class KeptObject {
-      public:
-        explicit KeptObject(PyObject* object) : object_(object) { Py_INCREF(object_); }
-        ~KeptObject() {
-            const PyGILState_STATE state = PyGILState_Ensure();  // the last decoder that had it may be any thread's
-            Py_DECREF(object_);
-            PyGILState_Release(state);
-        }
-        KeptObject(const KeptObject&) = delete;
-        PyObject* get() const { return object_; }
-
-      private:
-        PyObject* object_;
-    };
-
     class PythonIndexer : public formatter::Indexer {
       public:
         PythonIndexer(PyObject* calls, RecordsIndexed index, EndsScanned scan)
@@ -83,13 +68,18 @@ cdef extern from *:
         KeptObject capsule_;
         const formatter_indexer* native_;
     };
+
+    std::shared_ptr<formatter::Indexer> python_indexer(PyObject* calls, RecordsIndexed index, EndsScanned scan) {
+        return std::make_shared<PythonIndexer>(calls, index, scan);
+    }
+    std::shared_ptr<formatter::Indexer> native_indexer(PyObject* capsule, const formatter_indexer* native) {
+        return std::make_shared<NativeIndexer>(capsule, native);
+    }
     """
     ctypedef int64_t (*RecordsIndexed)(object, formatter_records*) noexcept with gil
     ctypedef int (*EndsScanned)(object, formatter_ends*) noexcept with gil
-    cdef cppclass PythonIndexer(Indexer):
-        PythonIndexer(object, RecordsIndexed, EndsScanned) except +
-    cdef cppclass NativeIndexer(Indexer):
-        NativeIndexer(object, const formatter_indexer*) except +
+    shared_ptr[Indexer] python_indexer(object calls, RecordsIndexed, EndsScanned) except +
+    shared_ptr[Indexer] native_indexer(object capsule, const formatter_indexer*) except +
 
 
 cdef int64_t index_records(object calls, formatter_records* records) noexcept with gil:
@@ -138,24 +128,23 @@ def native_indexer_scans(capsule):
     return native.scan != NULL
 
 
-def indexed_plan(object calls, object capsule, dict dialect, list columns, Py_ssize_t output_columns, list filters,
-                 bint scans):
+def indexed_plan(object calls, object capsule, dict dialect, list columns, bint scans):
     """`columns`: dicts of one ColumnSpec each, whose `field` is its position; those of the output first. Records are
     found by `calls`, or by what `capsule` holds."""
     cdef Plan plan = Plan.__new__(Plan)
     cdef shared_ptr[CsvFormat] fields = make_shared[CsvFormat]()
     cdef shared_ptr[IndexedFormat] shared = make_shared[IndexedFormat]()
     cdef IndexedFormat* target = shared.get()
-    fill_csv(fields.get(), dialect, columns, output_columns, filters)
+    fill_csv(fields.get(), dialect, columns)
     target.fields = fields
     target.scans = scans
     for column in columns:
         target.wanted.push_back(column["field"])
     if capsule is None:
-        target.indexer = shared_ptr[Indexer](<Indexer*>new PythonIndexer(calls, index_records, scan_ends))
+        target.indexer = python_indexer(calls, index_records, scan_ends)
     else:
-        target.indexer = shared_ptr[Indexer](<Indexer*>new NativeIndexer(
-            capsule, <const formatter_indexer*>PyCapsule_GetPointer(capsule, FORMATTER_INDEXER)))
+        target.indexer = native_indexer(
+            capsule, <const formatter_indexer*>PyCapsule_GetPointer(capsule, FORMATTER_INDEXER))
     plan.format = indexed_record_format(shared)
     plan.column_names = tuple(column["name"] for column in columns)
     return plan

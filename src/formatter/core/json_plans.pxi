@@ -1,7 +1,7 @@
 # In: a JSON format's columns as plain Python values, already checked by json_plans.py.
 # Out: a Plan, as plans.pxi makes them for other formats.
 
-cdef extern from "engine/json/json_format.hpp" namespace "formatter" nogil:
+cdef extern from "engine/json_text/json_format.hpp" namespace "formatter" nogil:
     cdef enum class JsonKind(uint8_t):
         scalar
     cdef enum class JsonLayout(uint8_t):
@@ -39,7 +39,7 @@ cdef extern from "engine/json/json_record_format.hpp" namespace "formatter" nogi
     RecordFormat json_record_format(shared_ptr[JsonFormat]) except +
 
 
-def json_plan(dict options, list columns, Py_ssize_t output_columns, list filters):
+def json_plan(dict options, list columns):
     """`columns`: dicts of a node and its path, those of the output first. `options`: see json_plans.py."""
     cdef Plan plan = Plan.__new__(Plan)
     cdef shared_ptr[JsonFormat] shared = make_shared[JsonFormat]()
@@ -67,7 +67,7 @@ def json_plan(dict options, list columns, Py_ssize_t output_columns, list filter
     json.validate_full = options["validate_full"]
     json.unknown_is_error = options["unknown_is_error"]
     json.duplicates = <DuplicateKey><uint8_t>options["duplicates"]
-    fill_options(json, options, output_columns, filters)
+    fill_options(json, options)
     plan.format = json_record_format(shared)
     plan.column_names = tuple(column["node"]["scalar"]["name"] for column in columns)
     return plan
@@ -78,7 +78,10 @@ cdef int describe_json_node(
 ) except -1:
     cdef size_t i
     spec.kind = <JsonKind><uint8_t>node["kind"]
-    describe_column(&spec.scalar, node["scalar"])
+    if spec.kind == JsonKind.scalar:
+        describe_column(&spec.scalar, node["scalar"])
+    else:
+        name_column(&spec.scalar, node["scalar"])
     spec.list_size = node["list_size"]
     spec.lone_surrogates = <Surrogate>replace_surrogates
     spec.spelling = spelling

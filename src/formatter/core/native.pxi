@@ -14,7 +14,7 @@ cdef extern from "engine/columns/arrow_abi.hpp" nogil:
         void (*release)(ArrowArray*)
 
 cdef extern from "engine/columns/buffer_pool.hpp" namespace "formatter" nogil:
-    cdef cppclass PoolStats:
+    cdef struct PoolStats:
         uint64_t live_bytes, live_blocks, idle_bytes, fresh_blocks
     PoolStats c_pool_stats "formatter::pool_stats"()
     void c_pool_trim "formatter::pool_trim"()
@@ -83,8 +83,8 @@ cdef extern from "engine/columns/columns.hpp" namespace "formatter" nogil:
         shared_ptr[TextCheck] check
 
 cdef extern from "engine/values/number_text.hpp" namespace "formatter" nogil:
-    cdef cppclass NumberTexts(TextCheck):
-        NumberTexts(const ColumnSpec&, uint8_t) except +
+    shared_ptr[TextCheck] number_texts(
+        const ColumnSpec&, const ColumnType*, uint8_t precision, int8_t scale, uint8_t decimal_point) except +
 
 cdef extern from "engine/columns/row_filter.hpp" namespace "formatter" nogil:
     cdef enum class Compare(uint8_t):
@@ -138,11 +138,12 @@ cdef extern from "engine/csv/csv_format.hpp" namespace "formatter" nogil:
 cdef extern from "engine/columns/error_codes.hpp" namespace "formatter" nogil:
     cdef enum class ErrorCode(uint8_t):
         none
-        header, not_an_array, indexer_failed
     const char* code_name(ErrorCode)
+    cbool is_of_stream(ErrorCode)
+    const size_t error_code_count
 
 cdef extern from "engine/records/findings.hpp" namespace "formatter" nogil:
-    cdef cppclass NativeFinding "formatter::Finding":
+    cdef cppclass EngineFinding "formatter::Finding":
         ErrorCode code
         int32_t column
         uint32_t found_fields
@@ -154,12 +155,12 @@ cdef extern from "engine/records/findings.hpp" namespace "formatter" nogil:
     cdef cppclass OriginPosition:
         uint64_t sequence, records
         int64_t bytes
-    cdef cppclass FindingAt[Position](NativeFinding):
+    cdef cppclass FindingAt[Position](EngineFinding):
         Position at
 
 cdef extern from "engine/records/record_decoder.hpp" namespace "formatter" nogil:
-    cdef cppclass DecodeCounters:
-        uint64_t records, rows, filtered, rejected, nulled
+    cdef struct DecodeCounters:  # structs become dicts by themselves
+        uint64_t records, rows, filtered, rejects "rejected", nulled
     cdef cppclass RecordDecoder:
         vector[uint64_t] values_decoded
 
@@ -223,6 +224,15 @@ cdef extern from "engine/csv/csv_record_format.hpp" namespace "formatter" nogil:
     cdef enum class TextEncoding(uint8_t):
         utf8
     RecordFormat csv_record_format(shared_ptr[CsvFormat], TextEncoding) except +
+
+cdef extern from "engine/csv/table_end.hpp" namespace "formatter" nogil:
+    cdef enum class TableEnd(uint8_t):
+        blank_line
+    cdef cppclass CxxTableEndSearch "formatter::TableEndSearch":
+        CxxTableEndSearch(shared_ptr[CsvFormat], TextEncoding, RecordEnding, TableEnd) except +
+        void begin(const uint8_t*, size_t, cbool) except +
+        size_t find(const uint8_t*, size_t, cbool) except +
+        cbool ended()
 
 cdef extern from "engine/whole/footer.hpp" namespace "formatter" nogil:
     size_t bytes_before_footer(const RecordFormat&, const uint8_t*, size_t, uint64_t, cbool) except +
@@ -357,10 +367,10 @@ cdef extern from "engine/stream/stream_engine.hpp" namespace "formatter" nogil:
         vector[string] missing
     cdef cppclass StreamProgress:
         uint64_t batches, open_origins
-    cdef cppclass StreamCounts:
-        uint64_t batches, finished, buffers, bytes, spanning, duplicates, lost
-        uint64_t pending_buffers, pending_bytes, origins, open_batches
+    cdef struct StreamTotals:
+        uint64_t buffers, bytes, spanning, duplicates, lost, pending_buffers, pending_bytes, origins, open_batches
         DecodeCounters decode
+    cdef cppclass StreamCounts:
         vector[uint64_t] values_decoded
     cdef enum class StreamClosed(uint8_t):
         no

@@ -1,4 +1,4 @@
-# In: a dialect and columns as plain Python values, already checked by formats/ and plans.py.
+# In: a dialect and columns as plain Python values, already checked by formats/ and csv_plans.py.
 # Out: a Plan, the engine's immutable description that any number of decoders and threads share.
 
 # What Cython makes of `native = python` for strings and vectors does not say when there is no memory; these do.
@@ -15,20 +15,19 @@ cdef int set_texts(vector[string]* to, texts) except -1:
     return 0
 
 
+cdef int set_numbers(vector[uint32_t]* to, numbers) except -1:
+    cdef size_t i
+    to.resize(len(numbers))
+    for i in range(to.size()):
+        to[0][i] = numbers[i]
+    return 0
+
+
 cdef class Plan:
     cdef RecordFormat format
+    cdef shared_ptr[CsvFormat] csv  # of a plan for CSV, as it was before any header was read
+    cdef TextEncoding encoding
     cdef readonly tuple column_names
-
-    @staticmethod
-    def for_csv(dict dialect, list columns, Py_ssize_t output_columns, Py_ssize_t fields, list filters):
-        """`columns`: dicts of one ColumnSpec each, those of the output first. `filters`: see plans.py."""
-        cdef Plan plan = Plan.__new__(Plan)
-        cdef shared_ptr[CsvFormat] shared = make_shared[CsvFormat]()
-        fill_csv(shared.get(), dialect, columns, output_columns, filters)
-        shared.get().fields = fields
-        plan.format = csv_record_format(shared, <TextEncoding><uint8_t>dialect["encoding"])
-        plan.column_names = tuple(column["name"] for column in columns)
-        return plan
 
     def read_header(self, const uint8_t[::1] start, bint whole=False):
         """(the plan with its columns where the header names them, bytes through its end, the names it lacks), or None
@@ -75,7 +74,7 @@ cdef class Plan:
         """Those in which a part of an input may begin that is not the first."""
         return list(part_states(self.format.ending))
 
-    def frame(self, const uint8_t[::1] data, uint16_t state):
+    def follow(self, const uint8_t[::1] data, uint16_t state):
         """(the state after bytes that begin in the given one, the position behind their first record end or -1).
 
         Many threads may call at once; the GIL is released.
@@ -103,6 +102,46 @@ cdef class Plan:
     def checks_end(self):
         """Whether the decoder is to be told that the input ends, even where no bytes are left."""
         return self.format.ending.checks_end()
+
+
+def csv_plan(dict dialect, list columns):
+    """`columns`: dicts of one ColumnSpec each, those of the output first. `dialect`: see csv_plans.py."""
+    cdef Plan plan = Plan.__new__(Plan)
+    cdef shared_ptr[CsvFormat] shared = make_shared[CsvFormat]()
+    fill_csv(shared.get(), dialect, columns)
+    shared.get().fields = dialect["fields"]
+    plan.csv = shared
+    plan.encoding = <TextEncoding><uint8_t>dialect["encoding"]
+    plan.format = csv_record_format(shared, plan.encoding)
+    plan.column_names = tuple(column["name"] for column in columns)
+    return plan
+
+
+cdef class TableEndSearch:
+    """Where the first table of one input ends, window by window. For one thread at a time."""
+    cdef unique_ptr[CxxTableEndSearch] search
+
+    def __init__(self, Plan plan not None, uint8_t sign):
+        """`plan`: of CSV. `sign`: a number of TableEnd in engine/csv/table_end.hpp."""
+        self.search.reset(new CxxTableEndSearch(plan.csv, plan.encoding, plan.format.ending, <TableEnd>sign))
+
+    def begin(self, const uint8_t[::1] start, bint whole):
+        """The input begins so. `whole`: that is all of it."""
+        if start.shape[0]:
+            self.search.get().begin(&start[0], start.shape[0], whole)
+
+    def find(self, const uint8_t[::1] data, *, bint input_ends):
+        """How many of these bytes, which begin at a record, are the table's."""
+        cdef size_t size = data.shape[0], found = 0
+        if size:
+            with nogil:
+                found = self.search.get().find(&data[0], size, input_ends)
+        return found
+
+    @property
+    def ended(self):
+        """Whether the end was found: what `find` left is not the table's, and nothing behind it is."""
+        return self.search.get().ended()
 
 
 cdef class RecordFollower:
@@ -153,7 +192,6 @@ cdef int describe_column(ColumnSpec* spec, dict column) except -1:
     spec.unit = <TimeUnit><uint8_t>column["unit"]
     spec.encoding = <BinaryEncoding><uint8_t>column["encoding"]
     spec.layout = <TextLayout><uint8_t>column.get("layout", 0)
-    spec.nullable = column["nullable"]
     spec.raw = column["raw"]
     spec.any_value = column["any_value"]
     spec.time_of_day = column["time_of_day"]
@@ -164,22 +202,28 @@ cdef int describe_column(ColumnSpec* spec, dict column) except -1:
     spec.precision = column["precision"]
     spec.scale = column["scale"]
     spec.field = column["field"]
-    set_text(&spec.name, column["name"].encode())
-    set_text(&spec.type_name, column["type_name"].encode())
+    name_column(spec, column)
     if column.get("check") is not None:
-        spec.check = text_check(column["check"])
+        spec.check = python_text_check(column["check"], check_texts)
     if column.get("number") is not None:
         describe_number(spec, column["number"])
     return 0
 
 
+cdef int name_column(ColumnSpec* spec, dict column) except -1:
+    spec.nullable = column["nullable"]
+    set_text(&spec.name, column["name"].encode())
+    set_text(&spec.type_name, column["type_name"].encode())
+    return 0
+
+
 cdef int describe_number(ColumnSpec* spec, tuple number) except -1:
     """Of text that is a number and stays text: (its type's code, precision, scale, the decimal point)."""
-    cdef ColumnSpec described = spec[0]
-    code, described.precision, described.scale, decimal_point = number
-    described.type = column_type(code)
+    cdef uint8_t code, precision, decimal_point
+    cdef int8_t scale
+    code, precision, scale, decimal_point = number
     spec.nulls_in_quotes = True
-    spec.check = shared_ptr[TextCheck](<TextCheck*>new NumberTexts(described, decimal_point))
+    spec.check = number_texts(spec[0], column_type(code), precision, scale, decimal_point)
     return 0
 
 
@@ -190,20 +234,20 @@ cdef LengthPrefix length_prefix(tuple length) except *:
     return prefix
 
 
-cdef int fill_options(DecodeOptions* target, dict options, Py_ssize_t output_columns, list filters) except -1:
-    """What is asked for of every format alike."""
-    target.output_columns = output_columns
+cdef int fill_options(DecodeOptions* target, dict options) except -1:
+    """What is asked for of every format alike: see PlanRequest."""
+    target.output_columns = options["output_columns"]
     target.on_error = <OnError><uint8_t>options["on_error"]
     target.note_nulled = options["note_nulled"]
-    target.rescues = options.get("rescues", False)
-    target.rescue_column = options.get("rescue_column", -1)
-    fill_filter(&target.filter, filters)
+    target.rescues = options["rescues"]
+    target.rescue_column = options["rescue_column"]
+    fill_filter(&target.filter, options["filters"])
     target.counts_unmatched = options.get("counts_unmatched", False)
     target.kernel = active
     return 0
 
 
-cdef int fill_csv(CsvFormat* csv, dict dialect, list columns, Py_ssize_t output_columns, list filters) except -1:
+cdef int fill_csv(CsvFormat* csv, dict dialect, list columns) except -1:
     set_text(&csv.delimiter, dialect["delimiter"])
     set_text(&csv.record_end, dialect["record_end"])
     csv.quoting = dialect["quote"] is not None
@@ -218,7 +262,7 @@ cdef int fill_csv(CsvFormat* csv, dict dialect, list columns, Py_ssize_t output_
     csv.comment = dialect["comment"][0] if csv.commenting else 0
     csv.trim_left, csv.trim_right = dialect["trim"]
     csv.skip_lines = dialect["skip_lines"]
-    csv.header_at = dialect["header_at"]
+    set_numbers(&csv.header_at, dialect["header_at"])
     csv.skip_records = dialect["skip_records"]
     csv.quoted_nulls = bool(dialect["quoted_nulls"])
     csv.quoted_null_texts = dialect["quoted_nulls"] == "everywhere"
@@ -239,7 +283,7 @@ cdef int fill_csv(CsvFormat* csv, dict dialect, list columns, Py_ssize_t output_
     csv.columns.resize(len(columns))
     for i in range(csv.columns.size()):
         describe_column(&csv.columns[i], columns[i])
-    fill_options(csv, dialect, output_columns, filters)
+    fill_options(csv, dialect)
     return 0
 
 

@@ -30,7 +30,7 @@ cdef told_findings(const vector[FindingAt[OriginPosition]]& findings, told):
     most = told
     first, whole = [], []  # (record, place)
     for i in range(findings.size()):
-        if findings[i].code == ErrorCode.not_an_array:
+        if is_of_stream(findings[i].code):
             whole.append(i)
         elif <size_t>len(first) < most or findings[i].at.records < last:
             first = sorted([*first, (findings[i].at.records, i)])[:told]
@@ -80,7 +80,7 @@ cdef class RangeReader:
             more = self.crew.get().next(&result)
         if not more:
             return None
-        self.counters = counters_dict(result.counters)
+        self.counters = result.counters
         arrays = [take_array(&result.batches[i]) for i in range(result.batches.size())]
         chosen = told_findings(result.findings, told)
         findings = [finding_of_origin(result.findings[i]) for i in chosen]

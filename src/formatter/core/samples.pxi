@@ -10,8 +10,9 @@ cdef extern from "engine/sample/sample_scan.hpp" namespace "formatter" nogil:
     cdef cppclass SampleField:
         uint32_t begin, end
         uint8_t marks
-    cdef cppclass QuoteEvidence:
-        uint64_t quoted, doubled, multiline, spaced, escaped, reopened, swallowed, inside_text, unclosed, first_stray
+    cdef struct QuoteEvidence:
+        uint64_t quoted, doubled, multiline, spaced, escaped, reopened, swallowed, inside_text, unclosed
+        int64_t first_stray
     cdef cppclass SampleScan:
         SampleScan(const SampleReading&, const uint8_t*, size_t, cbool, size_t) except +
         cbool next() except +
@@ -39,12 +40,13 @@ cdef extern from "engine/sample/value_kind.hpp" namespace "formatter" nogil:
     ValueLook look_at(FieldBytes, cbool) except +
 
 cdef extern from "engine/sample/dialect_tally.hpp" namespace "formatter" nogil:
-    cdef cppclass CDialectTally "formatter::DialectTally":
+    cdef struct DialectCounts:
         uint64_t records, bytes, blank, comments, used, table_first, table_records, table_bytes
         uint64_t cells, grades, typed, empty
         uint32_t width
         cbool last_always_empty
         QuoteEvidence quotes
+    cdef cppclass CDialectTally "formatter::DialectTally":
         vector[uint64_t] inside_typed, inside_text
         vector[uint32_t] widths
     void c_tally_dialect "formatter::tally_dialect"(
@@ -87,26 +89,18 @@ cdef extern from "engine/sample/column_tally.hpp" namespace "formatter" nogil:
         const SampleReading&, const uint8_t*, size_t, cbool, const TableExtent&, TableTally*) except +
 
 
-cdef dict quote_evidence(QuoteEvidence* found):
-    return {
-        "quoted": found.quoted, "doubled": found.doubled, "multiline": found.multiline, "spaced": found.spaced,
-        "escaped": found.escaped, "reopened": found.reopened, "swallowed": found.swallowed,
-        "inside_text": found.inside_text, "unclosed": found.unclosed, "first_stray": <int64_t>found.first_stray,
-    }
-
-
 cdef class Reading:
     """One way to read a sample: separators, quote, escape and comment as bytes, None for none."""
-    cdef SampleReading native
+    cdef SampleReading reading
 
     def __init__(self, bytes delimiter, bytes record_end, quote, escape, comment, bint sticky, bint newlines_in_quotes):
-        set_text(&self.native.delimiter, delimiter)
-        set_text(&self.native.record_end, record_end)
-        self.native.quote = -1 if quote is None else quote[0]
-        self.native.escape = -1 if escape is None else escape[0]
-        self.native.comment = -1 if comment is None else comment[0]
-        self.native.rule = QuoteRule.sticky if sticky else QuoteRule.lenient
-        self.native.newlines_in_quotes = newlines_in_quotes
+        set_text(&self.reading.delimiter, delimiter)
+        set_text(&self.reading.record_end, record_end)
+        self.reading.quote = -1 if quote is None else quote[0]
+        self.reading.escape = -1 if escape is None else escape[0]
+        self.reading.comment = -1 if comment is None else comment[0]
+        self.reading.rule = QuoteRule.sticky if sticky else QuoteRule.lenient
+        self.reading.newlines_in_quotes = newlines_in_quotes
 
     def tally_dialect(self, const uint8_t[::1] sample, bint whole, uint64_t records_most):
         """A dict: the fields of DialectTally."""
@@ -114,21 +108,16 @@ cdef class Reading:
         cdef const uint8_t* data = &sample[0] if sample.shape[0] else NULL
         cdef size_t size = sample.shape[0]
         with nogil:
-            c_tally_dialect(self.native, data, size, whole, records_most, &found)
-        return {
-            "records": found.records, "bytes": found.bytes, "blank": found.blank, "comments": found.comments,
-            "used": found.used, "width": found.width, "table_first": found.table_first,
-            "table_records": found.table_records, "table_bytes": found.table_bytes, "cells": found.cells,
-            "grades": found.grades, "typed": found.typed, "empty": found.empty,
-            "last_always_empty": found.last_always_empty, "quotes": quote_evidence(&found.quotes),
-            "inside_typed": found.inside_typed, "inside_text": found.inside_text, "widths": found.widths,
-        }
+            c_tally_dialect(self.reading, data, size, whole, records_most, &found)
+        cdef dict tally = (<DialectCounts*>&found)[0]
+        tally.update(inside_typed=found.inside_typed, inside_text=found.inside_text, widths=found.widths)
+        return tally
 
     def records(self, const uint8_t[::1] sample, bint whole, size_t begin, size_t count):
         """[(first byte, byte behind its text, byte of the next, damaged, [(content, kind, quoted), ...]), ...]: records
         from `begin` on, blank lines without fields, comments left out."""
         cdef const uint8_t* data = &sample[0] if sample.shape[0] else NULL
-        cdef SampleScan* scan = new SampleScan(self.native, data, sample.shape[0], whole, begin)
+        cdef SampleScan* scan = new SampleScan(self.reading, data, sample.shape[0], whole, begin)
         cdef string content
         cdef FieldBytes view
         cdef cbool quoted
@@ -142,7 +131,7 @@ cdef class Reading:
                 if not scan.blank():
                     for i in range(scan.fields().size()):
                         content.clear()
-                        append_content(self.native, data, scan.fields()[i], &content)
+                        append_content(self.reading, data, scan.fields()[i], &content)
                         quoted = scan.fields()[i].marks & 1 and not scan.fields()[i].marks & 4
                         view.data, view.size = <const uint8_t*>content.data(), content.size()
                         fields.append((<bytes>content, <int>look_at(view, quoted).kind, bool(quoted)))
@@ -161,12 +150,12 @@ cdef class Reading:
         extent.begin, extent.records_most, extent.width = begin, records_most, width
         set_text(&extent.header, header)
         with nogil:
-            c_tally_columns(self.native, data, size, whole, extent, &found)
+            c_tally_columns(self.reading, data, size, whole, extent, &found)
         return {
             "records": found.records, "blank": found.blank, "comments": found.comments, "repeats": found.repeats,
             "damaged": found.damaged, "used": found.used, "even": found.even, "tail_first": found.tail_first,
             "tail_uneven": found.tail_uneven, "tail_begin": found.tail_begin, "head_uneven": found.head_uneven,
-            "first_damaged": <int64_t>found.first_damaged, "quotes": quote_evidence(&found.quotes),
+            "first_damaged": <int64_t>found.first_damaged, "quotes": found.quotes,
             "others": [(found.others[i].width, found.others[i].records, found.others[i].first)
                        for i in range(found.others.size())],
         }, [column_tally(&found.columns[i]) for i in range(found.columns.size())]

@@ -205,20 +205,16 @@ cdef class EngineStream:
         if self.engine.closed() == StreamClosed.forked:
             self.check()
 
-    cdef StreamCounts look(self) except *:
-        cdef StreamCounts counts
+    def counts(self):
+        cdef StreamCounts found
         self.check_known()
         with nogil:
-            counts = self.engine.counts()
+            found = self.engine.counts()
+        cdef dict counts = (<StreamTotals*>&found)[0]
+        counts |= counts.pop("decode")
+        values = <list>found.values_decoded
+        counts["values_decoded"] = dict(zip(self.names, values + [0] * (len(self.names) - len(values))))
         return counts
-
-    def counts(self):
-        cdef StreamCounts counts = self.look()
-        values = list(counts.values_decoded) + [0] * (len(self.names) - <Py_ssize_t>counts.values_decoded.size())
-        return {"buffers": counts.buffers, "bytes": counts.bytes, "spanning": counts.spanning,
-                "duplicates": counts.duplicates, "lost": counts.lost, "pending_buffers": counts.pending_buffers,
-                "pending_bytes": counts.pending_bytes, "origins": counts.origins, "open_batches": counts.open_batches,
-                "values_decoded": dict(zip(self.names, values)), **counters_dict(counts.decode)}
 
     def progress(self):
         """(batches that have left, each has a number below; origins that are not finished)."""
@@ -231,30 +227,25 @@ cdef class EngineStream:
     def checkpoint(self):
         """(state, result): the state of every origin, None if there is no memory for it; the batches that were open."""
         cdef PushResult result
-        cdef string native
+        cdef string image
         cdef bytes state = None
         self.check()
         try:
             with nogil:
-                native = self.engine.checkpoint(&result)
-            state = <bytes>native
+                image = self.engine.checkpoint(&result)
+            state = <bytes>image
         except MemoryError:
             if self.closed:
                 raise
         return state, self.handed_out(&result)
 
     def restore(self, bytes state):
-        cdef string native
-        set_text(&native, state)
+        cdef string image
+        set_text(&image, state)
         cdef bint fine
         with nogil:
-            fine = self.engine.restore(native)
+            fine = self.engine.restore(image)
         return fine
-
-
-cdef bint of_stream(ErrorCode code):
-    """Rather than of a record: these are always raised."""
-    return code == ErrorCode.header or code == ErrorCode.not_an_array or code == ErrorCode.indexer_failed
 
 
 cdef tuple push_result(PushResult* result, dict markers, int told):
@@ -273,7 +264,7 @@ cdef tuple push_result(PushResult* result, dict markers, int told):
     for i in range(result.findings.size()):
         code = result.findings[i].what.code
         counts[<uint8_t>code] += 1
-        if told < 0 or <Py_ssize_t>len(findings) < told or of_stream(code):
+        if told < 0 or <Py_ssize_t>len(findings) < told or is_of_stream(code):
             findings.append((result.findings[i].origin, finding_of_origin(result.findings[i].what)))
     for i in range(result.holes.size()):
         holes.append((result.holes[i].first, result.holes[i].last))

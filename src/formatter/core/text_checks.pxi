@@ -9,34 +9,41 @@ cdef extern from *:
 
     typedef void (*TextsChecked)(PyObject*, const formatter::TextRows*, uint64_t*);
 
-    class PythonTextCheck : public formatter::TextCheck {
+    class KeptObject {
       public:
-        PythonTextCheck(PyObject* callable, TextsChecked call) : callable_(callable), call_(call) {
-            Py_INCREF(callable_);
-        }
-        ~PythonTextCheck() override {
+        explicit KeptObject(PyObject* object) : object_(object) { Py_INCREF(object_); }
+        ~KeptObject() {
             const PyGILState_STATE state = PyGILState_Ensure();  // the last decoder that had it may be any thread's
-            Py_DECREF(callable_);
+            Py_DECREF(object_);
             PyGILState_Release(state);
         }
+        KeptObject(const KeptObject&) = delete;
+        PyObject* get() const { return object_; }
+
+      private:
+        PyObject* object_;
+    };
+
+    class PythonTextCheck : public formatter::TextCheck {
+      public:
+        PythonTextCheck(PyObject* callable, TextsChecked call) : callable_(callable), call_(call) {}
         void check(const formatter::TextRows& rows, uint64_t* failed) const override {
-            call_(callable_, &rows, failed);
+            call_(callable_.get(), &rows, failed);
         }
 
       private:
-        PyObject* callable_;
+        KeptObject callable_;
         TextsChecked call_;
     };
+
+    std::shared_ptr<formatter::TextCheck> python_text_check(PyObject* callable, TextsChecked call) {
+        return std::make_shared<PythonTextCheck>(callable, call);
+    }
     """
     ctypedef void (*TextsChecked)(object, const TextRows*, uint64_t*) noexcept with gil
-    cdef cppclass PythonTextCheck(TextCheck):
-        PythonTextCheck(object, TextsChecked) except +
-
-
-cdef shared_ptr[TextCheck] text_check(callable):
-    """`callable` takes (row count, offsets, text, a bit a row that has some) as bytes, and gives the words of failed
-    rows' bits, or None. It raises nothing."""
-    return shared_ptr[TextCheck](<TextCheck*>new PythonTextCheck(callable, check_texts))
+    # `callable` takes (row count, offsets, text, a bit a row that has some) as bytes, and gives the words of failed
+    # rows' bits, or None. It raises nothing.
+    shared_ptr[TextCheck] python_text_check(object callable, TextsChecked) except +
 
 
 cdef void check_texts(object callable, const TextRows* texts, uint64_t* failed) noexcept with gil:

@@ -1,7 +1,7 @@
 # In: variants as the engine decodes them, each one text behind offsets. Out: their values and metadata, in memory of
 # the caller.
 
-cdef extern from "engine/json/variant_parts.hpp" namespace "formatter" nogil:
+cdef extern from "engine/variants/variant_parts.hpp" namespace "formatter" nogil:
     cdef cppclass VariantTexts:
         const int32_t* offsets
         const uint8_t* bytes

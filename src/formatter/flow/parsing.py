@@ -94,7 +94,7 @@ class ParsingThreads:
 
 
 def _stream(node: Parse) -> Stream:
-    from formatter.stream import Stream  # it imports the batch policy from here
+    from formatter.mixed_stream import Stream  # which knows streams of several formats; it imports the batch policy
 
     if node.state is not None:
         return Stream.restore(node.format, node.state)

@@ -9,6 +9,7 @@ columns their consumers need; every output and every branch of a shared stage ge
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -35,7 +36,8 @@ from formatter.flow.stages import (
     Source,
     checked_filters,
 )
-from formatter.plans import can_filter
+from formatter.plans import with_rescue
+from formatter.plans.plan_request import can_filter
 
 
 class Stage:
@@ -48,13 +50,25 @@ class Stage:
     def schema(self) -> pa.Schema:
         return self._node.schema()
 
-    def parse(self, format: Any, *, threads: int = 1, state: bytes | None = None, **stream_options: Any) -> Stage:
-        """Parse the raw buffers of a source: items (sequence, buffer) or (sequence, buffer, origin)."""
+    def parse(
+        self,
+        format: Any,
+        *,
+        threads: int = 1,
+        state: bytes | None = None,
+        schema: pa.Schema | None = None,
+        **stream_options: Any,
+    ) -> Stage:
+        """Parse the raw buffers of a source: items (sequence, buffer) or (sequence, buffer, origin).
+
+        `format`: as for `fm.Stream`, of several formats, too; `schema` is theirs, where a function gives them.
+        """
         if not isinstance(self._node, Source):
             raise FlowError("pipeline: parse: expected to follow a source of raw buffers")
         if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
             raise OptionError(f"pipeline: parse: threads: expected 1 or more, found {threads!r}")
-        return Stage(Parse((self._node,), format, threads, stream_options, state))
+        format, full_schema = _with_schema(format, schema, stream_options.get("rescue"))
+        return Stage(Parse((self._node,), format, full_schema, threads, stream_options, state))
 
     def select(self, columns: Sequence[str]) -> Stage:
         if isinstance(columns, str):
@@ -118,7 +132,7 @@ class Pipeline:
         if name in self._names:
             raise FlowError(f"pipeline: source '{name}' exists already; give each source its own name")
         if schema is None and callable(getattr(items, "subscribe", None)):
-            schema = items.format.schema
+            schema = items.full_schema
         if schema is None:
             schema = getattr(items, "schema", None)
             if schema is None and isinstance(items, list | tuple) and items and isinstance(items[0], pa.RecordBatch):
@@ -193,6 +207,33 @@ class Plan:
 Nodes = dict[str, Node]
 
 
+def _with_schema(format: Any, given: pa.Schema | None, rescue: str | None) -> tuple[Any, pa.Schema]:
+    """What a stream is made with, and the schema of what it gives."""
+    if callable(format):
+        if given is None:
+            raise OptionError("pipeline: parse: expected schema=, that of the formats which the function gives")
+        return _checked(format, given, rescue), given
+    if given is not None:
+        raise OptionError(
+            "pipeline: parse: schema: a function's formats have it; what you gave has a schema of its own"
+        )
+    if isinstance(format, Mapping) and not format:
+        raise OptionError("pipeline: parse: expected formats by origin, found none")
+    one = next(iter(format.values())) if isinstance(format, Mapping) else format
+    return format, with_rescue(one, rescue).schema
+
+
+def _checked(formats: Callable[..., Any], schema: pa.Schema, rescue: str | None) -> Callable[..., Any]:
+    @functools.wraps(formats)
+    def format_of(*origin_and_start: Any) -> Any:
+        format = formats(*origin_and_start)
+        if not with_rescue(format, rescue).schema.equals(schema):
+            raise SchemaError(f"pipeline: parse: origin {origin_and_start[0]!r} has not the schema that was given")
+        return format
+
+    return format_of
+
+
 def _consumers(outputs: Nodes) -> Counter[int]:
     """How many edges lead to each node, by identity."""
     count: Counter[int] = Counter(id(node) for node in outputs.values())
@@ -240,7 +281,7 @@ def _push_down(outputs: Nodes) -> Nodes:
             deeper = below.inputs[0]
             return replace(below, inputs=(sink(node, deeper) if free(deeper) else over(node, deeper),))
         if isinstance(below, Parse) and isinstance(node, Filter) and not below.filters and below.columns is None:
-            if can_filter(below.format.schema, columns_of(node.filters)):
+            if can_filter(below.full_schema, columns_of(node.filters)):
                 return replace(below, filters=node.filters)
             return over(node, below)
         if isinstance(below, Parse) and isinstance(node, Select) and below.columns is None:

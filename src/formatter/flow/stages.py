@@ -5,7 +5,7 @@ Refuses to know: rewriting, threads, queues. Nodes compare by identity, so one n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -62,9 +62,12 @@ class Source(Node):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Parse(Node):
-    """Raw buffers through an fm.Stream, pushed from `threads` threads; items are (sequence, buffer[, origin])."""
+    """Raw buffers through an fm.Stream, pushed from `threads` threads; items are (sequence, buffer[, origin]).
+
+    `full_schema`: of the format, or of all formats if origins have formats of their own."""
 
     format: Any
+    full_schema: pa.Schema
     threads: int
     options: dict[str, Any]
     state: bytes | None = None
@@ -73,10 +76,10 @@ class Parse(Node):
     views: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def schema(self) -> pa.Schema:
-        return narrowed(self.format.schema, self.columns)
+        return narrowed(self.full_schema, self.columns)
 
     def label(self) -> str:
-        kind = type(self.format).__name__
+        kind = formats_text(self.format)
         wanted = columns_text(self.columns) + raw_text(self.schema()) + filters_text(self.filters)
         return f"Parse {kind} threads={self.threads}{wanted}"
 
@@ -155,6 +158,13 @@ class Handover(Node):
             f"Bridge max_rows={policy.max_rows} max_latency_ms={policy.max_latency_ms} capacity={self.capacity} "
             f"backpressure={type(self.backpressure).__name__}{key}"
         )
+
+
+def formats_text(format: Any) -> str:
+    """What buffers are written in, be it one format or several by origin."""
+    if isinstance(format, Mapping):
+        return ", ".join(dict.fromkeys(type(each).__name__ for each in format.values())) + " by origin"
+    return "formats by origin" if callable(format) else type(format).__name__
 
 
 def narrowed(schema: pa.Schema, columns: Sequence[str] | None) -> pa.Schema:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import KW_ONLY, dataclass
+from typing import Literal
 
 import pyarrow as pa
 
 from formatter.errors import OptionError, SchemaError
-from formatter.formats.checks import check_schema
+from formatter.formats.checks import check_choices, check_schema
+from formatter.formats.frozen import FrozenOptions
 from formatter.formats.json import Json
 
 ENDIANS = ("little", "big")
@@ -40,8 +41,8 @@ def takes_rest(kind: pa.DataType) -> bool:
     return kind in texts
 
 
-@dataclass(frozen=True, slots=True)
-class Native:
+@dataclass(frozen=True, slots=True, repr=False)
+class Native(FrozenOptions):
     """Rows of fixed width, packed: each column's bytes one behind the other, in the schema's order, nothing between.
 
     Inside fm.Framed the last column may be text or binary: it takes what is left of the frame.
@@ -62,18 +63,16 @@ class Native:
     """
 
     schema: pa.Schema
+    _: KW_ONLY
     endian: Literal["little", "big"] = "little"
 
     kind = "native"
 
-    def __init__(self, schema: pa.Schema, *, endian: Literal["little", "big"] = "little") -> None:
-        check_schema(schema, "Native")
-        if endian not in ENDIANS:
-            raise OptionError(f"Native: endian: expected 'little' or 'big', found {endian!r}")
-        object.__setattr__(self, "schema", schema)
-        object.__setattr__(self, "endian", endian)
-        for i, field in enumerate(schema):
-            if native_width(field.type) is None and not (takes_rest(field.type) and i == len(schema) - 1):
+    def __post_init__(self) -> None:
+        check_schema(self.schema, "Native")
+        check_choices(self, endian=ENDIANS)
+        for i, field in enumerate(self.schema):
+            if native_width(field.type) is None and not (takes_rest(field.type) and i == len(self.schema) - 1):
                 remedy = (
                     "only a last column may have any length" if takes_rest(field.type) else "use a type of fixed width"
                 )
@@ -96,16 +95,9 @@ class Native:
         """Whether the last column takes what is left of a frame."""
         return native_width(self.schema.field(len(self.schema) - 1).type) is None
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild_native, (self.schema, self.endian)
 
-
-def _rebuild_native(schema: pa.Schema, endian: Literal["little", "big"]) -> Native:
-    return Native(schema, endian=endian)
-
-
-@dataclass(frozen=True, slots=True)
-class Framed:
+@dataclass(frozen=True, slots=True, repr=False)
+class Framed(FrozenOptions):
     """Records of `inner`, each behind a number that tells how many bytes it has.
 
     Args:
@@ -127,7 +119,8 @@ class Framed:
 
     kind = "framed"
 
-    def __init__(self, inner: Native | Json, length: str = "u32le") -> None:
+    def __post_init__(self) -> None:
+        inner = self.inner
         if not isinstance(inner, Native | Json):
             raise OptionError(f"Framed: inner: expected fm.Native(...) or fm.Json(...), found {type(inner).__name__}")
         if isinstance(inner, Json) and inner.records != "lines":
@@ -136,15 +129,14 @@ class Framed:
             )
         if isinstance(inner, Json) and inner.unmatched == "counted":
             raise OptionError("Framed: inner: only lines can be counted by their bytes alone; leave out unmatched")
-        if length not in LENGTHS:
-            raise OptionError(f"Framed: length: expected one of {', '.join(LENGTHS)}, found {length!r}")
-        object.__setattr__(self, "inner", inner)
-        object.__setattr__(self, "length", length)
+        check_choices(self, length=tuple(LENGTHS))
 
     @property
     def schema(self) -> pa.Schema:
         """Of the records."""
         return self.inner.schema
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Framed, (self.inner, self.length)
+
+def length_of(format: object) -> tuple[int, bool]:
+    """How long the number in front of a record is, as LENGTHS has it."""
+    return LENGTHS[format.length] if isinstance(format, Framed) else UNFRAMED

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Any, Literal
 
 import pyarrow as pa
 
@@ -30,6 +30,46 @@ def texts_of(values: Iterable[str], name: str, owner: str) -> tuple[str, ...]:
         if not isinstance(text, str):
             raise OptionError(f"{owner}: {name}: expected strings, found {text!r}")
     return texts
+
+
+def spellings_of(format: Any) -> dict[str, tuple[str, ...]]:
+    """How values are written, as a text format was told, checked."""
+    owner = type(format).__name__
+    names = ("nulls", "true_values", "false_values", "timestamp_formats")
+    texts = {name: texts_of(getattr(format, name), name, owner) for name in names}
+    check_choices(format, decimal=(".", ","))
+    overlap = {*texts["true_values"]} & {*texts["false_values"]}
+    if overlap:
+        raise OptionError(f"{owner}: true_values and false_values share {sorted(overlap)!r}")
+    return texts
+
+
+def check_choices(format: object, *, or_flag: bool = False, **choices: tuple[str, ...]) -> None:
+    """Options that have one of a few values. `or_flag`: or are a bool."""
+    for name, allowed in choices.items():
+        value = getattr(format, name)
+        if value not in allowed and not (or_flag and isinstance(value, bool)):
+            named = ["a bool"] * or_flag + [repr(choice) for choice in allowed]
+            expected = f"{', '.join(named[:-1])} or {named[-1]}" if named[1:] else named[0]
+            raise OptionError(f"{type(format).__name__}: {name}: expected {expected}, found {value!r}")
+
+
+def check_flags(format: object, *names: str) -> None:
+    for name in names:
+        if not isinstance(getattr(format, name), bool):
+            raise OptionError(f"{type(format).__name__}: {name}: expected a bool, found {getattr(format, name)!r}")
+
+
+def check_counts(format: object, *names: str, least: int = 0, most: int = 2**63 - 1, or_none: bool = False) -> None:
+    for name in names:
+        count = getattr(format, name)
+        if count is None and or_none:
+            continue
+        if isinstance(count, bool) or not isinstance(count, int) or not least <= count <= most:
+            none = ", or None" if or_none else ""
+            raise OptionError(
+                f"{type(format).__name__}: {name}: expected a whole number from {least}{none}, found {count!r}"
+            )
 
 
 def check_on_error(on_error: str) -> None:

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal
 
 import pyarrow as pa
 
 from formatter.errors import OptionError
-from formatter.formats.checks import UNMATCHED, as_bytes, check_schema, texts_of, with_rescue_column
-from formatter.parsers.registry import Parser, carried, unpacked
+from formatter.formats.checks import (
+    UNMATCHED,
+    as_bytes,
+    check_choices,
+    check_counts,
+    check_flags,
+    check_schema,
+    spellings_of,
+    with_rescue_column,
+)
+from formatter.formats.frozen import FrozenOptions
 
 # The order is that of QuoteRule in kernels/kernel.hpp.
 QUOTE_RULES = ("strict", "lenient", "sticky")
-ABOUT_A_HEADER = ("repeated_headers", "unique_names", "trim_names", "names_in_any_case", "missing_columns")
+TABLE_ENDS = ("blank_line", "names")  # the order is that of TableEnd in engine/csv/table_end.hpp
+HEADER_FLAGS = ("repeated_headers", "unique_names", "trim_names", "names_in_any_case")
+ABOUT_A_HEADER = (*HEADER_FLAGS, "missing_columns")
 RAGGED = ("error", "pad", "truncate", "fit")
 MAX_SEPARATOR_BYTES = 8
 # The numbers are those of TextEncoding in engine/records/text_encoding.hpp; a byte order mark may make "utf-16" big-endian.
@@ -24,8 +35,8 @@ ENCODINGS = {"utf-8": 0, "latin-1": 1, "utf-16-le": 2, "utf-16-be": 3, "utf-16":
 TEXT_ERRORS = ("strict", "replace", "latin-1")
 
 
-@dataclass(frozen=True, slots=True)
-class Csv:
+@dataclass(frozen=True, slots=True, repr=False)
+class Csv(FrozenOptions):
     """Delimited text.
 
     Args:
@@ -44,6 +55,8 @@ class Csv:
         skip_lines: Lines in front of everything that are passed over, whatever is in them.
         skip_records: Records behind the header that are passed over.
         skip_footer: Records at the end of an input that are left out.
+        table_end: Where the first of several tables in an input ends, behind which nothing is read: at the first blank line
+            behind a record ("blank_line"), or in front of a record that names the columns again ("names").
         repeated_headers: Whether a record that reads like the header is none.
         unique_names: Whether later columns of a name are called name_2, name_3, and so on.
         trim_names: Whether blanks around names are dropped.
@@ -78,6 +91,7 @@ class Csv:
     """
 
     schema: pa.Schema
+    _: KW_ONLY
     delimiter: str | bytes = ","
     record_delimiter: str | bytes = "\n"
     quote: str | bytes | None = '"'
@@ -86,21 +100,22 @@ class Csv:
     max_quoted_lines: int | None = None
     max_quoted_bytes: int | None = None
     escape: str | bytes | None = None
-    header: bool | int | tuple[int, ...] = False
+    header: bool | int | Collection[int] = False
     skip_lines: int = 0
     skip_records: int = 0
     skip_footer: int = 0
+    table_end: Literal["blank_line", "names"] | None = None
     repeated_headers: bool = False
     unique_names: bool = False
     trim_names: bool = False
     names_in_any_case: bool = False
     missing_columns: Literal["error", "null"] = "error"
-    nulls: tuple[str, ...] = ("",)
+    nulls: Sequence[str] = ("",)
     quoted_nulls: Literal[False, True, "everywhere"] = False
-    true_values: tuple[str, ...] = ("true", "1")
-    false_values: tuple[str, ...] = ("false", "0")
+    true_values: Sequence[str] = ("true", "1")
+    false_values: Sequence[str] = ("false", "0")
     decimal: str = "."
-    timestamp_formats: tuple[str, ...] = ()
+    timestamp_formats: Sequence[str] = ()
     trim: bool | Literal["left", "right"] = False
     comment: str | bytes | None = None
     ragged: Literal["error", "pad", "truncate", "fit"] = "error"
@@ -111,88 +126,66 @@ class Csv:
 
     kind = "csv"
 
-    def __init__(
-        self,
-        schema: pa.Schema,
-        *,
-        delimiter: str | bytes = ",",
-        record_delimiter: str | bytes = "\n",
-        quote: str | bytes | None = '"',
-        quotes: Literal["strict", "lenient", "sticky"] = "strict",
-        newlines_in_quotes: bool = True,
-        max_quoted_lines: int | None = None,
-        max_quoted_bytes: int | None = None,
-        escape: str | bytes | None = None,
-        header: bool | int | Iterable[int] = False,
-        skip_lines: int = 0,
-        skip_records: int = 0,
-        skip_footer: int = 0,
-        repeated_headers: bool = False,
-        unique_names: bool = False,
-        trim_names: bool = False,
-        names_in_any_case: bool = False,
-        missing_columns: Literal["error", "null"] = "error",
-        nulls: Iterable[str] = ("",),
-        quoted_nulls: Literal[False, True, "everywhere"] = False,
-        true_values: Iterable[str] = ("true", "1"),
-        false_values: Iterable[str] = ("false", "0"),
-        decimal: str = ".",
-        timestamp_formats: Iterable[str] = (),
-        trim: bool | Literal["left", "right"] = False,
-        comment: str | bytes | None = None,
-        ragged: Literal["error", "pad", "truncate", "fit"] = "error",
-        encoding: str = "utf-8",
-        errors: Literal["strict", "replace", "latin-1"] = "strict",
-        rescue: str | None = None,
-        unmatched: Literal["checked", "counted"] = "checked",
-    ) -> None:
-        check_schema(schema, "Csv", least_columns=0)
-        values: dict[str, Any] = {
-            "schema": with_rescue_column(schema, rescue, "Csv"),
-            "delimiter": delimiter,
-            "record_delimiter": record_delimiter,
-            "quote": quote or None,
-            "quotes": quotes,
-            "newlines_in_quotes": newlines_in_quotes,
-            "max_quoted_lines": max_quoted_lines,
-            "max_quoted_bytes": max_quoted_bytes,
-            "escape": escape or None,
-            "header": _header(header),
-            "skip_lines": skip_lines,
-            "skip_records": skip_records,
-            "skip_footer": skip_footer,
-            "repeated_headers": repeated_headers,
-            "unique_names": unique_names,
-            "trim_names": trim_names,
-            "names_in_any_case": names_in_any_case,
-            "missing_columns": missing_columns,
-            "nulls": texts_of(nulls, "nulls", "Csv"),
-            "quoted_nulls": quoted_nulls,
-            "true_values": texts_of(true_values, "true_values", "Csv"),
-            "false_values": texts_of(false_values, "false_values", "Csv"),
-            "decimal": decimal,
-            "timestamp_formats": texts_of(timestamp_formats, "timestamp_formats", "Csv"),
-            "trim": trim,
-            "comment": comment or None,
-            "ragged": ragged,
-            "encoding": _known_encoding(encoding),
-            "errors": errors,
-            "rescue": rescue,
-            "unmatched": unmatched,
-        }
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
-        self._check()
+    def __post_init__(self) -> None:
+        check_schema(self.schema, "Csv", least_columns=0)
+        self._take(
+            schema=with_rescue_column(self.schema, self.rescue, "Csv"),
+            quote=self.quote or None,
+            escape=self.escape or None,
+            comment=self.comment or None,
+            header=_header(self.header),
+            encoding=_known_encoding(self.encoding),
+            **spellings_of(self),
+        )
+        self._check_separators()
+        check_choices(
+            self,
+            quotes=QUOTE_RULES,
+            ragged=RAGGED,
+            errors=TEXT_ERRORS,
+            missing_columns=("error", "null"),
+            unmatched=UNMATCHED,
+        )
+        check_choices(self, trim=("left", "right"), quoted_nulls=("everywhere",), or_flag=True)
+        check_flags(self, "newlines_in_quotes", *HEADER_FLAGS)
+        check_counts(self, "skip_lines", "skip_records", "skip_footer", most=2**32 - 1)
+        check_counts(self, "max_quoted_lines", "max_quoted_bytes", least=1, or_none=True)
+        self._check_table_end()
+        if self.header is False:
+            for name in ABOUT_A_HEADER:
+                if getattr(self, name) not in (False, "error"):
+                    raise OptionError(f"Csv: {name} is about a header; set header=True")
+        if self.encoding != "utf-8":
+            self._check_encodable()
+        if self.unmatched == "counted":
+            self._check_countable()
 
-    def _check(self) -> None:
+    def _check_table_end(self) -> None:
+        if self.table_end is None:
+            return
+        check_choices(self, table_end=TABLE_ENDS)
+        if self.table_end == "names" and self.header is False:
+            raise OptionError("Csv: table_end='names' is about a header; set header=True")
+        excluded = {
+            "skip_footer": self.skip_footer > 0,
+            "max_quoted_lines": self.max_quoted_lines is not None,
+            "max_quoted_bytes": self.max_quoted_bytes is not None,
+            "encoding": self.encoding.startswith("utf-16"),
+        }
+        for name in (name for name, is_set in excluded.items() if is_set):
+            raise OptionError(
+                f"Csv: table_end cannot be found with {name}={getattr(self, name)!r}; leave one of them out"
+            )
+
+    def _check_separators(self) -> None:
         special: dict[int, str] = {}
-        for name in ("delimiter", "record_delimiter"):
-            separator = as_bytes(getattr(self, name), name)
+        separators = {name: as_bytes(getattr(self, name), name) for name in ("delimiter", "record_delimiter")}
+        for name, separator in separators.items():
             if not 1 <= len(separator) <= MAX_SEPARATOR_BYTES:
                 raise OptionError(
                     f"Csv: {name}: expected 1 to {MAX_SEPARATOR_BYTES} bytes, found {len(separator)}: {separator!r}"
                 )
-        if as_bytes(self.delimiter, "delimiter") == as_bytes(self.record_delimiter, "record_delimiter"):
+        if separators["delimiter"] == separators["record_delimiter"]:
             raise OptionError("Csv: delimiter and record_delimiter: expected two different ones, found the same")
         for name in ("quote", "escape", "comment"):
             value = getattr(self, name)
@@ -204,51 +197,13 @@ class Csv:
             if byte[0] in special:
                 raise OptionError(f"Csv: {name}: {byte!r} is already the {special[byte[0]]}")
             special[byte[0]] = name
-            for separator_name in ("delimiter", "record_delimiter"):
-                if byte in as_bytes(getattr(self, separator_name), separator_name):
+            for separator_name, separator in separators.items():
+                if byte in separator:
                     raise OptionError(f"Csv: {name}: {byte!r} is part of the {separator_name}")
-        if self.decimal not in (".", ","):
-            raise OptionError(f"Csv: decimal: expected '.' or ',', found {self.decimal!r}")
-        if self.decimal.encode() == as_bytes(self.delimiter, "delimiter") and self.quote is None:
+        if self.decimal.encode() == separators["delimiter"] and self.quote is None:
             raise OptionError(
                 "Csv: decimal: the decimal point is the delimiter and there is no quote to tell them apart"
             )
-        if self.ragged not in RAGGED:
-            raise OptionError(f"Csv: ragged: expected one of {', '.join(RAGGED)}, found {self.ragged!r}")
-        if self.quotes not in QUOTE_RULES:
-            raise OptionError(f"Csv: quotes: expected one of {', '.join(QUOTE_RULES)}, found {self.quotes!r}")
-        for name in ("max_quoted_lines", "max_quoted_bytes"):
-            most = getattr(self, name)
-            if most is not None and (isinstance(most, bool) or not isinstance(most, int) or not 1 <= most < 2**63):
-                raise OptionError(f"Csv: {name}: expected a whole number from 1, or None, found {most!r}")
-        if self.errors not in TEXT_ERRORS:
-            raise OptionError(f"Csv: errors: expected one of {', '.join(TEXT_ERRORS)}, found {self.errors!r}")
-        for name in ("skip_lines", "skip_records", "skip_footer"):
-            count = getattr(self, name)
-            if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count < 2**32:
-                raise OptionError(f"Csv: {name}: expected a whole number from 0, found {count!r}")
-        if self.missing_columns not in ("error", "null"):
-            raise OptionError(f"Csv: missing_columns: expected 'error' or 'null', found {self.missing_columns!r}")
-        if self.header is False:
-            for name in ABOUT_A_HEADER:
-                if getattr(self, name) not in (False, "error"):
-                    raise OptionError(f"Csv: {name} is about a header; set header=True")
-        if not (isinstance(self.trim, bool) or self.trim in ("left", "right")):
-            raise OptionError(f"Csv: trim: expected a bool, 'left' or 'right', found {self.trim!r}")
-        if not isinstance(self.quoted_nulls, bool) and self.quoted_nulls != "everywhere":
-            raise OptionError(f"Csv: quoted_nulls: expected a bool or 'everywhere', found {self.quoted_nulls!r}")
-        for name in ("newlines_in_quotes", *ABOUT_A_HEADER):
-            if name != "missing_columns" and not isinstance(getattr(self, name), bool):
-                raise OptionError(f"Csv: {name}: expected a bool, found {getattr(self, name)!r}")
-        if self.encoding != "utf-8":
-            self._check_encodable()
-        if self.unmatched not in UNMATCHED:
-            raise OptionError(f"Csv: unmatched: expected one of {', '.join(UNMATCHED)}, found {self.unmatched!r}")
-        if self.unmatched == "counted":
-            self._check_countable()
-        overlap = set(self.true_values) & set(self.false_values)
-        if overlap:
-            raise OptionError(f"Csv: true_values and false_values share {sorted(overlap)!r}")
 
     def _check_countable(self) -> None:
         """Records can be counted without a look at them only where nothing but pairs of quotes hides their ends."""
@@ -287,9 +242,9 @@ class Csv:
     @property
     def header_positions(self) -> list[int]:
         """Which records behind the skipped lines name the columns."""
-        if isinstance(self.header, tuple):
-            return list(self.header)
-        return [int(self.header) if self.header is not True else 0] if self.header is not False else []
+        if isinstance(self.header, bool):
+            return [0] if self.header else []
+        return [self.header] if isinstance(self.header, int) else list(self.header)
 
     @property
     def field_names(self) -> list[str]:
@@ -316,6 +271,7 @@ class Csv:
             header=False,
             skip_lines=0,
             skip_records=0,
+            table_end=None,
             repeated_headers=False,
             unique_names=False,
             trim_names=False,
@@ -329,9 +285,6 @@ class Csv:
         encoding = "utf-16-le" if self.encoding == "utf-16" else self.encoding
         text = as_bytes(self.record_delimiter, "record_delimiter")
         return text if encoding == "utf-8" else text.decode().encode(encoding)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild_csv, ({f.name: getattr(self, f.name) for f in fields(self)}, carried(self.schema))
 
 
 def check_byte_order(format: object, owner: str) -> None:
@@ -349,6 +302,10 @@ def check_streamable(format: object, owner: str) -> None:
         raise OptionError(
             f"{owner}: skip_footer is for whole inputs: which records are the last is not known before the end"
         )
+    if isinstance(format, Csv) and format.table_end:
+        raise OptionError(
+            f"{owner}: table_end is for whole inputs: whether a buffer is the first table's depends on all before it"
+        )
     if isinstance(format, Csv) and format.is_bounded and format.encoding != "utf-8":
         raise OptionError(
             f"{owner}: max_quoted_lines and max_quoted_bytes count UTF-8; for {format.encoding} bound records by "
@@ -361,12 +318,6 @@ def in_stream(format: Any, max_record_bytes: int) -> Any:
     if not isinstance(format, Csv) or not format.is_bounded:
         return format
     return replace(format, max_quoted_bytes=min(format.max_quoted_bytes or max_record_bytes, max_record_bytes))
-
-
-def _rebuild_csv(values: dict[str, Any], parsers: tuple[Parser, ...] = ()) -> Csv:
-    unpacked(parsers)
-    schema = values.pop("schema")
-    return Csv(schema, **values)
 
 
 def _header(header: object) -> bool | int | tuple[int, ...]:
@@ -386,6 +337,8 @@ def _header(header: object) -> bool | int | tuple[int, ...]:
 
 
 def _known_encoding(encoding: object) -> str:
+    if isinstance(encoding, str) and encoding in ENCODINGS:
+        return encoding
     try:
         name = codecs.lookup(encoding).name if isinstance(encoding, str) else ""
     except LookupError:

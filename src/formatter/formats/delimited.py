@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import pyarrow as pa
 
 from formatter.errors import OptionError, SchemaError
-from formatter.formats.checks import as_bytes, check_schema, texts_of
+from formatter.formats.checks import as_bytes, check_flags, check_schema, spellings_of
 from formatter.formats.csv import Csv
-from formatter.parsers.registry import Parser, carried, unpacked
+from formatter.formats.frozen import FrozenOptions
 
 MAX_SEPARATOR_BYTES = 8
 MAX_LEVELS = 5
@@ -22,8 +22,8 @@ Step = str | int | tuple[str, int] | slice
 Path = str | tuple[Step, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Level:
+@dataclass(frozen=True, slots=True, repr=False)
+class Level(FrozenOptions):
     """How a record, or a part of one, is cut into parts.
 
     Args:
@@ -40,21 +40,21 @@ class Level:
         b'='
     """
 
-    separator: bytes
-    key: bytes | None = None
+    separator: str | bytes
+    _: KW_ONLY
+    key: str | bytes | None = None
     collapse: bool = False
 
-    def __init__(self, separator: str | bytes, *, key: str | bytes | None = None, collapse: bool = False) -> None:
-        object.__setattr__(self, "separator", _separator(separator, "Level: separator"))
-        object.__setattr__(self, "key", None if key is None else _separator(key, "Level: key"))
-        object.__setattr__(self, "collapse", bool(collapse))
+    def __post_init__(self) -> None:
+        self._take(
+            separator=_separator(self.separator, "Level: separator"),
+            key=None if self.key is None else _separator(self.key, "Level: key"),
+            collapse=bool(self.collapse),
+        )
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild_level, (self.separator, self.key, self.collapse)
 
-
-@dataclass(frozen=True, slots=True)
-class Delimited:
+@dataclass(frozen=True, slots=True, repr=False)
+class Delimited(FrozenOptions):
     """Text that is cut by levels of separators; keys, byte ranges and enclosing marks where it has them.
 
     Args:
@@ -91,66 +91,38 @@ class Delimited:
     """
 
     schema: pa.Schema
-    record_end: bytes
-    record_start: bytes
-    levels: tuple[Level, ...]
-    paths: tuple[tuple[str, Path], ...]
-    marks: tuple[bytes, ...]
-    kept_marks: tuple[bytes, ...]
-    escapes: tuple[tuple[bytes, bytes], ...]
-    comment: bytes
-    trim: bool
-    nulls: tuple[str, ...]
-    true_values: tuple[str, ...]
-    false_values: tuple[str, ...]
-    decimal: str
-    timestamp_formats: tuple[str, ...]
-    name: str
+    _: KW_ONLY
+    record_end: str | bytes = b"\n"
+    record_start: str | bytes = b""
+    levels: Sequence[Level] = ()
+    paths: Mapping[str, Path] | Collection[tuple[str, Path]] = ()
+    marks: Collection[str | bytes] = ()
+    kept_marks: Collection[str | bytes] = ()
+    escapes: Mapping[Any, str | bytes] | Collection[tuple[Any, str | bytes]] = ()
+    comment: str | bytes = b""
+    trim: bool = False
+    nulls: Sequence[str] = ("",)
+    true_values: Sequence[str] = ("true", "1")
+    false_values: Sequence[str] = ("false", "0")
+    decimal: str = "."
+    timestamp_formats: Sequence[str] = ()
+    name: str = "delimited"
 
-    def __init__(
-        self,
-        schema: pa.Schema,
-        *,
-        record_end: str | bytes = "\n",
-        record_start: str | bytes = "",
-        levels: Iterable[Level] = (),
-        paths: Mapping[str, Path] | Iterable[tuple[str, Path]] = (),
-        marks: Iterable[str | bytes] = (),
-        kept_marks: Iterable[str | bytes] = (),
-        escapes: Mapping[Any, str | bytes] | Iterable[tuple[Any, str | bytes]] = (),
-        comment: str | bytes = "",
-        trim: bool = False,
-        nulls: Iterable[str] = ("",),
-        true_values: Iterable[str] = ("true", "1"),
-        false_values: Iterable[str] = ("false", "0"),
-        decimal: str = ".",
-        timestamp_formats: Iterable[str] = (),
-        name: str = "delimited",
-    ) -> None:
-        check_schema(schema, "Delimited")
-        written = [
-            (_bytes_of(key, "escapes"), _bytes_of(value, "escapes")) for key, value in _pairs(escapes, "escapes")
-        ]
-        values: dict[str, Any] = {
-            "schema": schema,
-            "record_end": _separator(record_end, "Delimited: record_end"),
-            "record_start": _bytes_of(record_start, "record_start"),
-            "levels": tuple(levels),
-            "paths": tuple(sorted(_pairs(paths, "paths"), key=lambda pair: str(pair[0]))),
-            "marks": tuple(_bytes_of(mark, "marks") for mark in marks),
-            "kept_marks": tuple(_bytes_of(mark, "kept_marks") for mark in kept_marks),
-            "escapes": tuple(sorted(written, key=lambda pair: (-len(pair[0]), pair[0]))),
-            "comment": _bytes_of(comment, "comment"),
-            "trim": trim,
-            "nulls": texts_of(nulls, "nulls", "Delimited"),
-            "true_values": texts_of(true_values, "true_values", "Delimited"),
-            "false_values": texts_of(false_values, "false_values", "Delimited"),
-            "decimal": decimal,
-            "timestamp_formats": texts_of(timestamp_formats, "timestamp_formats", "Delimited"),
-            "name": name,
-        }
-        for option, value in values.items():
-            object.__setattr__(self, option, value)
+    def __post_init__(self) -> None:
+        check_schema(self.schema, "Delimited")
+        written = [tuple(_bytes_of(each, "escapes") for each in pair) for pair in _pairs(self.escapes, "escapes")]
+        self._take(
+            record_end=_separator(self.record_end, "Delimited: record_end"),
+            record_start=_bytes_of(self.record_start, "record_start"),
+            levels=tuple(self.levels),
+            paths=tuple(sorted(_pairs(self.paths, "paths"), key=lambda pair: str(pair[0]))),
+            marks=tuple(_bytes_of(mark, "marks") for mark in self.marks),
+            kept_marks=tuple(_bytes_of(mark, "kept_marks") for mark in self.kept_marks),
+            escapes=tuple(sorted(written, key=lambda pair: (-len(pair[0]), pair[0]))),
+            comment=_bytes_of(self.comment, "comment"),
+            **spellings_of(self),
+        )
+        check_flags(self, "trim")
         self._check()
 
     @property
@@ -185,7 +157,7 @@ class Delimited:
     def _check(self) -> None:
         if len(self.levels) > MAX_LEVELS or not all(isinstance(level, Level) for level in self.levels):
             raise OptionError(f"Delimited: levels: expected up to {MAX_LEVELS} fm.Level, found {self.levels!r}")
-        for column, _ in self.paths:
+        for column in dict(self.paths):
             if not isinstance(column, str) or self.schema.get_field_index(column) < 0:
                 raise SchemaError(
                     f"Delimited: paths: no column {column!r}; the schema has "
@@ -204,36 +176,20 @@ class Delimited:
         for written, meant in self.escapes:
             if not written or len(meant) > len(written):
                 raise OptionError(f"Delimited: escapes: expected no more bytes meant than written, found {written!r}")
-        begins = {self.record_end[0], *(written[0] for written, _ in self.escapes), *b"".join(self.marks)}
+        begins = {
+            self.record_end[0],
+            *(written[0] for written, _ in self.escapes),
+            *b"".join(_bytes_of(mark, "marks") for mark in self.marks),
+        }
         begins |= {part[0] for level in self.levels for part in (level.separator, level.key) if part}
         if len(begins) > MAX_DISTINCT_BYTES:
             raise OptionError(
                 f"Delimited: separators, marks and escapes begin with {len(begins)} different bytes; "
                 f"at most {MAX_DISTINCT_BYTES} can be looked for"
             )
-        if self.decimal not in (".", ","):
-            raise OptionError(f"Delimited: decimal: expected '.' or ',', found {self.decimal!r}")
-        if not isinstance(self.trim, bool):
-            raise OptionError(f"Delimited: trim: expected a bool, found {self.trim!r}")
-        overlap = set(self.true_values) & set(self.false_values)
-        if overlap:
-            raise OptionError(f"Delimited: true_values and false_values share {sorted(overlap)!r}")
 
     def __hash__(self) -> int:
         return hash((self.schema, self.record_end, self.levels, repr(self.paths), self.marks, self.escapes, self.nulls))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild_delimited, ({f.name: getattr(self, f.name) for f in fields(self)}, carried(self.schema))
-
-
-def _rebuild_delimited(values: dict[str, Any], parsers: tuple[Parser, ...] = ()) -> Delimited:
-    unpacked(parsers)
-    schema = values.pop("schema")
-    return Delimited(schema, **values)
-
-
-def _rebuild_level(separator: bytes, key: bytes | None, collapse: bool) -> Level:
-    return Level(separator, key=key, collapse=collapse)
 
 
 def _separator(value: str | bytes, owner: str) -> bytes:
@@ -258,7 +214,7 @@ _OCCURRENCE = re.compile(r"(.+)\[(\d+)\]")
 _RANGE = re.compile(r"(\d*):(\d*)")
 
 
-def _split_path(path: str, levels: tuple[Level, ...]) -> tuple[Step, ...]:
+def _split_path(path: str, levels: Sequence[Level]) -> tuple[Step, ...]:
     """The steps that a path's text names. Where there is one level with keys, all of it is the key."""
     whole = not path or (len(levels) == 1 and levels[0].key)
     texts = [path] * bool(path) if whole else path.split(".")
@@ -275,7 +231,7 @@ def _split_path(path: str, levels: tuple[Level, ...]) -> tuple[Step, ...]:
 
 
 def _steps(
-    path: Path, levels: tuple[Level, ...], column: str
+    path: Path, levels: Sequence[Level], column: str
 ) -> tuple[list[tuple[bytes, int, bool]], tuple[int, int | None]]:
     wrong = OptionError(
         f"Delimited: paths: {column!r}: {path!r} does not fit {len(levels)} levels; see docs/delimited.md"

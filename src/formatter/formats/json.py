@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 import pyarrow as pa
 
 from formatter.errors import OptionError, SchemaError
-from formatter.formats.checks import UNMATCHED, check_schema, texts_of, with_rescue_column
-from formatter.parsers.registry import Parser, carried, unpacked
+from formatter.formats.checks import UNMATCHED, check_choices, check_schema, texts_of, with_rescue_column
+from formatter.formats.frozen import FrozenOptions
 from formatter.variants import is_variant
 
 VALIDATE = ("touched", "full")
 DUPLICATE_KEYS = ("last", "first", "error")
 UNKNOWN = ("ignore", "error")
 SURROGATES = ("error", "replace")
-RECORDS = ("lines", "array", "concatenated")  # the order is that of JsonLayout in engine/json/json_format.hpp
-MOST_PATH_KEYS = 8  # JsonWrapper::most_keys in engine/json/json_wrapper.hpp
-MOST_KEY_BYTES = 4095  # KeyMatch::most_bytes in engine/json/json_key_match.hpp
+RECORDS = ("lines", "array", "concatenated")  # the order is that of JsonLayout in engine/json_text/json_format.hpp
+MOST_PATH_KEYS = 8  # JsonWrapper::most_keys in engine/documents/json_wrapper.hpp
+MOST_KEY_BYTES = 4095  # KeyMatch::most_bytes in engine/documents/json_key_match.hpp
 
-Paths = Mapping[str, str] | Iterable[tuple[str, str]]
+Paths = Mapping[str, str] | Collection[tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class Json:
+@dataclass(frozen=True, slots=True, repr=False)
+class Json(FrozenOptions):
     """JSON objects.
 
     Args:
@@ -55,70 +55,43 @@ class Json:
     """
 
     schema: pa.Schema
-    paths: tuple[tuple[str, str], ...] = ()
+    _: KW_ONLY
+    paths: Paths = ()
     validate: Literal["touched", "full"] = "touched"
     on_duplicate_key: Literal["last", "first", "error"] = "last"
     unknown: Literal["ignore", "error"] = "ignore"
     records: str = "lines"
     surrogates: Literal["error", "replace"] = "error"
-    timestamp_formats: tuple[str, ...] = ()
+    timestamp_formats: Sequence[str] = ()
     rescue: str | None = None
     unmatched: Literal["checked", "counted"] = "checked"
 
     kind = "json"
 
-    def __init__(
-        self,
-        schema: pa.Schema,
-        *,
-        paths: Paths = (),
-        validate: Literal["touched", "full"] = "touched",
-        on_duplicate_key: Literal["last", "first", "error"] = "last",
-        unknown: Literal["ignore", "error"] = "ignore",
-        records: str = "lines",
-        surrogates: Literal["error", "replace"] = "error",
-        timestamp_formats: Iterable[str] = (),
-        rescue: str | None = None,
-        unmatched: Literal["checked", "counted"] = "checked",
-    ) -> None:
-        check_schema(schema, "Json", least_columns=0)
-        schema = with_rescue_column(schema, rescue, "Json")
-        object.__setattr__(self, "rescue", rescue)
-        object.__setattr__(self, "timestamp_formats", texts_of(timestamp_formats, "timestamp_formats", "Json"))
-        object.__setattr__(self, "schema", schema)
-        object.__setattr__(self, "paths", _checked_paths(paths, schema))
-        if rescue in dict(self.paths):
-            raise SchemaError(f"Json: paths: {rescue!r} is the column of what is rescued, which stands nowhere")
-        for name, value, allowed in (
-            ("validate", validate, VALIDATE),
-            ("on_duplicate_key", on_duplicate_key, DUPLICATE_KEYS),
-            ("unknown", unknown, UNKNOWN),
-            ("surrogates", surrogates, SURROGATES),
-            ("unmatched", unmatched, UNMATCHED),
-        ):
-            if value not in allowed:
-                raise OptionError(f"Json: {name}: expected one of {', '.join(allowed)}, found {value!r}")
-            object.__setattr__(self, name, value)
-        if unmatched == "counted" and records != "lines":
+    def __post_init__(self) -> None:
+        check_schema(self.schema, "Json", least_columns=0)
+        schema = with_rescue_column(self.schema, self.rescue, "Json")
+        self._take(
+            schema=schema,
+            paths=_checked_paths(self.paths, schema),
+            records=_checked_records(self.records),
+            timestamp_formats=texts_of(self.timestamp_formats, "timestamp_formats", "Json"),
+        )
+        if self.rescue in dict(self.paths):
+            raise SchemaError(f"Json: paths: {self.rescue!r} is the column of what is rescued, which stands nowhere")
+        check_choices(
+            self,
+            validate=VALIDATE,
+            on_duplicate_key=DUPLICATE_KEYS,
+            unknown=UNKNOWN,
+            surrogates=SURROGATES,
+            unmatched=UNMATCHED,
+        )
+        if self.unmatched == "counted" and self.records != "lines":
             raise OptionError(
-                f"Json: unmatched: only lines can be counted by their bytes alone, found records={records!r}; use "
+                f"Json: unmatched: only lines can be counted by their bytes alone, found records={self.records!r}; use "
                 "unmatched='checked'"
             )
-        object.__setattr__(self, "records", _checked_records(records))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        options = {
-            "paths": self.paths,
-            "validate": self.validate,
-            "on_duplicate_key": self.on_duplicate_key,
-            "unknown": self.unknown,
-            "records": self.records,
-            "surrogates": self.surrogates,
-            "timestamp_formats": self.timestamp_formats,
-            "rescue": self.rescue,
-            "unmatched": self.unmatched,
-        }
-        return _rebuild_json, (self.schema, options, carried(self.schema))
 
     @property
     def whole_records(self) -> bool:
@@ -170,11 +143,6 @@ def _checked_records(records: Any) -> str:
             f"Json: records: expected at most {MOST_PATH_KEYS} keys of {MOST_KEY_BYTES:,} bytes, found {records!r:.200}"
         )
     return records
-
-
-def _rebuild_json(schema: pa.Schema, options: dict[str, Any], parsers: tuple[Parser, ...] = ()) -> Json:
-    unpacked(parsers)
-    return Json(schema, **options)
 
 
 def _checked_paths(paths: Paths, schema: pa.Schema) -> tuple[tuple[str, str], ...]:

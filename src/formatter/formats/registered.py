@@ -3,16 +3,16 @@ parsing, no native code."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import pyarrow as pa
 
 from formatter.errors import OptionError
-from formatter.formats.checks import as_bytes, check_schema
+from formatter.formats.checks import as_bytes, check_schema, spellings_of
 from formatter.formats.csv import Csv
-from formatter.parsers.registry import Parser, carried, unpacked
+from formatter.formats.frozen import FrozenOptions
 
 MAX_RECORD_END_BYTES = 8
 
@@ -107,8 +107,8 @@ def know_indexer(indexer: RegisteredIndexer) -> None:
     _registered.setdefault(indexer.name, indexer)
 
 
-@dataclass(frozen=True)
-class Registered:
+@dataclass(frozen=True, slots=True, repr=False)
+class Registered(FrozenOptions):
     """Records that code of one's own finds: `fm.register_format`.
 
     Args:
@@ -136,50 +136,41 @@ class Registered:
     """
 
     schema: pa.Schema
-    indexer: RegisteredIndexer
-    nulls: tuple[str, ...]
-    true_values: tuple[str, ...]
-    false_values: tuple[str, ...]
-    decimal: str
-    timestamp_formats: tuple[str, ...]
+    indexer: str | RegisteredIndexer
+    _: KW_ONLY
+    nulls: Sequence[str] = ("",)
+    true_values: Sequence[str] = ("true", "1")
+    false_values: Sequence[str] = ("false", "0")
+    decimal: str = "."
+    timestamp_formats: Sequence[str] = ()
 
-    def __init__(
-        self,
-        schema: pa.Schema,
-        indexer: str | RegisteredIndexer,
-        *,
-        nulls: Iterable[str] = ("",),
-        true_values: Iterable[str] = ("true", "1"),
-        false_values: Iterable[str] = ("false", "0"),
-        decimal: str = ".",
-        timestamp_formats: Iterable[str] = (),
-    ) -> None:
-        check_schema(schema, "Registered")
-        found = _registered.get(indexer) if isinstance(indexer, str) else indexer
+    def __post_init__(self) -> None:
+        check_schema(self.schema, "Registered")
+        found = _registered.get(self.indexer) if isinstance(self.indexer, str) else self.indexer
         if not isinstance(found, RegisteredIndexer):
             known = ", ".join(map(repr, sorted(_registered))) or "none"
             raise OptionError(
-                f"Registered: indexer: nothing is registered by the name {indexer!r}; there is {known}; "
+                f"Registered: indexer: nothing is registered by the name {self.indexer!r}; there is {known}; "
                 "fm.register_format makes one"
             )
-        spelled = Csv(
-            schema, delimiter="\x1f", quote=None, nulls=nulls, true_values=true_values, false_values=false_values, decimal=decimal,
-            timestamp_formats=timestamp_formats,
-        )  # fmt: skip
-        object.__setattr__(self, "schema", schema)
-        object.__setattr__(self, "indexer", found)
-        for option in ("nulls", "true_values", "false_values", "decimal", "timestamp_formats"):
-            object.__setattr__(self, option, getattr(spelled, option))
+        know_indexer(found)
+        self._take(indexer=found, **spellings_of(self))
+
+    @property
+    def registered(self) -> RegisteredIndexer:
+        """What is registered by the indexer's name."""
+        assert isinstance(self.indexer, RegisteredIndexer)
+        return self.indexer
 
     @property
     def kind(self) -> str:
         """What errors call the format."""
-        return self.indexer.name
+        return self.registered.name
 
     @property
     def record_end(self) -> bytes:
         """What ends records; empty: the indexer says where they end."""
-        return self.indexer.record_end
+        return self.registered.record_end
 
     @property
     def values_as(self) -> Csv:
@@ -190,12 +181,3 @@ class Registered:
             nulls=self.nulls, true_values=self.true_values, false_values=self.false_values, decimal=self.decimal,
             timestamp_formats=self.timestamp_formats,
         )  # fmt: skip
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild_registered, ({f.name: getattr(self, f.name) for f in fields(self)}, carried(self.schema))
-
-
-def _rebuild_registered(values: dict[str, Any], parsers: tuple[Parser, ...]) -> Registered:
-    unpacked(parsers)
-    know_indexer(values["indexer"])
-    return Registered(**values)

@@ -20,12 +20,13 @@ from formatter.inference.columns import TEXT, Column, Found, find_types
 from formatter.inference.counting import Counted, count_table
 from formatter.inference.dialect import Dialect
 from formatter.inference.given import Given
-from formatter.inference.readings import Reading, find_readings
+from formatter.inference.readings import UNUSUAL, Reading, find_readings
 from formatter.inference.sample import Sample
 from formatter.inference.table import Table, find_table
 from formatter.readers import read
 
 CLOSE_SCORES = 0.7  # a second reading with this share of the best one's score is a doubt
+RARE = 0.7  # a delimiter that weighs less is one
 CLOSE_TO_SINGLE = 0.35  # and this, where the best one sees no delimiter
 UNNAMEABLE = "\0\ufffd"  # in no column's name: Arrow's C interface ends at the one, the other stands for bad bytes
 ROUNDS_MOST = 3  # of making columns text that the proof refuses
@@ -116,8 +117,9 @@ def _delimiter_doubts(sample: Sample, readings: list[Reading]) -> list[str]:
             return [
                 f"{most[0] + 1} columns seem to be set apart by several blanks, which is no delimiter: one column of text"
             ]
+    rare = UNUSUAL.get(best.separators.delimiter, 1.0) < RARE
     if not rivals:
-        return []
+        return [f"delimiter {_shown(best)} is a rare one, and may be part of longer values"] * (best.width > 1 and rare)
     taken = (
         f"delimiter {_shown(best)} gives {best.width} fields" if best.width > 1 else "no delimiter was taken: one field"
     )

@@ -163,7 +163,6 @@ def _explain_csv(data: bytes, whole: bool, given: Csv | None, rows: int) -> Expl
 
 def _compared(given: Csv, inferred: Inferred) -> Iterable[Decision]:
     """The options of a format that was given, where they or the sample say more than the defaults do."""
-    usual = Csv(given.schema)
     for name in (field.name for field in fields(Csv) if field.name != "schema"):
         value, found = getattr(given, name), inferred.dialect.decisions.get(name)
         spoken = getattr(inferred.format, name)
@@ -172,7 +171,7 @@ def _compared(given: Csv, inferred: Inferred) -> Iterable[Decision]:
         elif spoken != value:
             why = found.why if found is not None else "nothing in it asks for more than the default"
             yield Decision(name, value, f"given; the sample speaks for {spoken!r}: {why}")
-        elif value != getattr(usual, name):
+        elif name in given.asked:
             yield Decision(name, value, "given")
 
 

@@ -1,7 +1,7 @@
 """A Json format from a sample: where documents stand, nested types. In: parts of inputs. Out: a Json, and doubts.
 
 Python's json module reads the samples; what it found is merged path by path, and the format is then proven on them by
-the parser that will read the rest. Values of kinds that do not merge are kept as text (`raw`), never dropped.
+the parser that will read the rest. Values of kinds that do not merge are kept as text, never dropped.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from formatter.formats import Json
 from formatter.readers import read
 from formatter.values import parse_values
 
-RAW = {b"raw": b"1"}
+ANY_AS_TEXT = {b"text": b"any"}  # a string's content; of any other value what is written
+RAW = {b"raw": b"1"}  # what is written of strings too: of those that no text holds, as half a surrogate pair
 MAP_KEYS = 100  # more different keys than this are no members of a structure but the keys of a map
 PROVEN_VALUES = 4 << 20  # objects of other keys each time are records of nulls, mostly: all of them would be too many
 FEW = 3  # values: too few to be sure of what they all look like
@@ -248,20 +249,20 @@ def _decoded(line: bytes) -> Any:
 
 def _field(name: str, seen: Seen, path: str, doubts: list[str]) -> pa.Field:
     kind = _type(seen, path, doubts)
-    return pa.field(name, pa.string(), metadata=RAW) if kind is None else pa.field(name, kind)
+    return pa.field(name, pa.string(), metadata=ANY_AS_TEXT) if kind is None else pa.field(name, kind)
 
 
 def _type(seen: Seen, path: str, doubts: list[str]) -> pa.DataType | None:
     """The type that holds every value seen there; None: only their text does."""
     kinds = {kind for kind in seen.counts if kind != "null"}
     if not kinds:
-        doubts.append(f"{path}: no value but null in the sample, kept as text (raw)")
+        doubts.append(f"{path}: no value but null in the sample, kept as text")
         return None
     if kinds <= {"integer", "number"}:
         return _number(seen, path, doubts)
     if len(kinds) > 1:
         found = ", ".join(f"{kind} ({seen.counts[kind]} times, as {seen.examples[kind]})" for kind in sorted(kinds))
-        doubts.append(f"{path}: {found}: kept as text (raw)")
+        doubts.append(f"{path}: {found}: kept as text")
         return None
     if kinds == {"boolean"}:
         return pa.bool_()
@@ -270,8 +271,8 @@ def _type(seen: Seen, path: str, doubts: list[str]) -> pa.DataType | None:
     if kinds == {"array"}:
         items = seen.items or Seen()
         if not items.counts:
-            doubts.append(f"{path}: only empty arrays in the sample, their items kept as text (raw)")
-            return pa.list_(pa.field("item", pa.string(), metadata=RAW))
+            doubts.append(f"{path}: only empty arrays in the sample, their items kept as text")
+            return pa.list_(pa.field("item", pa.string(), metadata=ANY_AS_TEXT))
         return pa.list_(_field("item", items, f"{path}[]", doubts))
     return _object(seen, path, doubts)
 
@@ -280,7 +281,7 @@ def _number(seen: Seen, path: str, doubts: list[str]) -> pa.DataType | None:
     digits = len(str(max(seen.most, -seen.least)))
     if "number" in seen.counts:
         if seen.inexact or digits > 308:
-            doubts.append(f"{path}: numbers beyond float64, kept as text (raw)")
+            doubts.append(f"{path}: numbers beyond float64, kept as text")
             return None
         if max(seen.most, -seen.least) > 2**53:
             large = seen.most if seen.most > 2**53 else seen.least
@@ -295,7 +296,7 @@ def _number(seen: Seen, path: str, doubts: list[str]) -> pa.DataType | None:
     if digits <= 38:
         doubts.append(f"{path}: integers of {digits} digits, taken as decimal")
         return pa.decimal128(38, 0)
-    doubts.append(f"{path}: integers of {digits} digits, kept as text (raw)")
+    doubts.append(f"{path}: integers of {digits} digits, kept as text")
     return None
 
 
@@ -329,7 +330,7 @@ def _first_that_fits(strings: list[str], kinds: tuple[pa.DataType, ...]) -> pa.D
 
 def _object(seen: Seen, path: str, doubts: list[str]) -> pa.DataType | None:
     if not seen.members:
-        doubts.append(f"{path}: only empty objects in the sample, kept as text (raw)")
+        doubts.append(f"{path}: only empty objects in the sample, kept as text")
         return None
     if seen.twice is not None:
         doubts.append(f"{path}: key {seen.twice!r} stands twice in an object; the last one counts")
@@ -344,7 +345,7 @@ def _object(seen: Seen, path: str, doubts: list[str]) -> pa.DataType | None:
             return pa.map_(pa.string(), values)
     odd = next((name for name in seen.members if "\0" in name), None)
     if odd is not None:
-        doubts.append(f"{path}: no member can have the name {odd!r}, kept as text (raw)")
+        doubts.append(f"{path}: no member can have the name {odd!r}, kept as text")
         return None
     return pa.struct([_field(name, member, f"{path}.{name}", doubts) for name, member in seen.members.items()])
 
@@ -369,8 +370,8 @@ def _unite(into: Seen, other: Seen) -> None:
 
 
 def _proven(format: Json, parts: Sequence[bytes], doubts: list[str]) -> Json:
-    """Reads the samples by the format; what still fails is kept as text."""
-    for _ in range(len(format.schema) + 1):
+    """Reads the samples by the format; what still fails is kept as text, and what is no text as it is written."""
+    for _ in range(2 * len(format.schema) + 1):
         found: list[dict[str, Any]] = []
         for part in parts:
             rejects: list[pa.Table] = []
@@ -380,8 +381,10 @@ def _proven(format: Json, parts: Sequence[bytes], doubts: list[str]) -> Json:
             return format
         for name in dict.fromkeys(row["column"] for row in found):
             first = next(row for row in found if row["column"] == name)
-            doubts.append(f"{name}: kept as text (raw), for {first['message']}")
             position = format.schema.get_field_index(name)
-            schema = format.schema.set(position, pa.field(name, pa.string(), metadata=RAW))
-            format = Json(schema, records=format.records)
+            failed = format.schema.field(position)
+            is_text = failed.type == pa.string()
+            doubts.append(f"{name}: kept {'as it is written (raw)' if is_text else 'as text'}, for {first['message']}")
+            kept = pa.field(name, pa.string(), metadata=RAW if is_text else ANY_AS_TEXT)
+            format = Json(format.schema.set(position, kept), records=format.records)
     return format

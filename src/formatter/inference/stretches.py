@@ -17,7 +17,7 @@ import pyarrow as pa
 from formatter.formats import Csv, Json
 from formatter.inference.counting import Counted
 from formatter.inference.csv import Inferred, infer_csv
-from formatter.inference.json import RAW, JsonSample, infer_json, layout_of
+from formatter.inference.json import ANY_AS_TEXT, JsonSample, infer_json, layout_of
 from formatter.inference.sample import Sample, decoded
 
 EVERY_ROW = 1 << 62
@@ -49,9 +49,9 @@ def infer_records(records: Sequence[bytes], kind: str) -> tuple[Csv | Json, list
 
 def with_text(format: Csv | Json, name: str) -> Csv | Json:
     """The format with a column kept as text."""
-    raw = RAW if isinstance(format, Json) else None
+    read_as = ANY_AS_TEXT if isinstance(format, Json) else None
     place = format.schema.get_field_index(name)
-    return replace(format, schema=format.schema.set(place, pa.field(name, pa.string(), metadata=raw)))
+    return replace(format, schema=format.schema.set(place, pa.field(name, pa.string(), metadata=read_as)))
 
 
 def begins_at_lines(first: bytes, kind: str) -> bool:

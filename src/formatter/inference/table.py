@@ -28,6 +28,7 @@ LONGEST_NAME = 60
 YEARS = range(1800, 2101)
 COUNTED_COLUMNS = 6  # so many numbers from 0 or 1 on name columns, also where nothing else does
 SURE = 2.0  # of a header where all columns are text: what needs no warning
+OBJECTION = 0.75  # and what does, on the other side, however much stands against it
 _WORDS = re.compile(
     r"(?i)\b(id|key|code|name|names|first|last|title|type|kind|class|category|group|date|time|year|month|day|hour|start|end|"
     r"created|updated|timestamp|city|state|country|county|region|address|street|zip|postal|phone|email|e-mail|url|link|"
@@ -55,6 +56,30 @@ class Record(NamedTuple):
     @property
     def width(self) -> int:
         return len(self.cells)
+
+
+@dataclass
+class Look:
+    """What speaks for a record as names above columns of text, and against it."""
+
+    names: float = 0.5
+    values: float = 0.0
+    reasons: list[str] = field(default_factory=list)
+
+    def says(self, weight: float, reason: str | None = None) -> None:
+        self.names += max(weight, 0)
+        self.values += max(-weight, 0)
+        if reason:
+            self.reasons.append(reason)
+
+    @property
+    def score(self) -> float:
+        """More than 0 for a header."""
+        return self.names - self.values
+
+    @property
+    def is_sure(self) -> bool:
+        return abs(self.score) >= SURE and min(self.names, self.values) < OBJECTION
 
 
 @dataclass
@@ -197,7 +222,7 @@ class _Search:
         hits, misses = self._fits(row)
         if hits or misses:
             return len(misses) > hits or row.begin in self.headers or self._counts_up(row)
-        return self._look(row)[0] > 0
+        return self._look(row).score > 0
 
     def _is_sparse(self, row: Record) -> bool:
         """A title padded with delimiters, or delimiters alone."""
@@ -224,43 +249,37 @@ class _Search:
 
     # What names the columns
 
-    def _look(self, row: Record) -> tuple[float, str]:
-        """How much a record looks like names above columns of text: more than 0 for a header."""
+    def _look(self, row: Record) -> Look:
+        """How much a record looks like names above columns of text."""
         texts = [cell.text.strip() for cell in row.cells]
         below = [
             other for other in self.even if other is not row and [cell.text.strip() for cell in other.cells] != texts
         ]
-        score, reasons = 0.5, []
+        look = Look()
         if len(below) + 1 < len(self.even):
-            score += 2
-            reasons.append("it recurs as a whole")
+            look.says(2, "it recurs as a whole")
         filled = [text for text in texts if text]
         used = [
             i for i, text in enumerate(texts) if text or any(i < other.width and other.cells[i].text for other in below)
         ]
-        score -= 2 * (1 - len(filled) / max(len(used), 1)) if len(texts) > 1 else 0
+        if len(texts) > 1 and len(filled) < len(used):
+            look.says(-2 * (1 - len(filled) / len(used)), f"{len(used) - len(filled)} of its fields are empty")
         if len(set(filled)) < len(filled):
-            score -= 1
-            reasons.append("it repeats a word")
+            look.says(-1, "it repeats a word")
         if all(_IDENTIFIER.match(text) and len(text) <= LONGEST_NAME for text in filled):
-            score += 0.5
+            look.says(0.5)
         if any(len(text) > LONGEST_NAME for text in filled):
-            score -= 1
-            reasons.append("it has a long text")
+            look.says(-1, "it has a long text")
         known = sum(_IDENTIFIER.match(text) is not None and _WORDS.search(text) is not None for text in filled)
         if known:
-            score += min(2.0, 2.0 * known / len(filled) + 0.3)
-            reasons.append(f"{known} of its words often name columns")
+            look.says(min(2.0, 2.0 * known / len(filled) + 0.3), f"{known} of its words often name columns")
         if self._counts_up(row):
-            score += 2
-            reasons.append("its numbers count up")
+            look.says(2, "its numbers count up")
         elif any(cell.family not in ("text", "void") for cell in row.cells):
-            score -= 1
-            reasons.append("it has values that are no words")
+            look.says(-1, "it has values that are no words")
         bare = sum(not cell.quoted for cell in row.cells if cell.text)
         if bare and below and all(cell.quoted for other in below for cell in other.cells if cell.family == "text"):
-            score += 1.5
-            reasons.append("it has no quotes, those below have")
+            look.says(1.5, "it has no quotes, those below have")
         recurs, unlike = 0, 0.0
         repeats = set()  # records that have a value of this one
         for i, cell in enumerate(row.cells):
@@ -271,17 +290,14 @@ class _Search:
             elif values and cell.text:
                 unlike += _unlikeness(cell.text, values)
                 if len(values) >= 3 and _is_shaped(cell.text, values):
-                    score -= 1.5
-                    reasons.append(f"{cell.text!r} is written as the values below it")
+                    look.says(-1.5, f"{cell.text!r} is written as the values below it")
         if recurs > 1 and len(repeats) == 1 < len(below) - 1:
             recurs = 0  # the header of another table, most likely
         if recurs:
-            score -= 2 * recurs
-            reasons.append(f"{recurs} of its values recur below")
+            look.says(-2 * recurs, f"{recurs} of its values recur below")
         elif unlike:
-            score += min(unlike, 3.0)
-            reasons.append("its words are unlike the values below")
-        return score, ", ".join(reasons)
+            look.says(min(unlike, 3.0), "its words are unlike the values below")
+        return look
 
     def _lines(self, first: int) -> tuple[int, int]:
         """The places of the header's first line and of the first record of data; the same where nothing names the columns.
@@ -295,7 +311,7 @@ class _Search:
             return first, first
         if not all(self._is_sparse(row) for row in self.rows[last + 1 : first]):
             first = last + 1
-        if not any(self._fits(self.rows[last])) and self._look(self.rows[last])[0] < SURE:
+        if not any(self._fits(self.rows[last])) and self._look(self.rows[last]).score < SURE:
             self.doubts.append(f"{_shown(self.rows[last])} has no word above a column of a type: taken as a header")
         top = last
         while top and first - top < HEADER_LINES_MOST and self._may_name(self.rows[top - 1], above=True):
@@ -321,12 +337,13 @@ class _Search:
         """Of text alone: the header can only be told by its look."""
         place = next((i for i, row in enumerate(self.rows) if self._may_open(row)), self.rows.index(self.even[0]))
         row = self.rows[place]
-        score, reasons = self._look(row)
-        told = f"the first record {_shown(row)}" + (f": {reasons}" if reasons else "")
+        look = self._look(row)
+        score = look.score
+        told = f"the first record {_shown(row)}" + (f": {', '.join(look.reasons)}" if look.reasons else "")
         if len(self.even) == 1 and (score <= 0 or any(cell.family != "text" for cell in row.cells)):
             self.doubts.append(f"one record only, {_shown(row)}: taken as data, not as a header")
             return self._unnamed(place, "it is the only record")
-        if abs(score) < SURE or len(self.even) == 1:
+        if not look.is_sure or len(self.even) == 1:
             taken = "a header" if score > 0 else "data, not as a header"
             self.doubts.append(f"all columns are text; {told}; taken as {taken}")
         return self._named(place, place + 1, told) if score > 0 else self._unnamed(place, told)

@@ -18,7 +18,7 @@ template <unsigned needle_count>
 static void find_bytes_as(const uint8_t* data, size_t size, const ByteSet& set, BytePositions& found) {
     Needle needles[needle_count];
     // Fewer bytes than needles: the last one is looked for again.
-    for (unsigned i = 0; i < needle_count; i++) needles[i] = make_needle(set.bytes[i < set.count ? i : set.count - 1]);
+    for (unsigned i = 0; i < needle_count; i++) needles[i] = make_needle(set.bytes[i < set.count ? i : 0]);
     uint32_t* out = found.positions;
     uint32_t* ends_out = found.ends;
     for (size_t offset = 0; offset < size; offset += 64) {

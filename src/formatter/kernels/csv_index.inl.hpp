@@ -10,6 +10,7 @@
 #include "kernels/csv_index_dense.inl.hpp"
 #include "kernels/csv_index_rank.inl.hpp"
 #include "kernels/csv_index_sparse.inl.hpp"
+#include "kernels/quote_agreement.inl.hpp"
 #include "kernels/quote_summary.inl.hpp"
 
 namespace formatter {
@@ -93,6 +94,7 @@ static void index_csv(const uint8_t* data, size_t size, const CsvBytes& bytes, c
         case Quotes::none: return index_by_rule<Quotes::none>(data, size, bytes, choice, index);
         case Quotes::parity: return index_by_rule<Quotes::parity>(data, size, bytes, choice, index);
         case Quotes::lenient: return index_by_rule<Quotes::lenient>(data, size, bytes, choice, index);
+        case Quotes::spaced: return index_by_rule<Quotes::spaced>(data, size, bytes, choice, index);
         case Quotes::sticky: return index_by_rule<Quotes::sticky>(data, size, bytes, choice, index);
         case Quotes::any: return index_by_rule<Quotes::any>(data, size, bytes, choice, index);
     }

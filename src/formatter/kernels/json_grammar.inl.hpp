@@ -90,14 +90,7 @@ constexpr bool json_scalars_indexed = false;
 #ifdef __BMI2__
 constexpr bool json_grammar_known = true;
 
-static inline uint64_t control_mask(const Block& block) {
-#ifdef __AVX512BW__
-    return bits_of(_cvtmask64_u64(_mm512_cmplt_epu8_mask(block.bytes, _mm512_set1_epi8(0x20))));
-#else
-    const __m256i limit = _mm256_set1_epi8(0x1F);
-    return equal_mask({_mm256_max_epu8(block.low, limit), _mm256_max_epu8(block.high, limit)}, {limit});
-#endif
-}
+static inline uint64_t control_mask(const Block& block) { return bits_of(at_most_mask(block, make_needle(0x1F))); }
 #else
 constexpr bool json_grammar_known = false;
 #endif

@@ -12,14 +12,22 @@
 namespace formatter {
 namespace FORMATTER_ISA {
 
+struct HexDigits {
+    static constexpr uint32_t none = 0x10000;  // wherever it is shifted, the unit is above 0xFFFF
+    uint32_t value[256];
+    constexpr HexDigits() : value() {
+        for (uint32_t c = 0; c < 256; c++) {
+            const uint32_t letter = (c | 0x20) - 'a', digit = c - '0';
+            value[c] = digit <= 9 ? digit : letter <= 5 ? letter + 10 : none;
+        }
+    }
+};
+static constexpr HexDigits hex_digits;
+
 // The four digits of \uXXXX; above 0xFFFF if they are none.
 static inline uint32_t hex_unit(const uint8_t* at) {
-    uint32_t unit = 0;
-    for (int i = 0; i < 4; i++) {
-        const uint32_t letter = uint32_t(at[i] | 0x20) - 'a', digit = uint32_t(at[i]) - '0';
-        unit = unit << 4 | (digit <= 9 ? digit : letter <= 5 ? letter + 10 : 0x10000);
-    }
-    return unit;
+    const uint32_t* const value = hex_digits.value;
+    return value[at[0]] << 12 | value[at[1]] << 8 | value[at[2]] << 4 | value[at[3]];
 }
 
 static inline uint8_t* write_character(uint32_t c, uint8_t* to) {
@@ -94,6 +102,31 @@ static inline size_t copy_escaped_block(const Block& block, size_t size, uint64_
 }
 #endif
 
+static inline bool is_unit(const uint8_t* from, const uint8_t* end) {
+    return end - from >= 6 && from[0] == '\\' && from[1] == 'u';
+}
+
+// One \uXXXX after the other, for text that is not ASCII comes as runs of them, with a blank or a comma here and there.
+// Begins at one, ends behind the last; or says that one is none.
+static inline bool copy_units(const uint8_t*& from, const uint8_t* end, uint8_t*& to) {
+    do {
+        uint32_t c = hex_unit(from + 2);
+        if (c > 0xFFFF) return false;
+        from += 6;
+        if (__builtin_expect((c & 0xF800) == 0xD800, 0)) {
+            if (c >= 0xDC00 || !is_unit(from, end)) return false;
+            const uint32_t low = hex_unit(from + 2);
+            if (low < 0xDC00 || low >= 0xE000) return false;
+            c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
+            from += 6;
+        }
+        to = write_character(c, to);
+        const bool single = end - from > 6 && *from >= 0x20 && *from != '"' && *from != '\\' && is_unit(from + 1, end);
+        if (single) *to++ = *from++;
+    } while (is_unit(from, end));
+    return true;
+}
+
 static ptrdiff_t copy_json_string(const uint8_t* from, size_t size, uint8_t* to) {
     const uint8_t* const end = from + size;
     uint8_t* const begin = to;
@@ -126,19 +159,7 @@ static ptrdiff_t copy_json_string(const uint8_t* from, size_t size, uint8_t* to)
             from += 2;
             continue;
         }
-        if (from[1] != 'u' || end - from < 6) return -1;
-        uint32_t c = hex_unit(from + 2);
-        if (c >= 0xDC00 && c < 0xE000) return -1;
-        if (c > 0xFFFF) return -1;
-        from += 6;
-        if (c >= 0xD800 && c < 0xDC00) {
-            if (end - from < 6 || from[0] != '\\' || from[1] != 'u') return -1;
-            const uint32_t low = hex_unit(from + 2);
-            if (low < 0xDC00 || low >= 0xE000) return -1;
-            c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
-            from += 6;
-        }
-        to = write_character(c, to);
+        if (!is_unit(from, end) || !copy_units(from, end, to)) return -1;
     }
     return to - begin;
 }

@@ -24,13 +24,17 @@ struct CsvBytes {
     bool quoting;
     QuoteRule rule = QuoteRule::strict;
     bool ends_in_quotes = false;  // a record end inside quotes ends those, and the record
+    bool opens_behind_blanks =
+        false;  // by the lenient rule: blanks may stand between a separator and a quote that opens
 };
 
 // What of the bytes before a place decides which of the quotes behind it are quotes.
 struct QuoteState {
     bool inside = false;
     bool fresh = false;  // a quote would open: a separator, or a quote that closed, stands before
-    bool closing = false;  // a quote that closed stands before: by the sticky rule it is text if no separator follows
+    // A quote that closed stands before: by the sticky rule it is text if no separator follows, and where quotes open behind blanks,
+    // they do not behind these.
+    bool closing = false;
 
     bool operator==(const QuoteState& o) const {
         return inside == o.inside && fresh == o.fresh && closing == o.closing;

@@ -113,22 +113,34 @@ static QuoteState state_behind(QuoteState state, const uint8_t* data, size_t siz
     for (size_t i = 0; i < size; i++) {
         const uint8_t c = data[i];
         const bool separates = c == bytes.delimiter || c == bytes.record_end;
-        if (state.closing && !separates && c != bytes.quote && !(c == '\r' && bytes.record_end == '\n'))
+        const bool sticky = bytes.rule == QuoteRule::sticky, behind_quote = state.closing;
+        if (sticky && state.closing && !separates && c != bytes.quote && !(c == '\r' && bytes.record_end == '\n'))
             state.inside = true;
         state.closing = false;
         if (c == bytes.quote && bytes.quoting) {
             const bool opens = !state.inside && (state.fresh || bytes.rule == QuoteRule::strict);
             const bool closes = state.inside;
-            state.closing = closes && bytes.rule == QuoteRule::sticky;
+            state.closing = closes && (sticky || bytes.opens_behind_blanks);
             state.inside = opens;
             state.fresh = opens || closes;
         } else {
-            state.fresh = separates;
+            state.fresh = separates || (bytes.opens_behind_blanks && is_blank(c) && state.fresh && !behind_quote);
             if (bytes.ends_in_quotes && c == bytes.record_end) state.inside = false;
         }
     }
     state.fresh &= !state.inside;
     return state;
+}
+
+// The state behind whole blocks, where blanks that stand last may have to be looked through to know what a quote would be.
+static QuoteState state_behind_blanks(QuoteState before, QuoteState state, const uint8_t* data, size_t size,
+                                      const CsvBytes& bytes) {
+    if (!bytes.opens_behind_blanks || state.inside) return state;
+    const auto separates = [&](uint8_t c) { return c == bytes.delimiter || c == bytes.record_end; };
+    size_t at = size;
+    while (at > 0 && is_blank(data[at - 1]) && !separates(data[at - 1])) at--;
+    if (at == size) return {false, state.fresh, state.fresh && data[at - 1] == bytes.quote};
+    return {false, at > 0 ? separates(data[at - 1]) : before.fresh && !before.closing, false};
 }
 
 // All courses a block at a time, of which the masks are those of each, until they are one.
@@ -143,8 +155,9 @@ static size_t follow_until_one(const uint8_t* data, size_t size, const CsvBytes&
     for (; *leaders > 1 && size - offset >= 64; offset += 64) {
         const BlockMasks block = blocks.as_it_stands(offset);
         for (size_t i = 0; i < *leaders; i++) {
-            const uint64_t ends = block.ends & places[i].take(block, [&] { return blocks.returns(offset); });
-            courses[i].state = places[i].state();
+            const uint64_t ends =
+                block.ends & places[i].take(block, blocks.returns_at(offset), blocks.behind_blanks_at(offset, block));
+            courses[i].state = state_behind_blanks(courses[i].state, places[i].state(), data + offset, 64, bytes);
             if (ends == 0) continue;
             const uint64_t first = offset + trailing_zeros(ends);
             const uint64_t last = offset + 63 - unsigned(__builtin_clzll(ends));
@@ -181,8 +194,9 @@ static void follow_courses(const uint8_t* data, size_t size, const CsvBytes& byt
                 last = begin + offset;
             }
             if (last_ends) last += 63 - unsigned(__builtin_clzll(last_ends));
-            course.state =
-                stretch % 64 == 0 ? blocks.state() : state_behind(course.state, data + begin, stretch, bytes);
+            course.state = stretch % 64 == 0
+                               ? state_behind_blanks(course.state, blocks.state(), data + begin, stretch, bytes)
+                               : state_behind(course.state, data + begin, stretch, bytes);
             for (size_t k = i; k < (i + 1 == leaders ? count : i + 1); k++) {
                 courses[k].state = course.state;
                 if (first == QuoteSummary::none) continue;
@@ -200,132 +214,10 @@ static void follow_quotes(const uint8_t* data, size_t size, const CsvBytes& byte
         follow_courses<Quotes::any>(data, size, bytes, courses, count);
     else if (bytes.rule == QuoteRule::sticky)
         follow_courses<Quotes::sticky>(data, size, bytes, courses, count);
+    else if (bytes.opens_behind_blanks)
+        follow_courses<Quotes::spaced>(data, size, bytes, courses, count);
     else
         follow_courses<Quotes::lenient>(data, size, bytes, courses, count);
-}
-
-// Whether quotes that open stand behind a separator or a quote and, by the sticky rule, those that close in front of one:
-// then each rule takes every quote for one, and parity says what is inside. Blocks come in order.
-//
-//     bytes     , " a " , b " c        (bit 0 leftmost)
-//     edges     1 1 0 1 1 0 1 0        separators and quotes
-//     bare      0 0 0 1 0 0 1 0        quotes that are not behind an edge: they must close
-//     inside    0 1 1 0 0 0 1 1        by parity
-//     wrong     0 0 0 0 0 0 1 0        bare & inside
-template <bool sticky>
-class AgreementBlocks {
-  public:
-    explicit AgreementBlocks(const CsvBytes& bytes)
-        : delimiter_(make_needle(bytes.delimiter)),
-          record_end_(make_needle(bytes.record_end)),
-          quote_(make_needle(bytes.quote)),
-          carriage_return_(make_needle(bytes.record_end == '\n' ? '\r' : bytes.record_end)) {}
-
-    // `both`: for those who begin outside and for those who begin inside, else for those it was decided for.
-    template <bool both>
-    __attribute__((always_inline)) inline void take(const Block& block, uint64_t valid) {
-        const uint64_t quotes = equal_mask(block, quote_) & valid;
-        const uint64_t edges = (either_mask(block, delimiter_, record_end_) & valid) + quotes;  // no byte is both
-        const uint64_t inside = prefix_xor(quotes) ^ inside_;
-        const uint64_t bare = quotes & ~(edges * 2 + behind_edge_);
-        wrong_[0] |= bare & inside;
-        if (both) wrong_[1] |= bare & ~inside;
-        if (sticky) {
-            const uint64_t not_closing = ~(edges | equal_mask(block, carriage_return_)) & valid;
-            const uint64_t closed[2] = {quotes & ~inside, quotes & inside};
-            for (int state = 0; state < 1 + both; state++) {
-                wrong_[state] |= (closed[state] * 2 + closed_[state]) & not_closing;
-                closed_[state] = closed[state] >> 63;
-            }
-        }
-        behind_edge_ = edges >> 63;
-        inside_ = uint64_t(int64_t(inside) >> 63);
-    }
-    // By now one of the two is wrong, or both.
-    bool decided() const { return (wrong_[0] | wrong_[1]) != 0; }
-    bool hopeless() const { return wrong_[0] != 0 && wrong_[1] != 0; }
-    // From here on it is about those who began inside, if they are the ones who can be right.
-    void decide() {
-        began_inside_ = wrong_[0] != 0;
-        if (!began_inside_) return;
-        inside_ = ~inside_;
-        wrong_[0] = wrong_[1];
-        closed_[0] = closed_[1];
-        wrong_[1] = 1;
-    }
-    bool agrees(bool inside) const { return wrong_[inside != began_inside_] == 0; }
-    bool odd() const { return (inside_ != 0) != began_inside_; }  // what is missing from the last block is no quote
-
-  private:
-    Needle delimiter_, record_end_, quote_, carriage_return_;
-    uint64_t inside_ = 0, behind_edge_ = 1, closed_[2] = {0, 0}, wrong_[2] = {0, 0};
-    bool began_inside_ = false;
-};
-
-// How far the bytes were looked at. It is a value, as what was found is: what is written to `to` might change what only has an
-// address, and each block would read all of it again.
-template <bool sticky>
-struct AgreementPass {
-    AgreementBlocks<sticky> blocks;
-    size_t offset;
-};
-
-constexpr size_t agreement_stretch = 256;
-
-// Whole stretches, until it is decided who can be right, or all of them for those who can.
-template <bool sticky, bool copies, bool both>
-static AgreementPass<sticky> pass_stretches(AgreementPass<sticky> pass, uint8_t* to, const uint8_t* from, size_t size,
-                                            const uint8_t* next, size_t next_size) {
-    size_t offset = pass.offset;
-    for (; size - offset >= agreement_stretch && !(both && pass.blocks.decided()); offset += agreement_stretch) {
-        if (offset < next_size)
-            for (size_t at = 0; at < agreement_stretch; at += 64) __builtin_prefetch(next + offset + at);
-        for (size_t at = 0; at < agreement_stretch; at += 64) {
-            const Block block = load_block(from + offset + at);
-            if (copies) store_block(to + offset + at, block);
-            pass.blocks.template take<both>(block, ~uint64_t(0));
-        }
-    }
-    pass.offset = offset;
-    return pass;
-}
-
-template <bool sticky, bool copies>
-static void find_agreement(uint8_t* to, const uint8_t* from, size_t size, const CsvBytes& bytes, const uint8_t* next,
-                           size_t next_size, QuoteAgreement& out) {
-    AgreementPass<sticky> pass{AgreementBlocks<sticky>(bytes), 0};
-    pass = pass_stretches<sticky, copies, true>(pass, to, from, size, next, next_size);
-    if (pass.blocks.decided() && !pass.blocks.hopeless()) {
-        pass.blocks.decide();
-        pass = pass_stretches<sticky, copies, false>(pass, to, from, size, next, next_size);
-    }
-    const size_t rest = pass.offset;
-    if (copies && rest < size) std::memcpy(to + rest, from + rest, size - rest);
-    for (size_t offset = rest; offset < size && !pass.blocks.hopeless(); offset += 64) {
-        uint64_t valid = ~uint64_t(0);
-        const Block block =
-            size - offset >= 64 ? load_block(from + offset) : load_tail(from + offset, size - offset, valid);
-        pass.blocks.template take<true>(block, valid);
-    }
-    const uint8_t head = size ? from[0] : bytes.record_end;
-    out.holds[0] = pass.blocks.agrees(false);
-    out.holds[1] = pass.blocks.agrees(true);
-    out.opens = head == bytes.quote;
-    out.follows =
-        out.opens || head == bytes.delimiter || head == bytes.record_end || (head == '\r' && bytes.record_end == '\n');
-    out.odd = pass.blocks.odd();
-}
-
-// By the lenient rule or the sticky one.
-static void agree_on_quotes(uint8_t* to, const uint8_t* from, size_t size, const CsvBytes& bytes, const uint8_t* next,
-                            size_t next_size, QuoteAgreement& out) {
-    const bool sticky = bytes.rule == QuoteRule::sticky;
-    if (to)
-        sticky ? find_agreement<true, true>(to, from, size, bytes, next, next_size, out)
-               : find_agreement<false, true>(to, from, size, bytes, next, next_size, out);
-    else
-        sticky ? find_agreement<true, false>(to, from, size, bytes, next, next_size, out)
-               : find_agreement<false, false>(to, from, size, bytes, next, next_size, out);
 }
 
 // memcpy that counts, and asks for the bytes at `next` meanwhile: buffers come from anywhere in memory, and neither

@@ -44,7 +44,7 @@ def _told(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def broke_off(stream: SharedStream, error: MemoryError) -> None:
-    if not stream._engine.closed:
+    if not any(lane.closed for lane in stream._lanes):
         return  # it goes on
     with stream._control:
         stream._finished = stream._barred = True
@@ -55,9 +55,10 @@ def broke_off(stream: SharedStream, error: MemoryError) -> None:
 
 def left_to_parent(stream: SharedStream) -> None:
     """In the child of a fork: who pushes and who reads is in the parent, and may hold any lock."""
-    stream._control, stream._clock = threading.Lock(), threading.Lock()
-    stream._delivery.renew_locks()
-    stream._engine.leave_to_parent()
+    stream._control = threading.Lock()
+    stream._deadlines.renew_locks()
+    for lane in stream._lanes:
+        lane.leave_to_parent()
     for consumer in stream._live.values():
         consumer.renew_locks()
     fail_all(stream._live.values(), ClosedError(_core.CLOSED_BY_FORK))

@@ -16,7 +16,7 @@ from enum import Enum
 from typing import Any
 
 from formatter.batch import Batch
-from formatter.errors import BackpressureError, FlowError
+from formatter.errors import BackpressureError, FlowError, OptionError
 from formatter.shared.needs import Needs
 from formatter.shared.row_filters import RowFilter
 
@@ -184,6 +184,15 @@ class Consumer:
     def lag_rows(self) -> int:
         with self._lock:
             return sum(batch.num_rows for batch in self._items)
+
+
+def check_queue(name: object, queue: object, overflow: object) -> None:
+    if isinstance(queue, bool) or not isinstance(queue, int) or queue < 1:
+        raise OptionError(f"subscribe: queue: expected a whole number of batches from 1, found {queue!r}")
+    if overflow not in OVERFLOW:
+        raise OptionError(f"subscribe: overflow: expected one of {', '.join(OVERFLOW)}, found {overflow!r}")
+    if name is not None and (not isinstance(name, str) or not name):
+        raise OptionError(f"subscribe: name: expected a str that is not empty, found {name!r}")
 
 
 def abandoned(name: str) -> FlowError:

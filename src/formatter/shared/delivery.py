@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from formatter.batch import Batch
@@ -18,7 +18,8 @@ from formatter.shared.consumer import Consumer, Put
 
 class Delivery:
     """`origin_of`: the name of an engine's origin. `failed`: told of consumers whose queues gave up. `lost`: that somebody
-    has not got what was his, for want of memory."""
+    has not got what was his, for want of memory. `at_end`: called when the last batch has been dealt with, perhaps more than
+    once."""
 
     def __init__(
         self,
@@ -26,17 +27,18 @@ class Delivery:
         origin_of: Callable[[int], Origin],
         failed: Callable[[Consumer], None],
         lost: Callable[[], None],
+        at_end: Callable[[], None],
     ) -> None:
         self._ordered = ordered
         self._origin_of = origin_of
         self._failed = failed
         self._lost = lost
+        self._at_end = at_end
         self.renew_locks()  # the first is never held while waiting for room
         self._waiting = 0
         self._early: list[tuple[int, Any]] = []  # ordered: batches of calls that overtook another one
         self._early_done: set[int] = set()  # not ordered: their numbers
         self._end_at: int | None = None  # so many batches there are, and no more
-        self._at_end: Callable[[], Iterable[Consumer]] = tuple
         self.done = 0  # every batch of a smaller number has been dealt with
         self.discarded_rows = 0  # that nobody was there for
 
@@ -93,21 +95,23 @@ class Delivery:
             self._moved.wait_for(lambda: self.done >= count, seconds)
             self._waiting -= 1
 
-    def end_at(self, count: int, consumers: Callable[[], Iterable[Consumer]]) -> None:
+    def end_at(self, count: int) -> None:
         """Nothing comes behind `count` batches. Calls that still deliver come first: the last one announces the end."""
         with self._lock:
-            self._at_end = consumers
             self._end_at = count
         self._end_if_done()
 
+    @property
+    def ended(self) -> bool:
+        return self._end_at is not None and self.done >= self._end_at
+
     def _end_if_done(self) -> None:
-        if self._end_at is not None and self.done >= self._end_at:
-            for consumer in self._at_end():
-                consumer.end()
+        if self.ended:
+            self._at_end()
 
     def _put(self, one: Any, batches: list[Batch], full: list[Consumer]) -> None:
         origin_id, spans, capsule, _number, projection = one
-        if projection.idle:
+        if projection.demand.idle:
             self._discard(projection.decode.plan.batch(capsule).num_rows)
             return
         whole, groups = projection.batches(capsule, self._origin_of(origin_id), spans)

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from formatter.batch import NullColumns
 from formatter.errors import SchemaError
-from formatter.json_plans import Wanted, is_list, longest_name, selection
+from formatter.plans.json_plans import Wanted, is_list, longest_name, selection
 from formatter.shared.needs import Needs, covers, paths
 
 

@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from formatter.errors import OptionError, SchemaError
 from formatter.formats import Framed, Json
-from formatter.json_plans import Wanted, is_list, united, wanted_columns
 from formatter.plans import Format, projected_names
+from formatter.plans.json_plans import Wanted, is_list, united, wanted_columns
 
 # Per column of the schema: all of it (None), or some of its members. A column that is not needed is not in it.
 Needs = dict[str, Wanted]
@@ -39,8 +39,8 @@ class _All:
 ALL = _All()
 
 
-def needs_of(columns: Sequence[str] | _All, format: Format) -> Needs:
-    schema = format.schema
+def needs_of(columns: Sequence[str] | _All, schema: pa.Schema, formats: Sequence[Format]) -> Needs:
+    """Of a schema's columns, which these formats read: paths into nested ones are for those that can read parts."""
     if isinstance(columns, _All):
         return dict.fromkeys(schema.names)
     if columns is None:
@@ -48,7 +48,7 @@ def needs_of(columns: Sequence[str] | _All, format: Format) -> Needs:
     if isinstance(columns, str):
         raise OptionError(f"subscribe: columns: expected a list of names, found {columns!r}; write [{columns!r}]")
     names = list(columns)
-    if isinstance(format.inner if isinstance(format, Framed) else format, Json):
+    if all(isinstance(format.inner if isinstance(format, Framed) else format, Json) for format in formats):
         return in_order([wanted_columns(names, schema)], schema)
     for name in names:
         if not isinstance(name, str):

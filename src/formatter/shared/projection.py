@@ -1,12 +1,12 @@
-"""The decode that is in force: the union of what consumers need, its plan, and who gets what of a batch.
+"""The decode that is in force: what consumers need together, a format's plan for it, and who gets what of a batch.
 
-In: consumers. Out: plans, remembered by what they decode; batches per group of consumers. Refuses to know: when a
+In: consumers, a format. Out: plans, remembered by what they decode; batches per group of consumers. Refuses to know: when a
 projection changes, queues.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from formatter import _core, types
 from formatter.batch import NullColumns
 from formatter.buffer_intake import told_to_stream
 from formatter.filters import Filters, described, normalized
-from formatter.plans import DecodePlan, Format, make_plan, rescue_of
+from formatter.plans import DecodePlan, Format, make_plan
 from formatter.row_choice import chosen_rows, mask_of
 from formatter.shared.batches import SharedBatch
 from formatter.shared.consumer import Consumer
@@ -61,17 +61,29 @@ class Decode:
         return _core.RowPredicate(described(rows.clauses, columns, self.plan.format.schema), self._codes)
 
 
-class Projection:
-    """What is decoded from one change to the next, and for whom. The engine hands it back with every batch."""
+@dataclass(frozen=True)
+class Demand:
+    """What consumers need together, from one change to the next."""
 
-    def __init__(self, version: int, needs: Needs, consumers: Sequence[Consumer], decode: Decode) -> None:
-        self.version = version
-        self.needs = needs
+    version: int = 0
+    needs: Needs = field(default_factory=dict)
+    consumers: tuple[Consumer, ...] = ()
+
+    @property
+    def idle(self) -> bool:
+        """Nobody is there."""
+        return not self.consumers
+
+
+class Projection:
+    """What is decoded of one format to meet a demand, and for whom. The engine hands it back with every batch."""
+
+    def __init__(self, demand: Demand, decode: Decode) -> None:
+        self.demand = demand
         self.decode = decode
-        self.idle = not consumers
-        self.everything = tuple(c for c in consumers if not c.rows.clauses)
+        self.everything = tuple(c for c in demand.consumers if not c.rows.clauses)
         chosen: dict[str, list[Consumer]] = {}  # equal filters are evaluated once
-        for consumer in consumers:
+        for consumer in demand.consumers:
             if consumer.rows.clauses:
                 chosen.setdefault(consumer.rows.key, []).append(consumer)
         self.chosen = tuple((decode.predicate(group[0].rows), tuple(group)) for group in chosen.values())
@@ -82,14 +94,14 @@ class Projection:
         """The batch as it was decoded, and who gets all of it or some of its rows."""
         passing = [predicate.passing(capsule) for predicate, _ in self.chosen]
         decoded = self.decode.plan.batch(capsule)
-        whole = SharedBatch(decoded, self.decode.layout, origin, spans, self.version)
+        whole = SharedBatch(decoded, self.decode.layout, origin, spans, self.demand.version)
         groups = [(whole, self.everything)]
         for (count, bits), (_, consumers) in zip(passing, self.chosen, strict=True):
             if count == decoded.num_rows:
                 groups.append((whole, consumers))
             elif count:
                 mask = mask_of(bits, decoded.num_rows)
-                some = SharedBatch(chosen_rows(decoded, mask), self.decode.layout, origin, spans, self.version)
+                some = SharedBatch(chosen_rows(decoded, mask), self.decode.layout, origin, spans, self.demand.version)
                 groups.append((some, consumers))
         return whole, groups
 
@@ -105,11 +117,6 @@ class Decodes:
         self._made: dict[tuple[str, ...], Decode] = {}
         # With nobody listening records are only counted: what is wrong with them is nobody's error.
         self.nothing = Decode(format, {}, None, {"on_error": "skip"}, self._nulls)
-
-    def union(self, consumers: Sequence[Consumer]) -> Needs:
-        needs = in_order([consumer.needs for consumer in consumers], self._format.schema)
-        # What is rescued for one does not depend on who else listens.
-        return dict.fromkeys(self._format.schema.names) if rescue_of(self._format) in needs else needs
 
     def of(self, needs: Needs) -> Decode:
         key = paths(needs, self._format.schema)

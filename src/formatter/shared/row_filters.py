@@ -12,7 +12,7 @@ import pyarrow as pa
 from formatter.errors import OptionError
 from formatter.filters import Clause, Filters, check_columns, columns_of, described, normalized
 from formatter.parsers.registry import METADATA_KEY
-from formatter.plans import filterable
+from formatter.plans.plan_request import filterable
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 In: buffers, as for fm.Stream, and subscriptions. Out: batches, put into each subscription's queue, and returned.
 
-What is decoded is the union of what the subscriptions need. It changes under one lock (`_control`) and in the engine,
+Each format has a lane (lane.py); where origins have formats of their own, buffers are routed to theirs (origin_lanes.py).
+What is decoded is the union of what the subscriptions need. It changes under one lock (`_control`) and in the lanes' engines,
 whose answer is the acknowledgement: batches carry the projection they were decoded under, and go to the consumers that
 projection was made for. So a consumer can receive no batch that lacks one of its columns, and nobody polls.
 """
@@ -10,7 +11,6 @@ projection was made for. So a consumer can receive no batch that lacks one of it
 from __future__ import annotations
 
 import threading
-import time
 from collections import deque
 from collections.abc import Sequence
 from typing import Any
@@ -18,37 +18,33 @@ from typing import Any
 import pyarrow as pa
 
 from formatter import _core
-from formatter.batch import Batch
+from formatter.batch import Batch, NullColumns
 from formatter.batch_policy import BatchPolicy
-from formatter.buffer_arguments import Origin, checked_sequence
-from formatter.buffer_intake import (
-    MAX_PENDING_BYTES,
-    MAX_RECORD_BYTES,
-    BufferIntake,
-    engine_options,
-    stream_options,
-    unpacked,
-)
+from formatter.buffer_arguments import Origin
+from formatter.buffer_intake import MAX_PENDING_BYTES, MAX_RECORD_BYTES, saved_options, stream_options, unpacked
+from formatter.checkpoints import unpack_mixed
 from formatter.errors import FlowError, OptionError, SchemaError, SequenceError
 from formatter.filters import Filters
-from formatter.foreign_code import raise_kept
 from formatter.forked_locks import renewed_in_children
-from formatter.formats.csv import in_stream
-from formatter.plans import Format, with_rescue
+from formatter.formats.csv import check_byte_order, check_streamable
+from formatter.origin_lanes import OriginLanes, are_several, shown
+from formatter.plans import Format, check_format, with_rescue
 from formatter.shared.broken_off import fail_all, left_to_parent, tells_consumers
-from formatter.shared.consumer import LOOK_AROUND_S, OVERFLOW, Consumer, abandoned
-from formatter.shared.delivery import Delivery
+from formatter.shared.consumer import Consumer, check_queue
+from formatter.shared.deadlines import Deadlines
 from formatter.shared.explain import explained
+from formatter.shared.lane import Flushed, Lane, hand_out
+from formatter.shared.layout import Layout
 from formatter.shared.needs import ALL, Needs, _All, in_order, needs_of, paths
-from formatter.shared.projection import Decodes, Projection
+from formatter.shared.projection import Demand
 from formatter.shared.row_filters import RowFilter, row_filter
 from formatter.shared.stats import SharedStreamStats
 from formatter.shared.subscription import Subscription
+from formatter.stream import summed_counts
+from formatter.weak_methods import weakly
 
 QUEUE = 64
 IDLE = ("discard", "error")
-LEAST_WAIT_S = 0.001
-PATIENCE_S = 1.0  # who leaves waits no longer for a call that brought so much that it still runs
 
 
 @tells_consumers("push push_many append lost flush finish finish_all subscribe checkpoint _leave _next")
@@ -58,7 +54,7 @@ class SharedStream:
     Batches have the full schema; columns nobody asked for are null. Every method may be called from any thread.
 
     Args:
-        format: As for `fm.Stream`.
+        format: As for `fm.Stream`; of several formats, too.
         filters: As for `fm.Stream`; they hold for every subscription.
         on_error: As for `fm.Stream`.
         ordered: As for `fm.Stream`.
@@ -72,6 +68,7 @@ class SharedStream:
         columns: Each subscription names its own.
         layout: Always "positional".
         rescue: As for `fm.read`. Who subscribes to this column has every other one parsed: what is rescued is of them all.
+        schema: Of the formats that a function gives, so that there may be subscriptions before the first buffer.
 
     Raises:
         OptionError: An option is out of its range.
@@ -87,7 +84,7 @@ class SharedStream:
 
     def __init__(
         self,
-        format: Format,
+        format: Any,
         *,
         filters: Filters = None,
         on_error: str = "raise",
@@ -102,6 +99,7 @@ class SharedStream:
         columns: None = None,
         layout: str = "positional",
         rescue: str | None = None,
+        schema: pa.Schema | None = None,
     ) -> None:
         if idle not in IDLE:
             raise OptionError(f"SharedStream: idle: expected 'discard' or 'error', found {idle!r}")
@@ -109,39 +107,61 @@ class SharedStream:
             raise OptionError("SharedStream: columns: each subscription names its own; write subscribe(columns=[...])")
         if layout != "positional":
             raise OptionError(f"SharedStream: layout: expected 'positional', the full schema, found {layout!r}")
+        if schema is not None and not callable(format):
+            raise OptionError(
+                "SharedStream: schema: a function's formats have it; what you gave has a schema of its own"
+            )
         self._idle = idle
         self._control = threading.Lock()  # who is subscribed, and what is decoded for them
         self._live: dict[str, Consumer] = {}
         self._orphans: deque[Consumer] = deque()  # whose leases were lost, or that failed
         self._names_given, self._finished = 0, False
-        self._cut = (0, 0, False)  # the last change: plan, batches that had left, whether calls decode by older plans
         self._barred = idle == "error"  # whether pushes are refused
-        self._discarded_buffers = self._discarded_bytes = 0  # before the projection in force
-        self._idle_since = (0, 0)  # buffers and bytes before it
-        self._clock = threading.Lock()  # held by the waiting consumer that looks after deadlines
-        options, policy = stream_options(
-            format := with_rescue(format, rescue), filters=filters, on_error=on_error, ordered=ordered, layout=layout,
-            batch=batch, max_record_bytes=max_record_bytes, max_pending_bytes=max_pending_bytes, on_duplicate=on_duplicate,
+        self._rescue = rescue
+        self._options, self._policy = stream_options(
+            None, filters=filters, on_error=on_error, ordered=ordered, layout=layout, batch=batch,
+            max_record_bytes=max_record_bytes, max_pending_bytes=max_pending_bytes, on_duplicate=on_duplicate,
             max_sequence=max_sequence, max_errors=max_errors,
         )  # fmt: skip
-        del options["layout"]
-        options["idle"] = idle
-        self._decodes = Decodes(in_stream(format, max_record_bytes), options["filters"], on_error)
-        self._projection = Projection(0, {}, (), self._decodes.nothing)
-        self._latency_s = None if policy.max_latency_ms is None else max(policy.max_latency_ms / 1e3, LEAST_WAIT_S)
-        names = tuple(format.schema.names)
-        self._engine = _core.EngineStream(
-            self._decodes.nothing.plan.engine, **engine_options(options, policy), names=names, marker=self._projection
-        )
-        self._intake = BufferIntake(format, options, self._engine, names)
-        self._id = self._intake.id_of
-        self._delivery = Delivery(ordered, self._intake.origin_of, self._orphans.append, self._engine.close)
+        del self._options["layout"]
+        self._options["idle"] = idle
+        self._deadlines = Deadlines(self._policy.max_latency_ms, weakly(self._let_out_due))
+        self._demand = Demand()
+        self._schema = schema  # every column; None: no format is known yet
+        self._lanes: tuple[Lane, ...] = ()  # one a format; grows under the control lock
+        self._by_origin = OriginLanes(format, self._options, weakly(self._new_lane)) if are_several(format) else None
+        self._intake: Lane | OriginLanes[Lane] = self._by_origin or self._new_lane(format)
         renewed_in_children(self)
 
     @property
-    def format(self) -> Format:
-        """How the buffers are written."""
-        return self._intake.format
+    def format(self) -> Any:
+        """How the buffers are written: a format, or what says which one an origin has."""
+        return self._by_origin.formats if self._by_origin else self._lanes[0].format
+
+    @property
+    def full_schema(self) -> pa.Schema:
+        """Every column, as the formats have it."""
+        if self._schema is None:
+            raise SchemaError("SharedStream: no format has come yet, so its columns are not known; give schema=")
+        return self._schema
+
+    def _new_lane(self, format: Format) -> Lane:
+        """For a format that is new here; it decodes what is decoded now."""
+        check_format(format)
+        format = with_rescue(format, self._rescue)
+        check_streamable(format, "SharedStream")
+        check_byte_order(format, "SharedStream")
+        with self._control:
+            if self._schema is None:
+                self._schema = format.schema
+            if not format.schema.equals(self._schema):
+                raise SchemaError(
+                    f"SharedStream: expected formats with one schema, found {shown(self._schema)} and {shown(format.schema)}"
+                )
+            lane = Lane(format, self._options, self._policy, self._orphans.append, weakly(self._end_if_delivered))
+            lane.apply(lane.prepared(self._demand), regardless=True)
+            self._lanes += (lane,)
+        return lane
 
     # ------------------------------------------------------------------------------------------------ subscriptions
 
@@ -172,17 +192,12 @@ class SharedStream:
             OptionError: An option is out of its range.
             SchemaError: A column that the schema does not have.
         """
-        format = self.format
-        needs = needs_of(columns, format)
-        required = paths(needs, format.schema)
-        rows = row_filter(filters, format.schema)
-        needs = in_order([needs, dict.fromkeys(rows.columns)], format.schema)
-        if isinstance(queue, bool) or not isinstance(queue, int) or queue < 1:
-            raise OptionError(f"subscribe: queue: expected a whole number of batches from 1, found {queue!r}")
-        if overflow not in OVERFLOW:
-            raise OptionError(f"subscribe: overflow: expected one of {', '.join(OVERFLOW)}, found {overflow!r}")
-        if name is not None and (not isinstance(name, str) or not name):
-            raise OptionError(f"subscribe: name: expected a str that is not empty, found {name!r}")
+        schema = self.full_schema
+        needs = needs_of(columns, schema, [lane.format for lane in self._lanes])
+        required = paths(needs, schema)
+        rows = row_filter(filters, schema)
+        needs = in_order([needs, dict.fromkeys(rows.columns)], schema)
+        check_queue(name, queue, overflow)
         self._reap()
         consumer = self._admitted(name, needs, required, rows, queue, overflow)
         return Subscription(self, consumer)
@@ -202,9 +217,14 @@ class SharedStream:
                     f"subscribe: the name {name!r} belongs to a live subscription; close that one or choose another name"
                 )
             consumer = Consumer(name, needs, required, rows, queue, overflow)
-            flushed = self._replan([*self._live.values(), consumer], consumer)
-            self._live[name] = consumer
-        self._hand_out(flushed)
+            flushed, lacking = self._replan([*self._live.values(), consumer], consumer)
+            if lacking is None:
+                self._live[name] = consumer
+        hand_out(flushed)
+        if lacking is not None:
+            raise SchemaError(
+                f"subscribe: the header of an origin that is being read has no column {lacking!r}; leave it out"
+            )
         return consumer
 
     def _leave(self, consumer: Consumer) -> None:
@@ -213,17 +233,11 @@ class SharedStream:
             return
         with self._control:
             flushed = self._forget([consumer])
-            cut = self._cut
-        self._hand_out(flushed)
-        self._await_rows_before(*cut)
+            cuts = [lane.cut() for lane in self._lanes]
+        hand_out(flushed)
+        for wait in cuts:
+            wait()
         consumer.close()
-
-    def _await_rows_before(self, plan: int, batches: int, parsing: bool) -> None:
-        """Calls that decoded before a cut have put what they decoded into the queues, unless they take too long."""
-        if parsing:
-            batches = self._engine.await_older(plan, PATIENCE_S)
-        if self._delivery.done < batches:
-            self._delivery.wait(batches, PATIENCE_S)
 
     def _reap(self) -> None:
         """Leases that were lost and consumers that failed are gone from here on."""
@@ -234,7 +248,7 @@ class SharedStream:
             flushed = self._forget(gone)
         for consumer in gone:
             consumer.close()
-        self._hand_out(flushed)
+        hand_out(flushed)
 
     def _orphaned(self) -> list[Consumer]:
         gone: list[Consumer] = []
@@ -245,54 +259,53 @@ class SharedStream:
                 break
         return gone
 
-    def _forget(self, consumers: list[Consumer]) -> list[Any]:
+    def _forget(self, consumers: list[Consumer]) -> Flushed:
         gone = [consumer for consumer in consumers if self._live.get(consumer.name) is consumer]
         for consumer in gone:
             del self._live[consumer.name]
-        return self._replan(list(self._live.values()), None) if gone else []
+        return self._replan(list(self._live.values()), None)[0] if gone else []
 
     # ----------------------------------------------------------------------------------------------- the projection
 
-    def _replan(self, consumers: list[Consumer], asking: Consumer | None) -> list[Any]:
-        """The projection for these consumers, applied. Under the control lock; returns batches to hand out behind it."""
-        before = self._projection
-        needs = self._decodes.union(consumers)
-        version = before.version + (needs != before.needs)
-        decode = self._decodes.of(needs) if consumers else self._decodes.nothing
+    def _replan(self, consumers: list[Consumer], asking: Consumer | None) -> tuple[Flushed, str | None]:
+        """The projection for these consumers, applied. Under the control lock; returns batches to hand out behind it, and the
+        column for want of which everything is as before."""
+        before = self._demand
+        needs = in_order([consumer.needs for consumer in consumers], self.full_schema)
+        for lane in self._lanes:
+            needs = lane.widened(needs)
+        demand = Demand(before.version + (needs != before.needs), needs, tuple(consumers))
         if asking is not None:
-            asking.version = version
-        applied = Projection(version, needs, consumers, decode)
-        change = (decode.plan.engine, decode.schema_indices, applied)
-        plan, result, counts, missing = self._engine.replan(*change, False)
-        if not plan:
+            asking.version = demand.version
+        projections = [(lane, lane.prepared(demand), lane.projection) for lane in self._lanes]  # which may raise
+        flushed: Flushed = []
+        for at, (lane, projection, _) in enumerate(projections):
+            finished, missing = lane.apply(projection, regardless=asking is None)
+            flushed.append((lane, finished))
             # Somebody's column is not in an origin's header. Others have been told by an error; who asks is told here.
             lacking = [name for name in missing if asking is not None and name in asking.needs]
-            if lacking:
-                raise SchemaError(
-                    f"subscribe: the header of an origin that is being read has no column {lacking[0]!r}; leave it out"
-                )
-            plan, result, counts, _ = self._engine.replan(*change, True)
-        buffers, size, batches, parsing = counts
-        self._cut = (plan, batches, parsing)
-        if before.idle:
-            self._discarded_buffers += buffers - self._idle_since[0]
-            self._discarded_bytes += size - self._idle_since[1]
-        self._idle_since = (buffers, size)
-        self._projection = applied
-        self._barred = self._finished or (applied.idle and self._idle == "error")
-        return list(result[3])
+            if asking is not None and lacking:
+                asking.close()
+                flushed += [(lane, lane.apply(old, regardless=True)[0]) for lane, _, old in projections[:at]]
+                return flushed, lacking[0]
+            if missing and asking is not None:
+                flushed.append((lane, lane.apply(projection, regardless=True)[0]))
+        self._demand = demand
+        self._barred = self._finished or (demand.idle and self._idle == "error")
+        return flushed, None
 
     @property
     def projection_version(self) -> int:
         """Grows by one with every change of the union."""
         self._reap()
-        return self._projection.version
+        return self._demand.version
 
     @property
     def decoding_columns(self) -> tuple[str, ...]:
         """What is really decoded now, in the schema's order; parts of nested columns as paths."""
         self._reap()
-        return self._projection.decode.names
+        decoded = {name: None for lane in self._lanes for name in lane.projection.decode.names}
+        return paths(needs_of(list(decoded), self.full_schema, [lane.format for lane in self._lanes]), self.full_schema)
 
     @property
     def subscriptions(self) -> tuple[str, ...]:
@@ -309,17 +322,18 @@ class SharedStream:
     @property
     def schema(self) -> pa.Schema:
         """Of the batches decoded from now on: every column; those not decoded are nullable."""
-        return self._projection.decode.layout.schema
+        return Layout(self._demand.needs, self.full_schema, NullColumns()).schema
 
     def explain(self) -> str:
         """Who needs what, what is decoded for them, how far behind they are."""
         self._reap()
         with self._control:
-            return explained(self.format, self._projection, tuple(self._live.values()), self._idle)
+            return explained(self._schema, self._demand, self._lanes, tuple(self._live.values()), self._idle)
 
     def _view(self, consumer: Consumer) -> pa.Schema:
-        schema = self.format.schema
-        names = [name for name in schema.names if name in needs_of(consumer.required, self.format)]
+        schema = self.full_schema
+        needs = needs_of(consumer.required, schema, [lane.format for lane in self._lanes])
+        names = [name for name in schema.names if name in needs]
         return pa.schema([schema.field(name) for name in names], metadata=schema.metadata)
 
     # ------------------------------------------------------------------------------------------------------ buffers
@@ -328,49 +342,45 @@ class SharedStream:
         """As `fm.Stream.push`. Batches go to the subscriptions; those of this call are returned too."""
         if self._barred or self._orphans:
             self._admit()
-        number = checked_sequence(sequence, origin)
-        return self._settle(self._engine.push(buffer, self._id(origin), number), origin, number)
+        return self._reaped(self._intake.push(buffer, sequence=sequence, origin=origin))
 
     def push_many(self, buffers: Any, *, sequences: Any, origins: Any = None) -> list[Batch]:
         """As `fm.Stream.push_many`. Batches go to the subscriptions; those of this call are returned too."""
         self._admit()
-        return self._settle(*self._intake.push_many(buffers, sequences, origins))
+        return self._reaped(self._intake.push_many(buffers, sequences=sequences, origins=origins))
 
     def append(self, buffer: Any, *, origin: Origin = 0) -> list[Batch]:
         """As `fm.Stream.append`. Batches go to the subscriptions; those of this call are returned too."""
         self._admit()
-        return self._settle(*self._intake.append(buffer, origin))
+        return self._reaped(self._intake.append(buffer, origin=origin))
 
     def lost(self, sequence: int, *, origin: Origin = 0) -> list[Batch]:
         """As `fm.Stream.lost`. Batches go to the subscriptions; those of this call are returned too."""
         self._reap()
         if self._finished:
             self._admit()
-        return self._settle(*self._intake.lost(sequence, origin))
+        return self._reaped(self._intake.lost(sequence, origin=origin))
 
     def flush(self) -> list[Batch]:
         """Open batches, whatever the policy says."""
         self._reap()
-        return self._settle(self._engine.flush(True), 0, 0)
+        return self._reaped(self._intake.flush())
 
     def finish(self, *, origin: Origin = 0, last_sequence: int | None = None) -> list[Batch]:
         """As `fm.Stream.finish`. With the last open origin the stream ends, and subscriptions that have read all do too."""
         self._reap()
         try:
-            return self._settle(*self._intake.finish(origin, last_sequence))
+            return self._reaped(self._intake.finish(origin=origin, last_sequence=last_sequence))
         finally:
             self._end_if_finished()
 
     def finish_all(self) -> list[Batch]:
         """finish() for every origin that is still open; the stream ends."""
         self._reap()
-        batches: list[Batch] = []
         try:
-            for origin_id in self._engine.open_origins():
-                batches += self._settle(self._engine.finish(origin_id, None), self._intake.origin_of(origin_id), 0)
+            return self._reaped(self._intake.finish_all())
         finally:
             self._end_if_finished()
-        return batches
 
     def fail(self, error: BaseException) -> None:
         """The source broke off: subscriptions read what there is, and then raise FlowError from `error`."""
@@ -378,9 +388,10 @@ class SharedStream:
             self._finished = self._barred = True
             gone = list(self._live.values())
             flushed = self._forget(gone)
-            cut = self._cut
-        self._hand_out(flushed)
-        self._await_rows_before(*cut)
+            cuts = [lane.cut() for lane in self._lanes]
+        hand_out(flushed)
+        for wait in cuts:
+            wait()
         fail_all(gone, error)
 
     def _renew_locks(self) -> None:
@@ -393,63 +404,42 @@ class SharedStream:
         if self._barred:
             raise FlowError("push: nobody is subscribed; subscribe first, or set idle='discard' to count and pass over")
 
+    def _reaped(self, batches: list[Batch]) -> list[Batch]:
+        if self._orphans:
+            self._reap()
+        return batches
+
+    @property
+    def _open_origins(self) -> int:
+        waiting = self._by_origin.waiting_counts()["origins"] if self._by_origin else 0
+        return waiting + sum(lane.open_origins for lane in self._lanes)
+
     def _end_if_finished(self) -> None:
-        left, open_origins = self._engine.progress()
-        if open_origins:
+        if self._open_origins:
             return
         with self._control:
             self._finished = self._barred = True  # from here on nobody can subscribe any more
-        self._delivery.end_at(left, lambda: tuple(self._live.values()))
-        if (raised := self._intake.ended(6)) is not None:
-            raise raised
+        for lane in self._lanes:
+            lane.end()
+        for lane in self._lanes:
+            if (raised := lane.told(steps=6)) is not None:
+                raise raised
+
+    def _end_if_delivered(self) -> None:
+        """Called when a lane has delivered its last batch: with the last of them nothing comes any more."""
+        if all(lane.ended for lane in self._lanes):
+            for consumer in tuple(self._live.values()):
+                consumer.end()
 
     # ----------------------------------------------------------------------------------------------------- delivery
 
-    def _settle(self, result: Any, origin: Origin, sequence: int) -> list[Batch]:
-        status, _, _, finished, _, _, counts = result
-        raise_kept()
-        if not finished and not counts and status == "ok":
-            return []
-        batches, full = self._delivery.deliver(finished)
-        if (raised := self._intake.error_of(result, origin, sequence)) is not None:
-            raise raised
-        for consumer in full:
-            if not consumer.wait_for_room():
-                consumer.close(abandoned(consumer.name))
-                self._orphans.append(consumer)
-        self._reap()
-        return batches
-
-    def _hand_out(self, finished: list[Any]) -> None:
-        """Batches that left without a push: whoever caused it waits for nobody."""
-        if finished:
-            self._delivery.deliver(finished)
-
     def _next(self, consumer: Consumer, timeout: float | None) -> Any:
-        """For a subscription: its next batch, END, or None in time. Open batches whose deadline passes leave meanwhile."""
-        batch = consumer.take(0)
-        if batch is not None or timeout == 0:
-            return batch
-        if self._latency_s is None:
-            while True:
-                batch = consumer.take(timeout)
-                if batch is not None or timeout is not None:
-                    return batch
-        deadline = None if timeout is None else time.monotonic() + timeout
-        while True:
-            keeps_time = self._clock.acquire(blocking=False)  # one of those that wait is enough
-            step = self._latency_s if keeps_time else max(self._latency_s, LOOK_AROUND_S)
-            if deadline is not None:
-                step = min(step, deadline - time.monotonic())
-            try:
-                batch = consumer.take(max(step, 0))
-                if batch is not None or step <= 0:
-                    return batch
-                if keeps_time:
-                    self._hand_out(self._engine.flush(False)[3])
-            finally:
-                if keeps_time:
-                    self._clock.release()
+        """For a subscription: its next batch, END, or None in time."""
+        return self._deadlines.next_of(consumer, timeout)
+
+    def _let_out_due(self) -> None:
+        for lane in self._lanes:
+            lane.hand_out_due()
 
     # ------------------------------------------------------------------------------------------- stats, checkpoints
 
@@ -458,24 +448,24 @@ class SharedStream:
         """Counts since the start."""
         self._reap()
         with self._control:
-            if self._projection.idle:
-                self._hand_out(self._engine.flush(True)[3])  # rows nobody waits for, counted
-            counts = self._engine.counts()
+            counted = [lane.counts() for lane in self._lanes]
             live = tuple(self._live.values())
-            buffers, size = self._discarded_buffers, self._discarded_bytes
-            if self._projection.idle:
-                buffers += counts["buffers"] - self._idle_since[0]
-                size += counts["bytes"] - self._idle_since[1]
-            version = self._projection.version
+            version = self._demand.version
+        if self._by_origin:
+            counted.append(self._by_origin.waiting_counts())
+        discarded = {
+            name: sum(counts.get(name, 0) for counts in counted)
+            for name in ("discarded_buffers", "discarded_bytes", "discarded_rows")
+        }
         return SharedStreamStats(
-            kernel=_core.active_kernel(), **counts, consumers=len(live), projection_version=version,
-            discarded_buffers=buffers, discarded_bytes=size, discarded_rows=self._delivery.discarded_rows,
-            dropped_batches=sum(c.dropped for c in live), dropped_rows=sum(c.dropped_rows for c in live),
+            kernel=_core.active_kernel(), **summed_counts(counted), **discarded, consumers=len(live),
+            projection_version=version, dropped_batches=sum(c.dropped for c in live),
+            dropped_rows=sum(c.dropped_rows for c in live),
         )  # fmt: skip
 
     def rejects(self) -> pa.Table:
         """As `fm.Stream.rejects`: records rejected since the last call."""
-        return self._intake.drained_rejects()
+        return self._intake.rejects()
 
     def checkpoint(self) -> bytes:
         """Everything needed to go on. Rows decoded before are handed out now: what is in the queues counts as delivered.
@@ -483,18 +473,25 @@ class SharedStream:
         Subscriptions are not part of it; who restores subscribes again before pushing.
         """
         self._reap()
-        native, result = self._engine.checkpoint()
-        self._hand_out(result[3])
-        return self._intake.packed(native, [], self.schema)
+        if self._by_origin is None:
+            return self._lanes[0].checkpoint()
+        schema = None if self._schema is None else self._schema.serialize().to_pybytes()
+        return self._by_origin.checkpoint({"schema": schema, "rescue": self._rescue})
 
     @classmethod
-    def restore(cls, format: Format, state: bytes) -> SharedStream:
+    def restore(cls, format: Any, state: bytes) -> SharedStream:
         """As `fm.Stream.restore`: a stream that goes on where `state` was taken, with nobody subscribed yet."""
-        saved = unpacked(format, state)
-        shared = cls(saved.format, **saved.options)
-        shared._intake.resume(saved)
-        counts = shared._engine.counts()
-        shared._idle_since = (counts["buffers"], counts["bytes"])
-        shared._finished = counts["origins"] > 0 and shared._engine.progress()[1] == 0
+        if are_several(format):
+            head, states = unpack_mixed(state)
+            known = callable(format) and head["schema"] is not None
+            schema = pa.ipc.read_schema(pa.py_buffer(head["schema"])) if known else None
+            shared = cls(format, **saved_options(head["options"]), rescue=head["rescue"], schema=schema)
+            assert shared._by_origin is not None
+            shared._by_origin.resume(head, states)
+        else:
+            saved = unpacked(format, state)
+            shared = cls(saved.format, **saved.options)
+            shared._lanes[0].resume_saved(saved)
+        shared._finished = shared.stats.origins > 0 and shared._open_origins == 0
         shared._barred |= shared._finished
         return shared

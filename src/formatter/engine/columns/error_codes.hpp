@@ -2,6 +2,7 @@
 // it was met, and words.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace formatter {
@@ -20,11 +21,20 @@ enum class ErrorCode : uint8_t {
 #undef FORMATTER_CODE
 };
 
+#define FORMATTER_ONE(name) +1
+constexpr size_t error_code_count = FORMATTER_ERROR_CODES(FORMATTER_ONE);
+#undef FORMATTER_ONE
+
 inline const char* code_name(ErrorCode code) {
 #define FORMATTER_NAME(name) #name,
     static const char* const names[] = {FORMATTER_ERROR_CODES(FORMATTER_NAME)};
 #undef FORMATTER_NAME
     return names[static_cast<unsigned>(code)];
+}
+
+// Of the whole stream rather than of a record: these are always raised, and told however many others there are.
+inline bool is_of_stream(ErrorCode code) {
+    return code == ErrorCode::header || code == ErrorCode::not_an_array || code == ErrorCode::indexer_failed;
 }
 
 }  // namespace formatter

@@ -63,7 +63,8 @@ struct CsvFormat : DecodeOptions {
     bool bounded() const { return quoting && (max_quoted_lines || max_quoted_bytes); }
     // Single-byte separators and no byte-level state but that of quotes: the SIMD index can read it.
     bool plain() const {
-        return delimiter.size() == 1 && record_end.size() == 1 && !escaping && !commenting && !(picky() && trims());
+        const bool blanks_hide_quotes = quoting && quote_rule == QuoteRule::sticky && trims();
+        return delimiter.size() == 1 && record_end.size() == 1 && !escaping && !commenting && !blanks_hide_quotes;
     }
     bool has_preamble() const { return skip_lines || skip_records || !header_at.empty(); }
     // Every record end ends a record: nothing can hide one.
@@ -71,7 +72,9 @@ struct CsvFormat : DecodeOptions {
         return record_end.size() == 1 && !escaping && (quoting ? !newlines_in_quotes : !commenting);
     }
     CsvBytes bytes() const {  // the first one of each, where they are longer
-        return {uint8_t(delimiter[0]), uint8_t(record_end[0]), quote, quoting, quote_rule, !newlines_in_quotes};
+        const bool opens_behind_blanks = quote_rule == QuoteRule::lenient && trim_left;
+        return {uint8_t(delimiter[0]), uint8_t(record_end[0]), quote, quoting, quote_rule,
+                !newlines_in_quotes,   opens_behind_blanks};
     }
     bool accepts_crlf() const { return record_end == "\n"; }
     bool empty_is_null() const {

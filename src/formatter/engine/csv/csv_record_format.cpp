@@ -33,15 +33,6 @@ class EncodedText : public Rewriter {
     TextEncoding encoding_;
 };
 
-// The dialect with its separators as they stand in the source, where that has bytes for them.
-std::shared_ptr<const CsvFormat> in_source(std::shared_ptr<const CsvFormat> csv, TextEncoding encoding) {
-    if (!is_one_byte(encoding)) return csv;
-    auto source = std::make_shared<CsvFormat>(*csv);
-    source->delimiter = from_utf8(encoding, csv->delimiter);
-    source->record_end = from_utf8(encoding, csv->record_end);
-    return source;
-}
-
 std::shared_ptr<const RecordScanner> scanner_of(std::shared_ptr<const CsvFormat> csv, TextEncoding encoding) {
     if (encoding == TextEncoding::utf16_le || encoding == TextEncoding::utf16_be)
         return std::make_shared<Utf16CsvScanner>(std::move(csv), encoding);
@@ -49,6 +40,14 @@ std::shared_ptr<const RecordScanner> scanner_of(std::shared_ptr<const CsvFormat>
 }
 
 }  // namespace
+
+std::shared_ptr<const CsvFormat> in_source(std::shared_ptr<const CsvFormat> csv, TextEncoding encoding) {
+    if (!is_one_byte(encoding)) return csv;
+    auto source = std::make_shared<CsvFormat>(*csv);
+    source->delimiter = from_utf8(encoding, csv->delimiter);
+    source->record_end = from_utf8(encoding, csv->record_end);
+    return source;
+}
 
 RecordFormat csv_record_format(std::shared_ptr<const CsvFormat> csv, TextEncoding encoding) {
     const auto source = in_source(csv, encoding);

@@ -11,6 +11,9 @@
 
 namespace formatter {
 
+// The dialect with its separators as they stand in the source, where that has bytes for them.
+std::shared_ptr<const CsvFormat> in_source(std::shared_ptr<const CsvFormat>, TextEncoding);
+
 RecordFormat csv_record_format(std::shared_ptr<const CsvFormat>, TextEncoding);
 
 }  // namespace formatter

@@ -29,7 +29,7 @@ void meet_quote(const CsvFormat& format, ScanState* state) {
     } else if (state->inside) {  // it closes, or is the first of two
         state->inside = false;
         state->fresh = !format.escaping;
-        state->closing = format.quote_rule == QuoteRule::sticky || format.trim_right;
+        state->closing = format.quote_rule == QuoteRule::sticky || format.trim_left;
     } else {
         state->inside = state->fresh;
         state->fresh = state->closing = false;
@@ -38,10 +38,10 @@ void meet_quote(const CsvFormat& format, ScanState* state) {
 
 // The byte behind a quote that may have closed is another one. Blanks that are trimmed decide nothing.
 void settle_closing(const CsvFormat& format, uint8_t c, ScanState* state) {
-    const bool blank = format.trim_right && is_blank_byte(c);
-    if (!blank) state->closing = false;
-    if (!blank && format.quote_rule == QuoteRule::sticky && !begins_separator(format, c)) state->inside = true;
     state->fresh = false;
+    if (format.quote_rule == QuoteRule::sticky && format.trim_right && is_blank_byte(c)) return;
+    state->closing = false;
+    if (format.quote_rule == QuoteRule::sticky && !begins_separator(format, c)) state->inside = true;
 }
 
 }  // namespace

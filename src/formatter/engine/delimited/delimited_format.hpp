@@ -59,7 +59,7 @@ struct DelimitedFormat {
     std::vector<Level> levels;
     std::vector<Mark> marks;
     std::vector<Escape> escapes;
-    std::vector<PathNode> nodes;  // the first is the record
+    std::vector<PathNode> nodes{PathNode()};  // the first is the record, also where no column leads into it
 };
 
 // One column's way to its value.

@@ -19,7 +19,6 @@ bool is_blank(uint8_t c) { return c == ' ' || c == '\t'; }
 
 void add_path(DelimitedFormat* format, const std::vector<PathStep>& steps, const PathNode::Target& target) {
     std::vector<PathNode>& nodes = format->nodes;
-    if (nodes.empty()) nodes.emplace_back();
     uint32_t at = 0;
     for (uint32_t level = 0; level < steps.size(); level++) {
         const PathStep& step = steps[level];

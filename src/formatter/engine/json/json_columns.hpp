@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/columns/owned_array.hpp"
-#include "engine/json/json_format.hpp"
+#include "engine/json_text/json_format.hpp"
 #include "engine/json/json_loops.hpp"
 #include "engine/json/json_scalars.hpp"
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "engine/json/json_filler.hpp"
-#include "engine/json/json_format.hpp"
+#include "engine/json_text/json_format.hpp"
 #include "engine/json/json_loops.hpp"
 #include "engine/json/json_nested.hpp"
 #include "engine/json/json_record.hpp"

@@ -2,7 +2,7 @@
 // Refuses to know bytes.
 #pragma once
 
-#include "engine/json/json_format.hpp"
+#include "engine/json_text/json_format.hpp"
 #include "engine/records/needles.hpp"
 
 namespace formatter {

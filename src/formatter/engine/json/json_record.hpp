@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/json/json_format.hpp"
-#include "engine/json/json_text.hpp"
+#include "engine/json_text/json_format.hpp"
+#include "engine/json_text/json_text.hpp"
 
 namespace formatter {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "engine/json/json_array_lines.hpp"
+#include "engine/documents/json_array_lines.hpp"
 #include "engine/json/json_decoder.hpp"
-#include "engine/json/json_documents.hpp"
+#include "engine/documents/json_documents.hpp"
 #include "engine/json/json_needles.hpp"
 #include "engine/records/needle_decoder.hpp"
 

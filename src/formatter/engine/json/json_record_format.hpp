@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "engine/json/json_format.hpp"
+#include "engine/json_text/json_format.hpp"
 #include "engine/records/record_format.hpp"
 
 namespace formatter {

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/json/json_format.hpp"
+#include "engine/json_text/json_format.hpp"
 #include "engine/json/json_scalars.hpp"
 
 namespace formatter {

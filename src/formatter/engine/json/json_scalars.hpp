@@ -2,9 +2,9 @@
 // what is wrong with it: the reference behind the fast loops. Refuses to know rows and columns.
 #pragma once
 
-#include "engine/json/json_format.hpp"
-#include "engine/json/json_text.hpp"
-#include "engine/json/json_variant.hpp"
+#include "engine/json_text/json_format.hpp"
+#include "engine/json_text/json_text.hpp"
+#include "engine/variants/json_variant.hpp"
 
 namespace formatter {
 

@@ -8,10 +8,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/json/json_format.hpp"
+#include "engine/json_text/json_format.hpp"
 #include "engine/json/json_keys.hpp"
 #include "engine/json/json_spaces.hpp"
-#include "engine/json/json_text.hpp"
+#include "engine/json_text/json_text.hpp"
 
 namespace formatter {
 

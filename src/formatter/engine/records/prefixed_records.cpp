@@ -57,6 +57,11 @@ PrefixedRecord prefixed_record_at(const LengthPrefix& length, const uint8_t* dat
     return record;
 }
 
+bool PrefixedRecords::can_be(const ScanState& state) const {
+    if (state.inside) return state.matched == 0 && state.carried == 0 && state.count > 0 && state.count <= endless;
+    return state.count == 0 && state.matched < (length_.width == LengthPrefix::varint ? varint_most : length_.width);
+}
+
 RecordEnds PrefixedRecords::scan(const uint8_t* data, size_t size, ScanState* state, bool first_only) const {
     RecordEnds ends;
     for (size_t at = 0; at < size;) {

@@ -26,6 +26,7 @@ class FixedRows : public RecordScanner {
     explicit FixedRows(uint32_t width) : width_(width) {}
     // In the state: `count` bytes of the open row that have come.
     RecordEnds scan(const uint8_t* data, size_t size, ScanState*, bool first_only) const override;
+    bool can_be(const ScanState& state) const override { return state.count < width_; }
     size_t fixed_size() const override { return width_; }
 
   private:
@@ -37,6 +38,7 @@ class PrefixedRecords : public RecordScanner {
     explicit PrefixedRecords(LengthPrefix length) : length_(length) {}
     // In the state: `matched` bytes of the length have come and are `carried`; `inside` the record, `count` are to come.
     RecordEnds scan(const uint8_t* data, size_t size, ScanState*, bool first_only) const override;
+    bool can_be(const ScanState&) const override;
 
   private:
     LengthPrefix length_;

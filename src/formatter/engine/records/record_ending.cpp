@@ -4,6 +4,11 @@
 #include <cstring>
 
 namespace formatter {
+namespace {
+
+bool is_blank(uint8_t byte) { return byte == ' ' || byte == '\t'; }
+
+}  // namespace
 
 RecordEnds RecordEnding::ends_anywhere(const uint8_t* data, size_t size) const {
     RecordEnds ends;
@@ -26,7 +31,7 @@ size_t RecordEnding::course_states(QuoteState* states) const {
     states[1] = {false, false, false};
     states[2] = {true, false, false};
     states[3] = {false, true, true};
-    return bytes.rule == QuoteRule::sticky ? 4 : 3;
+    return notes_closing_quotes() ? 4 : 3;
 }
 
 // Most bytes need no courses.
@@ -53,11 +58,21 @@ bool RecordEnding::follows_by_parity(const uint8_t* data, size_t size, const Quo
                                      ScanState* state) const {
     if (size == 0) return true;
     const QuoteState before = state->quotes();
-    if (!agreement.holds[before.inside] || (before.closing && !agreement.follows)) return false;
+    if (!agreement.holds[before.inside]) return false;
+    if (before.closing && !agreement.follows && bytes.rule == QuoteRule::sticky) return false;
     if (agreement.opens && !before.inside && !before.fresh) return false;
-    const bool inside = before.inside != agreement.odd, ends_quoted = data[size - 1] == bytes.quote;
-    const bool fresh = !inside && (ends_quoted || separates(data[size - 1]));
-    state->take({inside, fresh, fresh && ends_quoted && bytes.rule == QuoteRule::sticky});
+    const bool inside = before.inside != agreement.odd;
+    size_t blanks = 0;
+    if (bytes.opens_behind_blanks && !inside)
+        while (blanks < size && is_blank(data[size - 1 - blanks]) && !separates(data[size - 1 - blanks])) blanks++;
+    if (blanks == size) {
+        state->take({false, before.fresh && !before.closing, false});
+        return true;
+    }
+    const uint8_t last = data[size - 1 - blanks];
+    const bool behind_quote = last == bytes.quote && blanks == 0;
+    const bool fresh = !inside && (behind_quote || separates(last));
+    state->take({inside, fresh, fresh && behind_quote && notes_closing_quotes()});
     return true;
 }
 
@@ -74,6 +89,14 @@ RecordEnds RecordEnding::ends_by_parity(const uint8_t* data, size_t size, bool i
 
 RecordEnds RecordEnding::ends_on_course(const uint8_t* data, size_t size, const QuoteNotes& notes,
                                         ScanState* state) const {
+    const bool begins_stream = state->mark < mark_bytes, inside = state->inside;
+    if (!begins_stream && follows_by_parity(data, size, notes.agreement, state))
+        return ends_by_parity(data, size, inside);
+    return ends_by_courses(data, size, notes, state);
+}
+
+RecordEnds RecordEnding::ends_by_courses(const uint8_t* data, size_t size, const QuoteNotes& notes,
+                                         ScanState* state) const {
     RecordEnds ends;
     QuoteCourse course;
     size_t begin = 0;
@@ -83,8 +106,6 @@ RecordEnds RecordEnding::ends_on_course(const uint8_t* data, size_t size, const 
         course.state = state->quotes();
         kernel->follow_quotes(data + begin, size - begin, bytes, &course, 1);
     } else if (notes.agreement.holds[0] || notes.agreement.holds[1]) {
-        const bool inside = state->inside;
-        if (follows_by_parity(data, size, notes.agreement, state)) return ends_by_parity(data, size, inside);
         course.state = state->quotes();
         kernel->follow_quotes(data, size, bytes, &course, 1);
     } else {

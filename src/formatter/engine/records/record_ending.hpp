@@ -83,12 +83,14 @@ struct RecordEnding {
     bool looks_ahead() const { return scanner && scanner->looks_ahead(); }
 
   private:
+    bool notes_closing_quotes() const { return bytes.rule == QuoteRule::sticky || bytes.opens_behind_blanks; }
     bool quotes_end(const uint8_t* data, size_t size) const;
     void note_courses(uint8_t* to, const uint8_t* data, size_t size, const uint8_t* next, size_t next_size,
                       QuoteNotes*) const;
     bool follows_by_parity(const uint8_t* data, size_t size, const QuoteAgreement&, ScanState*) const;
     RecordEnds ends_by_parity(const uint8_t* data, size_t size, bool inside) const;
     RecordEnds ends_on_course(const uint8_t* data, size_t size, const QuoteNotes&, ScanState*) const;
+    RecordEnds ends_by_courses(const uint8_t* data, size_t size, const QuoteNotes&, ScanState*) const;
 };
 
 }  // namespace formatter

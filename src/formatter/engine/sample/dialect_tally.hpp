@@ -2,13 +2,15 @@
 // of its table, what their fields look like, where quotes went astray. Refuses to know which reading wins.
 #pragma once
 
+#include <type_traits>
 #include <vector>
 
 #include "engine/sample/sample_scan.hpp"
 
 namespace formatter {
 
-struct DialectTally {
+// Numbers alone: the binding copies them where nothing may be thrown.
+struct DialectCounts {
     uint64_t records = 0;  // without blank lines and comments
     uint64_t bytes = 0;  // of these
     uint64_t blank = 0, comments = 0;
@@ -23,6 +25,10 @@ struct DialectTally {
     uint64_t empty = 0;
     bool last_always_empty = false;  // records of the table end with a delimiter
     QuoteEvidence quotes;
+};
+static_assert(std::is_trivially_copyable_v<DialectCounts>);
+
+struct DialectTally : DialectCounts {
     std::vector<uint64_t> inside_typed;  // how often each byte stands in a value that is typed as a whole
     std::vector<uint64_t> inside_text;
     std::vector<uint32_t> widths;  // of the records, in order

@@ -112,17 +112,33 @@ bool iso_time(Reader& r, bool basic, Civil* c) {
     return r.at > before;
 }
 
+constexpr size_t name_letters = 3;  // of a short one
+
+// One of the names in lower case, whole or its first letters; `which` counts from 0.
+bool name_of(Reader& r, const char* const* names, int count, bool full, int* which) {
+    for (int k = 0; k < count; k++) {
+        const size_t length = full ? std::strlen(names[k]) : name_letters;
+        if (size_t(r.end - r.at) < length) continue;
+        size_t i = 0;
+        while (i < length && (r.at[i] | 32) == uint8_t(names[k][i])) i++;
+        if (i == length) return r.at += length, *which = k, true;
+    }
+    return false;
+}
+
 bool month_name(Reader& r, bool full, int* month) {
     static const char* const names[] = {"january", "february", "march",     "april",   "may",      "june",
                                         "july",    "august",   "september", "october", "november", "december"};
-    for (int m = 0; m < 12; m++) {
-        const size_t length = full ? std::strlen(names[m]) : 3;
-        if (size_t(r.end - r.at) < length) continue;
-        size_t i = 0;
-        while (i < length && (r.at[i] | 32) == uint8_t(names[m][i])) i++;
-        if (i == length) return r.at += length, *month = m + 1, true;
-    }
-    return false;
+    if (!name_of(r, names, 12, full, month)) return false;
+    ++*month;
+    return true;
+}
+
+// Which day of the week it is the date says, as strptime has it.
+bool weekday_name(Reader& r, bool full) {
+    static const char* const names[] = {"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"};
+    int which;
+    return name_of(r, names, 7, full, &which);
 }
 
 bool by_format(Reader& r, const std::string& format, Civil* c) {
@@ -154,6 +170,8 @@ bool by_format(Reader& r, const std::string& format, Civil* c) {
             case 'j': ok = r.number(1, 3, &day_of_year) && day_of_year >= 1; break;
             case 'b': ok = month_name(r, false, &c->month); break;
             case 'B': ok = month_name(r, true, &c->month); break;
+            case 'a': ok = weekday_name(r, false); break;
+            case 'A': ok = weekday_name(r, true); break;
             case 'z': ok = zone(r, c); break;
             case 'p': {
                 if (r.end - r.at < 2 || (r.at[1] | 32) != 'm') return false;

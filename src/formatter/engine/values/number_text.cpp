@@ -15,6 +15,15 @@ constexpr size_t finite_digits = 38;  // of a number without an exponent, for ev
 
 }  // namespace
 
+std::shared_ptr<TextCheck> number_texts(const ColumnSpec& column, const ColumnType* type, uint8_t precision,
+                                        int8_t scale, uint8_t decimal_point) {
+    ColumnSpec number = column;
+    number.type = type;
+    number.precision = precision;
+    number.scale = scale;
+    return std::make_shared<NumberTexts>(number, decimal_point);
+}
+
 void NumberTexts::check(const TextRows& rows, uint64_t* failed) const {
     for (uint32_t row = 0; row < rows.rows; row++) {
         if (!has_bit(rows.present, row)) continue;

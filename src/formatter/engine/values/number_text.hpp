@@ -7,10 +7,10 @@
 
 namespace formatter {
 
-// Whether texts are numbers of the type that `spec` names, and finite. What is plainly one is not read for that.
+// Whether texts are numbers of the type that `number` names, and finite. What is plainly one is not read for that.
 class NumberTexts : public TextCheck {
   public:
-    NumberTexts(const ColumnSpec& spec, uint8_t decimal_point) : spec_(spec) {
+    NumberTexts(const ColumnSpec& number, uint8_t decimal_point) : spec_(number) {
         spelling_.decimal_point = decimal_point;
     }
     void check(const TextRows&, uint64_t* failed) const override;
@@ -21,6 +21,10 @@ class NumberTexts : public TextCheck {
     ColumnSpec spec_;
     Spelling spelling_;
 };
+
+// The check of a column of text, `column`, for numbers of this type.
+std::shared_ptr<TextCheck> number_texts(const ColumnSpec& column, const ColumnType* type, uint8_t precision,
+                                        int8_t scale, uint8_t decimal_point);
 
 // At most two bytes more than the text: no plus, no zeros in front, a digit on both sides of the point.
 constexpr size_t number_growth = 2;

@@ -17,6 +17,8 @@
 
 #include "kernels/isa/bit_tables.hpp"
 
+#define FORMATTER_PICKS_IN_REGISTERS  // there is pick_in_registers
+
 namespace formatter {
 namespace FORMATTER_ISA {
 
@@ -62,30 +64,21 @@ static inline Matches at_most(const Block& block, Needle needle) {  // the needl
 static inline Matches operator&(Matches a, Matches b) { return {_kand_mask64(a.bits, b.bits)}; }
 static inline Matches operator|(Matches a, Matches b) { return {_kor_mask64(a.bits, b.bits)}; }
 static inline Matches without(Matches a, Matches b) { return {_kandn_mask64(b.bits, a.bits)}; }
+// ASCII bytes by their low halves: a block's byte is in the table if it is the one that stands where its low half points.
+struct ByteTable {
+    __m512i bytes;
+};
+static inline ByteTable load_table(const uint8_t* sixteen) {
+    return {_mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(sixteen)))};
+}
+static inline Matches listed(const Block& block, ByteTable table) {
+    return {_mm512_cmpeq_epi8_mask(_mm512_shuffle_epi8(table.bytes, block.bytes), block.bytes)};
+}
 static inline uint64_t mask_of(Matches matches) { return _cvtmask64_u64(matches.bits); }
 static inline bool any(Matches matches) { return !_kortestz_mask64_u8(matches.bits, matches.bits); }
-static inline uint64_t equal_mask(const Block& block, Needle needle) { return mask_of(equal(block, needle)); }
-static inline uint64_t at_most_mask(const Block& block, Needle needle) { return mask_of(at_most(block, needle)); }
-
-static inline uint64_t either_mask(const Block& block, Needle a, Needle b) {
-    return equal_mask(block, a) | equal_mask(block, b);
-}
-
 static inline void store_block(uint8_t* to, const Block& block) { _mm512_storeu_si512(to, block.bytes); }
 
-// Bit i: the parity of bits 0 to i, as carry-less multiplication by all ones.
-static inline uint64_t prefix_xor(uint64_t mask) {
-    __m128i product = _mm_clmulepi64_si128(_mm_cvtsi64_si128(int64_t(mask)), _mm_set1_epi8(char(0xff)), 0);
-    return uint64_t(_mm_cvtsi128_si64(product));
-}
-
 static inline unsigned popcount(uint64_t mask) { return unsigned(_mm_popcnt_u64(mask)); }
-static inline unsigned trailing_zeros(uint64_t mask) { return unsigned(_tzcnt_u64(mask)); }
-
-// The position of the set bit with `rank` set bits below it; there is one.
-static inline unsigned select_bit(uint64_t mask, unsigned rank) {
-    return trailing_zeros(_pdep_u64(uint64_t(1) << rank, mask));
-}
 
 // base + position of each set bit; may write up to 64 entries. Compresses in a register: to memory it is
 // microcode on some CPUs.
@@ -121,3 +114,5 @@ static inline bool pick_in_registers(const uint32_t* table, uint32_t fields, con
 
 }  // namespace FORMATTER_ISA
 }  // namespace formatter
+
+#include "kernels/isa/block_masks.hpp"

@@ -7,28 +7,22 @@
 #define FORMATTER_LANES_QUOTIENTS  // there are quotient8 and quotient16
 #define FORMATTER_LANES_LOOK_UP  // there are Text and look_up
 
+#define FORMATTER_LANES_BYTES 32
+#define FORMATTER_LANES_BLOCK_BYTES 32
+#include "kernels/isa/vector_lanes.hpp"
+
 namespace formatter {
 namespace FORMATTER_ISA {
 namespace lanes {
 
-typedef uint64_t Words __attribute__((vector_size(32)));
-using Which = Words;
-constexpr size_t width = 4;
-
-FORMATTER_INLINE Words load(const uint64_t* from) {
-    return Words(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
-}
 FORMATTER_INLINE Words load_bytes_as_words(const uint8_t* from) {
     int32_t bytes;
     __builtin_memcpy(&bytes, from, 4);
     return Words(_mm256_cvtepu8_epi64(_mm_cvtsi32_si128(bytes)));
 }
-FORMATTER_INLINE Words splat(uint64_t value) { return Words(_mm256_set1_epi64x(int64_t(value))); }
 
-FORMATTER_INLINE Which is_zero(Words a) { return Which(_mm256_cmpeq_epi64(__m256i(a), _mm256_setzero_si256())); }
 FORMATTER_INLINE uint64_t bits(Which a) { return uint32_t(_mm256_movemask_pd(_mm256_castsi256_pd(__m256i(a)))); }
 
-FORMATTER_INLINE void store(uint64_t* to, Words a) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), __m256i(a)); }
 FORMATTER_INLINE void store_low_halves(uint32_t* to, Words a) {
     const __m256i even = _mm256_permutevar8x32_epi32(__m256i(a), _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm256_castsi256_si128(even));
@@ -41,7 +35,6 @@ FORMATTER_INLINE Words last_bytes_before(Words count) {
     return Words(_mm256_sllv_epi64(_mm256_set1_epi64x(-1), shift));
 }
 
-FORMATTER_INLINE Words equal_bytes(Words a, Words b) { return Words(_mm256_cmpeq_epi8(__m256i(a), __m256i(b))); }
 FORMATTER_INLINE Words over(Words a, Words limits) { return Words(_mm256_subs_epu8(__m256i(a), __m256i(limits))); }
 FORMATTER_INLINE Words over_words(Words a, Words limits) {
     return Words(_mm256_subs_epu16(__m256i(a), __m256i(limits)));
@@ -92,18 +85,6 @@ FORMATTER_INLINE uint64_t zero_bytes64(const uint8_t* bytes) {
 
 // ------------------------------------------------------------------------------------- blocks of text
 
-using Block = Words;
-constexpr size_t block_bytes = 32;
-constexpr size_t window_blocks = 2;  // copied and searched at once where fields are quoted
-
-FORMATTER_INLINE Block load_block(const uint8_t* from) {
-    return Block(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
-}
-FORMATTER_INLINE void store_block(uint8_t* to, Block block) {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), __m256i(block));
-}
-FORMATTER_INLINE Block splat_byte(uint8_t byte) { return Block(_mm256_set1_epi8(char(byte))); }
-FORMATTER_INLINE Block marked_if_equal(Block a, Block b) { return Block(_mm256_cmpeq_epi8(__m256i(a), __m256i(b))); }
 FORMATTER_INLINE uint64_t equal_bits(Block a, Block b) {
     return uint32_t(_mm256_movemask_epi8(__m256i(marked_if_equal(a, b))));
 }
@@ -111,8 +92,6 @@ FORMATTER_INLINE bool any_marked(Block a) { return !_mm256_testz_si256(__m256i(a
 FORMATTER_INLINE bool any_high_bit(Block a) { return _mm256_movemask_epi8(__m256i(a)) != 0; }
 
 // ------------------------------------------------------------------------------------- look-up by half bytes
-
-typedef uint8_t Text __attribute__((vector_size(32)));
 
 FORMATTER_INLINE Text look_up(const uint8_t* table, Text at) {
     const __m256i tables = _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(table)));

@@ -16,19 +16,19 @@
 #define FORMATTER_LANES_QUOTIENTS  // there are quotient8 and quotient16
 #define FORMATTER_LANES_LOOK_UP  // there are Text and look_up
 
+#define FORMATTER_LANES_BYTES 64
+#define FORMATTER_LANES_BLOCK_BYTES 32  // most fields are short: half a register is the better step
+#include "kernels/isa/vector_lanes.hpp"
+
 namespace formatter {
 namespace FORMATTER_ISA {
 namespace lanes {
 
-typedef uint64_t Words __attribute__((vector_size(64)));
 using Which = __mmask8;
-constexpr size_t width = 8;
 
-FORMATTER_INLINE Words load(const uint64_t* from) { return Words(_mm512_loadu_si512(from)); }
 FORMATTER_INLINE Words load_bytes_as_words(const uint8_t* from) {
     return Words(_mm512_cvtepu8_epi64(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from))));
 }
-FORMATTER_INLINE Words splat(uint64_t value) { return Words(_mm512_set1_epi64(int64_t(value))); }
 
 FORMATTER_INLINE Which is_zero(Words a) { return _mm512_testn_epi64_mask(__m512i(a), __m512i(a)); }
 FORMATTER_INLINE Which is_set(Words a) { return _mm512_test_epi64_mask(__m512i(a), __m512i(a)); }
@@ -41,7 +41,6 @@ FORMATTER_INLINE Words negate_if(Which which, Words a) {
     return Words(_mm512_mask_sub_epi64(__m512i(a), which, _mm512_setzero_si512(), __m512i(a)));
 }
 
-FORMATTER_INLINE void store(uint64_t* to, Words a) { _mm512_storeu_si512(to, __m512i(a)); }
 FORMATTER_INLINE void store_low_halves(uint32_t* to, Words a) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_cvtepi64_epi32(__m512i(a)));
 }
@@ -53,9 +52,6 @@ FORMATTER_INLINE Words last_bytes_before(Words count) {
     return Words(_mm512_sllv_epi64(_mm512_set1_epi64(-1), shift));
 }
 
-FORMATTER_INLINE Words equal_bytes(Words a, Words b) {
-    return Words(_mm512_movm_epi8(_mm512_cmpeq_epi8_mask(__m512i(a), __m512i(b))));
-}
 FORMATTER_INLINE Words over(Words a, Words limits) { return Words(_mm512_subs_epu8(__m512i(a), __m512i(limits))); }
 FORMATTER_INLINE Words over_words(Words a, Words limits) {
     return Words(_mm512_subs_epu16(__m512i(a), __m512i(limits)));
@@ -111,19 +107,7 @@ FORMATTER_INLINE uint64_t zero_bytes64(const uint8_t* bytes) {
 
 // ------------------------------------------------------------------------------------- blocks of text
 
-typedef uint64_t Block __attribute__((vector_size(32)));  // most fields are short: half a register is the better step
-constexpr size_t block_bytes = 32;
-constexpr size_t window_blocks = 2;  // copied and searched at once where fields are quoted
-
-FORMATTER_INLINE Block load_block(const uint8_t* from) {
-    return Block(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
-}
-FORMATTER_INLINE void store_block(uint8_t* to, Block block) {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), __m256i(block));
-}
-FORMATTER_INLINE Block splat_byte(uint8_t byte) { return Block(_mm256_set1_epi8(char(byte))); }
 FORMATTER_INLINE uint64_t equal_bits(Block a, Block b) { return _mm256_cmpeq_epi8_mask(__m256i(a), __m256i(b)); }
-FORMATTER_INLINE Block marked_if_equal(Block a, Block b) { return Block(_mm256_cmpeq_epi8(__m256i(a), __m256i(b))); }
 FORMATTER_INLINE bool any_marked(Block a) { return _mm256_test_epi8_mask(__m256i(a), __m256i(a)) != 0; }
 FORMATTER_INLINE bool any_high_bit(Block a) { return _mm256_movemask_epi8(__m256i(a)) != 0; }
 
@@ -137,8 +121,6 @@ FORMATTER_INLINE size_t copy_kept64(uint8_t* to, const uint8_t* from, uint64_t k
 }
 
 // ------------------------------------------------------------------------------------- look-up by half bytes
-
-typedef uint8_t Text __attribute__((vector_size(64)));
 
 FORMATTER_INLINE Text load_text(const uint8_t* from) { return Text(_mm512_loadu_si512(from)); }
 FORMATTER_INLINE Text look_up(const uint8_t* table, Text at) {

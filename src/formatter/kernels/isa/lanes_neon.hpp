@@ -6,22 +6,18 @@
 
 #define FORMATTER_LANES_LOOK_UP  // there are Text and look_up
 
+#define FORMATTER_LANES_BYTES 16
+#define FORMATTER_LANES_BLOCK_BYTES 16
+#include "kernels/isa/vector_lanes.hpp"
+
 namespace formatter {
 namespace FORMATTER_ISA {
 namespace lanes {
 
-typedef uint64_t Words __attribute__((vector_size(16)));
-using Which = Words;
-constexpr size_t width = 2;
-
-FORMATTER_INLINE Words load(const uint64_t* from) { return Words(vld1q_u64(from)); }
 FORMATTER_INLINE Words load_bytes_as_words(const uint8_t* from) { return Words{from[0], from[1]}; }
-FORMATTER_INLINE Words splat(uint64_t value) { return Words(vdupq_n_u64(value)); }
 
-FORMATTER_INLINE Which is_zero(Words a) { return Which(vceqzq_u64(uint64x2_t(a))); }
 FORMATTER_INLINE uint64_t bits(Which a) { return (a[0] & 1) | (a[1] & 2); }
 
-FORMATTER_INLINE void store(uint64_t* to, Words a) { vst1q_u64(to, uint64x2_t(a)); }
 FORMATTER_INLINE void store_low_halves(uint32_t* to, Words a) { vst1_u32(to, vmovn_u64(uint64x2_t(a))); }
 
 // A shift by 64 leaves nothing; the subtraction stops at zero, which leaves all.
@@ -34,7 +30,6 @@ FORMATTER_INLINE Words last_bytes_before(Words count) {
     return last_bytes_of(others == 0 ? count : Words(vqsubq_u64(uint64x2_t(count), vdupq_n_u64(others))));
 }
 
-FORMATTER_INLINE Words equal_bytes(Words a, Words b) { return Words(vceqq_u8(uint8x16_t(a), uint8x16_t(b))); }
 FORMATTER_INLINE Words over(Words a, Words limits) { return Words(vqsubq_u8(uint8x16_t(a), uint8x16_t(limits))); }
 FORMATTER_INLINE Words over_words(Words a, Words limits) {
     return Words(vqsubq_u16(uint16x8_t(a), uint16x8_t(limits)));
@@ -75,21 +70,11 @@ FORMATTER_INLINE uint64_t zero_bytes64(const uint8_t* bytes) {
 
 // ------------------------------------------------------------------------------------- blocks of text
 
-using Block = Words;
-constexpr size_t block_bytes = 16;
-constexpr size_t window_blocks = 4;  // copied and searched at once where fields are quoted
-
-FORMATTER_INLINE Block load_block(const uint8_t* from) { return Block(vld1q_u8(from)); }
-FORMATTER_INLINE void store_block(uint8_t* to, Block block) { vst1q_u8(to, uint8x16_t(block)); }
-FORMATTER_INLINE Block splat_byte(uint8_t byte) { return Block(vdupq_n_u8(byte)); }
-FORMATTER_INLINE Block marked_if_equal(Block a, Block b) { return Block(vceqq_u8(uint8x16_t(a), uint8x16_t(b))); }
 FORMATTER_INLINE uint64_t equal_bits(Block a, Block b) { return one_bit_a_byte(uint8x16_t(marked_if_equal(a, b))); }
 FORMATTER_INLINE bool any_marked(Block a) { return (a[0] | a[1]) != 0; }
 FORMATTER_INLINE bool any_high_bit(Block a) { return vmaxvq_u8(uint8x16_t(a)) >= 0x80; }
 
 // ------------------------------------------------------------------------------------- look-up by half bytes
-
-typedef uint8_t Text __attribute__((vector_size(16)));
 
 FORMATTER_INLINE Text look_up(const uint8_t* table, Text at) {
     return Text(vqtbl1q_u8(vld1q_u8(table), uint8x16_t(at)));

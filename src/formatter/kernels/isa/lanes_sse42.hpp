@@ -6,28 +6,22 @@
 
 #define FORMATTER_LANES_LOOK_UP  // there are Text and look_up
 
+#define FORMATTER_LANES_BYTES 16
+#define FORMATTER_LANES_BLOCK_BYTES 16
+#include "kernels/isa/vector_lanes.hpp"
+
 namespace formatter {
 namespace FORMATTER_ISA {
 namespace lanes {
 
-typedef uint64_t Words __attribute__((vector_size(16)));
-using Which = Words;
-constexpr size_t width = 2;
-
-FORMATTER_INLINE Words load(const uint64_t* from) {
-    return Words(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
-}
 FORMATTER_INLINE Words load_bytes_as_words(const uint8_t* from) {
     uint16_t bytes;
     __builtin_memcpy(&bytes, from, 2);
     return Words(_mm_cvtepu8_epi64(_mm_cvtsi32_si128(bytes)));
 }
-FORMATTER_INLINE Words splat(uint64_t value) { return Words(_mm_set1_epi64x(int64_t(value))); }
 
-FORMATTER_INLINE Which is_zero(Words a) { return Which(_mm_cmpeq_epi64(__m128i(a), _mm_setzero_si128())); }
 FORMATTER_INLINE uint64_t bits(Which a) { return uint32_t(_mm_movemask_pd(_mm_castsi128_pd(__m128i(a)))); }
 
-FORMATTER_INLINE void store(uint64_t* to, Words a) { _mm_storeu_si128(reinterpret_cast<__m128i*>(to), __m128i(a)); }
 FORMATTER_INLINE void store_low_halves(uint32_t* to, Words a) {
     _mm_storel_epi64(reinterpret_cast<__m128i*>(to), _mm_shuffle_epi32(__m128i(a), 0x08));
 }
@@ -48,7 +42,6 @@ FORMATTER_INLINE Words last_bytes_before(Words count) {
     return last_bytes_of(others == 0 ? count : Words(_mm_subs_epu8(__m128i(count), _mm_set1_epi64x(others))));
 }
 
-FORMATTER_INLINE Words equal_bytes(Words a, Words b) { return Words(_mm_cmpeq_epi8(__m128i(a), __m128i(b))); }
 FORMATTER_INLINE Words over(Words a, Words limits) { return Words(_mm_subs_epu8(__m128i(a), __m128i(limits))); }
 FORMATTER_INLINE Words over_words(Words a, Words limits) { return Words(_mm_subs_epu16(__m128i(a), __m128i(limits))); }
 
@@ -84,18 +77,6 @@ FORMATTER_INLINE uint64_t zero_bytes64(const uint8_t* bytes) {
 
 // ------------------------------------------------------------------------------------- blocks of text
 
-using Block = Words;
-constexpr size_t block_bytes = 16;
-constexpr size_t window_blocks = 4;  // copied and searched at once where fields are quoted
-
-FORMATTER_INLINE Block load_block(const uint8_t* from) {
-    return Block(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
-}
-FORMATTER_INLINE void store_block(uint8_t* to, Block block) {
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), __m128i(block));
-}
-FORMATTER_INLINE Block splat_byte(uint8_t byte) { return Block(_mm_set1_epi8(char(byte))); }
-FORMATTER_INLINE Block marked_if_equal(Block a, Block b) { return Block(_mm_cmpeq_epi8(__m128i(a), __m128i(b))); }
 FORMATTER_INLINE uint64_t equal_bits(Block a, Block b) {
     return uint32_t(_mm_movemask_epi8(__m128i(marked_if_equal(a, b))));
 }
@@ -103,8 +84,6 @@ FORMATTER_INLINE bool any_marked(Block a) { return !_mm_testz_si128(__m128i(a), 
 FORMATTER_INLINE bool any_high_bit(Block a) { return _mm_movemask_epi8(__m128i(a)) != 0; }
 
 // ------------------------------------------------------------------------------------- look-up by half bytes
-
-typedef uint8_t Text __attribute__((vector_size(16)));
 
 FORMATTER_INLINE Text look_up(const uint8_t* table, Text at) {
     return Text(_mm_shuffle_epi8(_mm_load_si128(reinterpret_cast<const __m128i*>(table)), __m128i(at)));

@@ -61,15 +61,25 @@ static inline Matches at_most(const Block& block, Needle needle) {  // the needl
 static inline Matches operator&(Matches a, Matches b) { return {a.bits & b.bits}; }
 static inline Matches operator|(Matches a, Matches b) { return {a.bits | b.bits}; }
 static inline Matches without(Matches a, Matches b) { return {a.bits & ~b.bits}; }
+// ASCII bytes by their low halves: a block's byte is in the table if it is the one that stands where its low half points.
+struct ByteTable {
+    uint8_t bytes[16];
+};
+static inline ByteTable load_table(const uint8_t* sixteen) {
+    ByteTable table;
+    std::memcpy(table.bytes, sixteen, sizeof table.bytes);
+    return table;
+}
+static inline Matches listed(const Block& block, const ByteTable& table) {
+    uint64_t mask = 0;
+    for (unsigned i = 0; i < 64; i++) {
+        const uint8_t byte = uint8_t(block.words[i / 8] >> (i % 8 * 8));
+        mask |= uint64_t(table.bytes[byte % 16] == byte) << i;
+    }
+    return {mask};
+}
 static inline uint64_t mask_of(Matches matches) { return matches.bits; }
 static inline bool any(Matches matches) { return matches.bits != 0; }
-static inline uint64_t equal_mask(const Block& block, Needle needle) { return mask_of(equal(block, needle)); }
-static inline uint64_t at_most_mask(const Block& block, Needle needle) { return mask_of(at_most(block, needle)); }
-
-static inline uint64_t either_mask(const Block& block, Needle a, Needle b) {
-    return equal_mask(block, a) | equal_mask(block, b);
-}
-
 static inline void store_block(uint8_t* to, Block block) {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     for (uint64_t& word : block.words) word = __builtin_bswap64(word);
@@ -77,26 +87,14 @@ static inline void store_block(uint8_t* to, Block block) {
     std::memcpy(to, block.words, 64);
 }
 
-static inline uint64_t prefix_xor(uint64_t mask) {
-    for (int shift = 1; shift < 64; shift *= 2) mask ^= mask << shift;
-    return mask;
-}
-
 static inline unsigned popcount(uint64_t mask) { return popcount_by_sums(mask); }
-static inline unsigned trailing_zeros(uint64_t mask) { return unsigned(__builtin_ctzll(mask)); }  // mask != 0
-
-// The position of the set bit with `rank` set bits below it; there is one.
-static inline unsigned select_bit(uint64_t mask, unsigned rank) { return select_bit_by_table(mask, rank); }
 
 // base + position of each set bit; may write up to 64 entries.
 static inline void write_positions(uint64_t mask, uint32_t base, uint32_t* out) {
-    for (; mask != 0; mask &= mask - 1) *out++ = base + trailing_zeros(mask);
-}
-
-// No permutation here takes a whole row: the caller's loop it is.
-static inline bool pick_in_registers(const uint32_t*, uint32_t, const uint32_t*, uint32_t, uint32_t, uint32_t*) {
-    return false;
+    for (; mask != 0; mask &= mask - 1) *out++ = base + unsigned(__builtin_ctzll(mask));
 }
 
 }  // namespace FORMATTER_ISA
 }  // namespace formatter
+
+#include "kernels/isa/block_masks.hpp"

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "engine/json/json_variant_keys.hpp"
+#include "engine/variants/json_variant_keys.hpp"
 
 namespace formatter {
 

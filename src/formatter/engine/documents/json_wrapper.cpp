@@ -1,7 +1,7 @@
-#include "engine/json/json_wrapper.hpp"
+#include "engine/documents/json_wrapper.hpp"
 
-#include "engine/json/json_key_match.hpp"
-#include "engine/json/json_line_writer.hpp"
+#include "engine/documents/json_key_match.hpp"
+#include "engine/documents/json_line_writer.hpp"
 
 namespace formatter {
 namespace {

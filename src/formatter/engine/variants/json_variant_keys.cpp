@@ -1,4 +1,4 @@
-#include "engine/json/json_variant_keys.hpp"
+#include "engine/variants/json_variant_keys.hpp"
 
 #include <algorithm>
 

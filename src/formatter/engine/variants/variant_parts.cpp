@@ -1,4 +1,4 @@
-#include "engine/json/variant_parts.hpp"
+#include "engine/variants/variant_parts.hpp"
 
 #include <cstring>
 

@@ -1,4 +1,4 @@
-#include "engine/json/json_variant.hpp"
+#include "engine/variants/json_variant.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,17 +1,18 @@
-"""A registered format as the engine reads it. In: fields; an indexer in Python, or behind a capsule. Out: a plan; what an indexer
-in Python returns, as plain bytes, or in words what is wrong with it."""
+"""A registered format as the engine reads it. In: a request; an indexer in Python, or behind a capsule. Out: a plan; what an
+indexer in Python returns, as plain bytes, or in words what is wrong with it."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
-from formatter import _core, types
+from formatter import _core
 from formatter.errors import OptionError
 from formatter.foreign_code import keep
 from formatter.formats.registered import Registered, RegisteredIndexer
+from formatter.plans.csv_plans import csv_dialect
+from formatter.plans.plan_request import EnginePlan, PlanRequest
 
 RECORD_KINDS = 3
 
@@ -78,27 +79,14 @@ class IndexerCalls:
         return (int(ends[0]), int(ends[-1]), int(state)) if ends.size else (None, None, int(state))
 
 
-def columns_of(format: Registered, decoded: list[pa.Field]) -> list[dict[str, Any]]:
-    columns = []
-    for field in decoded:
-        spec = types.column_description(field, owner="Registered", place=format.schema.get_field_index(field.name))
-        spec["layout"] = types.text_layout(field)
-        columns.append(spec)
-    return columns
-
-
-def registered_plan(
-    format: Registered,
-    columns: list[dict[str, Any]],
-    output_columns: int,
-    filters: list[list[dict[str, Any]]],
-    dialect: dict[str, Any],
-) -> Any:
-    """`dialect`: of the Csv by which values are read."""
-    capsule = format.indexer.capsule()
+def registered_plan(request: PlanRequest) -> EnginePlan:
+    format: Registered = request.format
+    columns = request.text_columns({name: place for place, name in enumerate(format.schema.names)})
+    capsule = format.registered.capsule()
     calls = None
     if capsule is None:
-        calls = IndexerCalls(format.indexer, tuple(column["field"] for column in columns))
+        calls = IndexerCalls(format.registered, tuple(column["field"] for column in columns))
     elif not format.record_end and not _core.native_indexer_scans(capsule):
         raise OptionError(f"{format.kind}: record_end is None, and the native indexer has no scan")
-    return _core.indexed_plan(calls, capsule, dialect, columns, output_columns, filters, not format.record_end)
+    dialect = csv_dialect(format.values_as) | request.options(columns)
+    return EnginePlan(_core.indexed_plan(calls, capsule, dialect, columns, not format.record_end), request.laid_out)

@@ -1,4 +1,4 @@
-#include "engine/json/json_line_writer.hpp"
+#include "engine/documents/json_line_writer.hpp"
 
 #include <cstring>
 

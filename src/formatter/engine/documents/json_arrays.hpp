@@ -8,8 +8,8 @@
 // that is not closed is seen at every cut.
 #pragma once
 
-#include "engine/json/json_format.hpp"
-#include "engine/json/json_wrapper.hpp"
+#include "engine/json_text/json_format.hpp"
+#include "engine/documents/json_wrapper.hpp"
 #include "engine/records/record_scanner.hpp"
 
 namespace formatter {

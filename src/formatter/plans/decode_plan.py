@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import dataclasses
 from codecs import BOM_UTF16_BE
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 from typing import Any
 
 import pyarrow as pa
 
-from formatter import _core, binary_plans, delimited_plans, filters, json_plans, registered_plans, types
+from formatter import _core, filters, types
 from formatter.errors import OptionError, SchemaError
 from formatter.foreign_code import raise_kept
 from formatter.formats import Csv, Delimited, Framed, Json, Native, Registered
-from formatter.formats.binary import LENGTHS
-from formatter.formats.checks import ON_ERROR, as_bytes, check_on_error
-from formatter.formats.csv import ENCODINGS, QUOTE_RULES, RAGGED, TEXT_ERRORS
+from formatter.formats.checks import as_bytes, check_on_error
 from formatter.parsers import registry
 from formatter.parsers.registry import Parser, as_text, parsers_in
+from formatter.plans import binary_plans, csv_plans, delimited_plans, json_plans, registered_plans
+from formatter.plans.plan_request import EnginePlan, PlanRequest
 from formatter.row_choice import BatchFilter
-from formatter.variants import Columns, asked_as, is_variant
+from formatter.variants import Columns, asked_as
 
 Format = Csv | Json | Native | Framed | Delimited | Registered
 
 
 def record_end_of(format: Format) -> bytes:
-    return format.record_end if isinstance(format, Csv | Delimited | Registered) else b"\n"
+    return as_bytes(format.record_end, "record_end") if isinstance(format, Csv | Delimited | Registered) else b"\n"
 
 
 def rescue_of(format: Format) -> str | None:
@@ -75,7 +75,7 @@ class DecodePlan:
     @property
     def runs_python(self) -> bool:
         """Whether code in Python takes part in parsing: threads of the engine's own never wait for Python's lock."""
-        in_python = isinstance(self.format, Registered) and self.format.indexer.capsule() is None
+        in_python = isinstance(self.format, Registered) and self.format.registered.capsule() is None
         return bool(self.parsers) or in_python
 
     def ordered(self, start: bytes | memoryview) -> Any:
@@ -146,6 +146,13 @@ def _identity(format: Format) -> tuple[Any, ...]:
     return (id(format.schema), *_csv_options(format)) if isinstance(format, Csv) else (id(format),)
 
 
+def check_format(format: object) -> None:
+    if not isinstance(format, Format):
+        raise OptionError(
+            f"format: expected fm.Csv, fm.Json, fm.Delimited, fm.Native, fm.Framed or fm.Registered, found {type(format).__name__}"
+        )
+
+
 def make_plan(
     format: Format,
     *,
@@ -156,10 +163,7 @@ def make_plan(
     single: bool = False,
 ) -> DecodePlan:
     """`single`: what is read is one record by itself, of binary rows without their length."""
-    if not isinstance(format, Format):
-        raise OptionError(
-            f"format: expected fm.Csv, fm.Json, fm.Delimited, fm.Native, fm.Framed or fm.Registered, found {type(format).__name__}"
-        )
+    check_format(format)
     check_on_error(on_error)
     format, columns = asked_as(format, columns)
     clauses = filters.normalized(filters_wanted)
@@ -226,6 +230,16 @@ def _any_plan(
     )
 
 
+# By format: what makes the engine's plan of a request.
+_PLANS: dict[type, Callable[[PlanRequest], EnginePlan]] = {
+    Csv: csv_plans.csv_plan,
+    Json: json_plans.json_plan,
+    Native: binary_plans.binary_plan,
+    Delimited: delimited_plans.delimited_plan,
+    Registered: registered_plans.registered_plan,
+}
+
+
 def _new_plan(
     format: Format,
     columns: Sequence[str] | None,
@@ -237,134 +251,33 @@ def _new_plan(
     schema = format.schema
     filter_names = filters.columns_of(clauses)
     filters.check_columns(filter_names, schema, "filters")
-    engine: Any
-    big_endian: Any = None
     inner = format.inner if isinstance(format, Framed) else format
     if rescue_of(inner) in filter_names:
         raise OptionError(
             f"filters: {rescue_of(inner)!r} is what is rescued, which is known when all else of a record is read; filter the rows"
         )
-    if isinstance(inner, Json):
+    if columns is None:
+        out_fields = list(schema)
+    elif isinstance(inner, Json):
         out_fields = json_plans.projected_fields(columns, schema)
     else:
-        wanted = projected_names(columns, schema)
-        out_fields = list(schema) if columns is None else [schema.field(name) for name in wanted]
-    names = [field.name for field in out_fields]
-    decoded = out_fields + [schema.field(name) for name in filter_names if name not in names]
-    if isinstance(inner, Json):
-        described = filters.described(clauses, filterable(decoded, filter_names), schema)
-        length = LENGTHS[format.length] if isinstance(format, Framed) else None
-        engine = json_plans.json_plan(inner, decoded, len(names), described, on_error, note_nulled, length)
-        storage_types = [json_plans.stored(field.type) for field in out_fields]
-    elif isinstance(inner, Native):
-        rows = binary_plans.columns_of(inner, decoded)
-        described = filters.described(clauses, [column["spec"] for column in rows], schema)
-        assert isinstance(format, Native | Framed)
-        engine = binary_plans.binary_plan(format, rows, len(names), described, on_error, note_nulled, single=single)
-        storage_types = [binary_plans.storage_type(field.type) for field in out_fields]
-    elif isinstance(inner, Delimited):
-        rows = delimited_plans.columns_of(inner, decoded)
-        described = filters.described(clauses, [column["spec"] for column in rows], schema)
-        dialect = csv_dialect(inner.values_as, on_error) | {"note_nulled": note_nulled}
-        engine = delimited_plans.delimited_plan(inner, rows, len(names), described, dialect)
-        storage_types = [types.laid_out(field) for field in out_fields]
-    elif isinstance(inner, Registered):
-        rows = registered_plans.columns_of(inner, decoded)
-        described = filters.described(clauses, rows, schema)
-        dialect = csv_dialect(inner.values_as, on_error) | {"note_nulled": note_nulled}
-        engine = registered_plans.registered_plan(inner, rows, len(names), described, dialect)
-        storage_types = [types.laid_out(field) for field in out_fields]
-    else:
-        assert isinstance(format, Csv)
-        places = {name: place for place, name in enumerate(format.field_names)}
-        specs = []
-        for field in decoded:
-            spec = types.column_description(field, owner="Csv", place=places.get(field.name, 0))
-            spec["layout"] = types.text_layout(field)
-            specs.append(spec)
-        described = filters.described(clauses, specs, schema)
-        dialect = csv_dialect(format, on_error) | {"note_nulled": note_nulled}
-        if format.rescue is not None:
-            dialect["rescues"] = True
-            dialect["rescue_column"] = names.index(format.rescue) if format.rescue in names else -1
-            dialect["known_names"] = [name.encode() for name in places]
-        engine = _core.Plan.for_csv(dialect, specs, len(names), len(places), described)
-        if format.encoding == "utf-16":
-            swapped = dialect | {"encoding": ENCODINGS["utf-16-be"]}
-            big_endian = _core.Plan.for_csv(swapped, specs, len(names), len(places), described)
-        storage_types = [types.laid_out(field) for field in out_fields]
-    converted = tuple(
-        i for i, (field, kind) in enumerate(zip(out_fields, storage_types, strict=True)) if field.type != kind
-    )
+        out_fields = [schema.field(name) for name in projected_names(columns, schema)]
+    request = PlanRequest(format, out_fields, clauses, on_error, note_nulled, single)
+    engine, stored, big_endian = _PLANS[type(inner)](request)
+    converted = tuple(i for i, (field, kind) in enumerate(zip(out_fields, stored, strict=True)) if field.type != kind)
     out_schema = schema if columns is None else pa.schema(out_fields, metadata=schema.metadata)
     storage = out_schema
     if converted:
-        stored = [field.with_type(kind) for field, kind in zip(out_fields, storage_types, strict=True)]
-        storage = pa.schema(stored, metadata=schema.metadata)
+        fields_stored = [field.with_type(kind) for field, kind in zip(out_fields, stored, strict=True)]
+        storage = pa.schema(fields_stored, metadata=schema.metadata)
     return DecodePlan(
         format=format,
         engine=engine,
         schema=out_schema,
         storage=storage,
         converted_schema=out_schema,
-        columns=tuple(names),
+        columns=tuple(request.names),
         converted=converted,
         on_error=on_error,
         big_endian=big_endian,
     )
-
-
-def can_filter(schema: pa.Schema, names: Sequence[str]) -> bool:
-    """Whether parsing can filter by these columns: values that are nested it only knows when a record is whole."""
-    kinds = [schema.field(name).type for name in names]
-    return all(not is_variant(kind) and types.type_code(types.storage_type(kind)) is not None for kind in kinds)
-
-
-def filterable(fields: Sequence[pa.Field], filter_names: Sequence[str]) -> list[dict[str, Any]]:
-    """Names and type codes by position, for filters: those look at top-level values that are not nested."""
-    columns: list[dict[str, Any]] = []
-    for field in fields:
-        code = None if is_variant(field.type) else types.type_code(types.storage_type(field.type))
-        if code is None and field.name in filter_names:
-            raise OptionError(
-                f"filters: {field.name!r} is {field.type}: only values that are not nested can be compared"
-            )
-        columns.append({"name": field.name, "type": code})
-    return columns
-
-
-def csv_dialect(format: Csv, on_error: str) -> dict[str, Any]:
-    def optional(value: str | bytes | None, name: str) -> bytes | None:
-        return None if value is None else as_bytes(value, name)
-
-    return {
-        "delimiter": as_bytes(format.delimiter, "delimiter"),
-        "record_end": as_bytes(format.record_delimiter, "record_delimiter"),
-        "quote": optional(format.quote, "quote"),
-        "quotes": QUOTE_RULES.index(format.quotes),
-        "newlines_in_quotes": format.newlines_in_quotes,
-        "max_quoted_lines": format.max_quoted_lines or 0,
-        "max_quoted_bytes": format.max_quoted_bytes or 0,
-        "escape": optional(format.escape, "escape"),
-        "comment": optional(format.comment, "comment"),
-        "trim": (format.trim in (True, "left"), format.trim in (True, "right")),
-        "skip_lines": format.skip_lines,
-        "header_at": format.header_positions,
-        "skip_records": format.skip_records,
-        "quoted_nulls": format.quoted_nulls,
-        "repeated_headers": format.repeated_headers,
-        "unique_names": format.unique_names,
-        "trim_names": format.trim_names,
-        "names_in_any_case": format.names_in_any_case,
-        "absent_is_null": format.missing_columns == "null",
-        "encoding": ENCODINGS[format.encoding],
-        "errors": TEXT_ERRORS.index(format.errors),
-        "decimal": format.decimal.encode(),
-        "ragged": RAGGED.index(format.ragged),
-        "counts_unmatched": format.unmatched == "counted",
-        "on_error": ON_ERROR.index(on_error),
-        "nulls": [token.encode() for token in format.nulls],
-        "trues": [token.encode() for token in format.true_values],
-        "falses": [token.encode() for token in format.false_values],
-        "timestamp_formats": [text.encode() for text in format.timestamp_formats],
-    }

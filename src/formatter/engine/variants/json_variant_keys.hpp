@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "engine/columns/buffer_pool.hpp"
-#include "engine/json/json_text.hpp"
+#include "engine/json_text/json_text.hpp"
 
 namespace formatter {
 

@@ -1,4 +1,4 @@
-#include "engine/json/json_text.hpp"
+#include "engine/json_text/json_text.hpp"
 
 #include <cstring>
 

@@ -2,8 +2,8 @@
 // Out: text and marks. Refuses to know values.
 #pragma once
 
-#include "engine/json/json_arrays.hpp"
-#include "engine/json/json_line_writer.hpp"
+#include "engine/documents/json_arrays.hpp"
+#include "engine/documents/json_line_writer.hpp"
 
 namespace formatter {
 

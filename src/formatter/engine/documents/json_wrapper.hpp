@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/json/json_text.hpp"
+#include "engine/json_text/json_text.hpp"
 #include "engine/records/record_scanner.hpp"
 
 namespace formatter {

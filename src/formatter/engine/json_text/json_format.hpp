@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/columns/columns.hpp"
-#include "engine/json/json_text.hpp"
+#include "engine/json_text/json_text.hpp"
 #include "engine/records/decode_options.hpp"
 #include "engine/records/prefixed_records.hpp"
 

@@ -12,10 +12,11 @@ import pyarrow as pa
 
 from formatter import _core, types
 from formatter.errors import OptionError, SchemaError
+from formatter.filters import columns_of
 from formatter.formats import Json
-from formatter.formats.binary import UNFRAMED
-from formatter.formats.checks import ON_ERROR
+from formatter.formats.binary import length_of
 from formatter.formats.json import DUPLICATE_KEYS, RECORDS
+from formatter.plans.plan_request import EnginePlan, PlanRequest, filterable
 from formatter.variants import STORED, is_variant
 
 # The order is that of JsonKind in engine/json/json_format.hpp.
@@ -26,10 +27,8 @@ PREFIXED = len(RECORDS)  # the layout of JsonLayout behind those a Json names it
 Wanted = dict[str, "Wanted"] | None
 
 
-def projected_fields(columns: Sequence[str] | None, schema: pa.Schema) -> list[pa.Field]:
+def projected_fields(columns: Sequence[str], schema: pa.Schema) -> list[pa.Field]:
     """The output's fields: whole columns by name, or the parts of nested ones that paths name."""
-    if columns is None:
-        return list(schema)
     if isinstance(columns, str):
         raise OptionError(f"columns: expected a list of names, found {columns!r}; write [{columns!r}]")
     wanted = wanted_columns(columns, schema)
@@ -146,54 +145,37 @@ def node(field: pa.Field, full: pa.DataType, where: str) -> dict[str, Any]:
     else:
         scalar = types.column_description(field.with_name(where), owner="Json")
         return {**described, "kind": SCALAR, "scalar": {**scalar, "name": field.name}}
-    described["scalar"] = {
-        "name": field.name, "type": 0, "epoch": 0, "unit": 0, "precision": 0, "scale": 0, "encoding": 0, "nullable": field.nullable,
-        "raw": False, "any_value": False, "time_of_day": False, "plain": False, "zoned": False, "byte_width": -1,
-        "field": 0, "type_name": str(kind),
-    }  # fmt: skip
-    return described
+    return {**described, "scalar": {"name": field.name, "nullable": field.nullable, "type_name": str(kind)}}
 
 
-def json_plan(
-    format: Json,
-    decoded: list[pa.Field],
-    output_columns: int,
-    filters: list[list[dict[str, Any]]],
-    on_error: str,
-    note_nulled: bool = False,
-    length: tuple[int, bool] | None = None,
-) -> Any:
-    """`decoded`: the output's fields, then those only the filter needs. `length`: that stands in front of each record."""
+def json_plan(request: PlanRequest) -> EnginePlan:
+    format: Json = request.inner
     full = {field.name: field.type for field in format.schema}
     columns: list[dict[str, Any]] = []
-    for field in decoded:
+    for field in request.decoded:
         path = [token.encode() for token in format.tokens_of(field.name)]
         columns.append({"node": node(field, full[field.name], field.name), "path": path})
     if format.rescue is not None:  # nothing of that name is looked for in a record
         del full[format.rescue]
-    names = [field.name for field in decoded]
-    kept = set(names)
-    wanted = {tokens[0].encode() for tokens in map(format.tokens_of, names) if tokens}
+    kept = {field.name for field in request.decoded}
+    wanted = {tokens[0].encode() for tokens in map(format.tokens_of, kept) if tokens}
     known = {tokens[0].encode() for tokens in map(format.tokens_of, full) if tokens}
     if format.rescue in kept and format.unknown != "error":  # what stands beside an unwanted column may have none
         known = {tokens[0].encode() for tokens in map(format.tokens_of, full) if len(tokens) == 1}
     unwanted = [name for name in full if name not in kept]
-    options = {
-        "layout": RECORDS.index(format.layout) if length is None else PREFIXED,
+    filter_names = columns_of(request.clauses)
+    options = request.options(filterable(request.decoded, filter_names), format.rescue) | {
+        "layout": PREFIXED if format is not request.format else RECORDS.index(format.layout),
         "array_path": [token.encode() for token in format.array_path],
-        "length": length or UNFRAMED,
+        "length": length_of(request.format),
         "ignored_keys": sorted(known - wanted),
         "whole_records": format.whole_records,
         "validate_full": format.validate == "full",
         "unknown_is_error": format.unknown == "error",
         "duplicates": DUPLICATE_KEYS.index(format.on_duplicate_key),
-        "on_error": ON_ERROR.index(on_error),
         "counts_unmatched": format.unmatched == "counted",
-        "note_nulled": note_nulled,
-        "rescues": format.rescue is not None,
-        "rescue_column": names.index(format.rescue) if format.rescue in names else -1,
         "unwanted_paths": [[token.encode() for token in format.tokens_of(name)] for name in unwanted],
         "replace_surrogates": format.surrogates == "replace",
         "timestamp_formats": [text.encode() for text in format.timestamp_formats],
     }
-    return _core.json_plan(options, columns, output_columns, filters)
+    return EnginePlan(_core.json_plan(options, columns), [stored(field.type) for field in request.fields])

@@ -1,6 +1,6 @@
-#include "engine/json/json_documents.hpp"
+#include "engine/documents/json_documents.hpp"
 
-#include "engine/json/json_line_writer.hpp"
+#include "engine/documents/json_line_writer.hpp"
 #include "engine/records/byte_order_mark.hpp"
 
 namespace formatter {

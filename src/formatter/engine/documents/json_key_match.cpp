@@ -1,8 +1,8 @@
-#include "engine/json/json_key_match.hpp"
+#include "engine/documents/json_key_match.hpp"
 
 #include <cstring>
 
-#include "engine/json/json_text.hpp"
+#include "engine/json_text/json_text.hpp"
 
 namespace formatter {
 namespace {

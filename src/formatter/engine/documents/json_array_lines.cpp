@@ -1,4 +1,4 @@
-#include "engine/json/json_array_lines.hpp"
+#include "engine/documents/json_array_lines.hpp"
 
 #include "engine/records/byte_order_mark.hpp"
 

@@ -2,7 +2,7 @@
 // where it came from. Refuses to know layouts and values.
 #pragma once
 
-#include "engine/json/json_text.hpp"
+#include "engine/json_text/json_text.hpp"
 #include "engine/records/record_scanner.hpp"
 #include "engine/records/rewriting_decoder.hpp"
 

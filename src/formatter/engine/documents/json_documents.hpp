@@ -5,8 +5,8 @@
 // through the white space or comma behind them. Whether such a record is right can be told from its own bytes.
 #pragma once
 
-#include "engine/json/json_format.hpp"
-#include "engine/json/json_line_writer.hpp"
+#include "engine/json_text/json_format.hpp"
+#include "engine/documents/json_line_writer.hpp"
 #include "engine/records/record_scanner.hpp"
 
 namespace formatter {

@@ -1,8 +1,8 @@
-#include "engine/json/json_arrays.hpp"
+#include "engine/documents/json_arrays.hpp"
 
 #include <algorithm>
 
-#include "engine/json/json_line_writer.hpp"
+#include "engine/documents/json_line_writer.hpp"
 
 namespace formatter {
 namespace {

@@ -1,0 +1,346 @@
+"""Buffers of origins that have formats of their own, each on its way to the lane of its format.
+
+In: which format an origin has; buffers as streams take them. Out: what the lanes give, one a format. Refuses to know: what a lane
+does with a buffer, who made it.
+"""
+
+from __future__ import annotations
+
+import base64
+import inspect
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from formatter.batch import Batch
+from formatter.buffer_arguments import Origin, as_arrow, checked_sequence, checked_sequences
+from formatter.checkpoints import CheckpointError, pack_mixed
+from formatter.diagnostics import rejects_table
+from formatter.errors import BackpressureError, FormatError, OptionError, SequenceError
+from formatter.forked_locks import renewed_in_children
+from formatter.plans import Format
+
+START_BYTES = 4096  # of an origin's first buffer, that a function is shown
+
+Formats = Mapping[Origin, Format] | Callable[..., Format]
+
+
+def are_several(format: object) -> bool:
+    """Whether `format` says which format an origin has, rather than being one."""
+    return isinstance(format, Mapping) or callable(format)
+
+
+class Lane(Protocol):
+    """What takes the buffers of one format's origins."""
+
+    def push(self, buffer: Any, *, sequence: int, origin: Origin) -> list[Batch]: ...
+    def push_many(self, buffers: Any, *, sequences: Any, origins: Any) -> list[Batch]: ...
+    def append(self, buffer: Any, *, origin: Origin) -> list[Batch]: ...
+    def lost(self, sequence: int, *, origin: Origin) -> list[Batch]: ...
+    def flush(self) -> list[Batch]: ...
+    def finish(self, *, origin: Origin, last_sequence: int | None) -> list[Batch]: ...
+    def finish_all(self) -> list[Batch]: ...
+    def rejects(self) -> pa.Table: ...
+    def checkpoint(self) -> bytes: ...
+    def _resume(self, state: bytes) -> None: ...
+
+
+AnyLane = TypeVar("AnyLane", bound=Lane)
+
+
+@dataclass
+class Waiting:
+    """Buffers of an origin whose format its first buffer will tell."""
+
+    buffers: list[tuple[int, bytes]] = field(default_factory=list)  # by sequence
+    bytes: int = 0
+
+
+class OriginLanes(Generic[AnyLane]):
+    """`options`: of a stream, as its checkpoint keeps them. `make`: a lane for a format. `keep`: is given the batches of calls that
+    raise; a lane may have seen to its own."""
+
+    def __init__(
+        self,
+        formats: Formats,
+        options: dict[str, Any],
+        make: Callable[[Format], AnyLane],
+        keep: Callable[[list[Batch]], None] = lambda batches: None,
+    ) -> None:
+        self.formats = formats
+        self.lanes: list[AnyLane] = []  # one a format
+        self._given: list[Format] = []  # that of each, as it was given
+        self._options = options
+        self._make = make
+        self._keep = keep
+        self._route: dict[Origin, AnyLane] = {}
+        self._starts: dict[Origin, bytes] = {}
+        self._waiting: dict[Origin, Waiting] = {}
+        self._lock = threading.Lock()
+        renewed_in_children(self)
+        self._looks_at_starts = callable(formats) and _parameters(formats) > 1
+        if isinstance(formats, Mapping):
+            for each in formats.values():
+                self._lane_of(each)
+
+    def waiting_counts(self) -> dict[str, int]:
+        """Of what no lane has seen yet, by the names that streams count it under."""
+        with self._lock:
+            held = list(self._waiting.values())
+        return {
+            "pending_buffers": sum(len(each.buffers) for each in held),
+            "pending_bytes": sum(each.bytes for each in held),
+            "origins": len(held),
+        }
+
+    # ------------------------------------------------------------------------------------------------------ buffers
+
+    def push(self, buffer: Any, *, sequence: int, origin: Origin = 0) -> list[Batch]:
+        number = checked_sequence(sequence, origin)
+        lane = self._route.get(origin)
+        if lane is None and (lane := self._met(origin, number, buffer)) is None:
+            return []
+        return self._with_waiting(origin, lambda: lane.push(buffer, sequence=number, origin=origin))
+
+    def push_many(self, buffers: Any, *, sequences: Any, origins: Any = None) -> list[Batch]:
+        array: Any = as_arrow(buffers)
+        listed = list(buffers) if array is None else None
+        count = len(array) if listed is None else len(listed)
+        numbers = checked_sequences(sequences, count)
+        each = _one_a_buffer(origins, count)
+        batches: list[Batch] = []
+        left, tried = np.ones(count, bool), np.arange(0)
+        failed: FormatError | None = None  # those it was found in were taken; so are the others
+
+        def attempt(lane: AnyLane, at: np.ndarray[Any, Any]) -> None:
+            nonlocal batches, failed, tried
+            tried = at
+            some = [listed[i] for i in at] if listed is not None else array.take(pa.array(at))
+            try:
+                batches += lane.push_many(some, sequences=numbers[at], origins=[each[i] for i in at])
+            except FormatError as error:
+                failed = failed or error
+            left[at] = False
+
+        try:
+            for index in range(count):  # those that their origin is met with
+                if each[index] not in self._route:
+                    tried = np.array([index])
+                    buffer = array[index].as_buffer() if listed is None else listed[index]
+                    try:
+                        batches += self.push(buffer, sequence=int(numbers[index]), origin=each[index])
+                    except FormatError as error:
+                        failed = failed or error
+                    left[index] = False
+            for lane in self.lanes:
+                mine = [i for i in np.flatnonzero(left) if self._route[each[i]] is lane]
+                if mine:
+                    attempt(lane, np.array(mine))
+        except (SequenceError, BackpressureError) as error:
+            self._keep(batches)
+            left[tried] = False
+            left[tried[list(error.not_taken)]] = True
+            not_taken = tuple(int(i) for i in np.flatnonzero(left))
+            raise type(error)(str(error), sequence=error.sequence, origin=error.origin, not_taken=not_taken) from None
+        if failed is not None:
+            self._keep(batches)
+            raise failed
+        return batches
+
+    def append(self, buffer: Any, *, origin: Origin = 0) -> list[Batch]:
+        lane = self._decided(origin, bytes(memoryview(buffer)[:START_BYTES]))
+        return self._with_waiting(origin, lambda: lane.append(buffer, origin=origin))
+
+    def lost(self, sequence: int, *, origin: Origin = 0) -> list[Batch]:
+        number = checked_sequence(sequence, origin)
+        lane = self._decided(origin, b"")
+        return self._with_waiting(origin, lambda: lane.lost(number, origin=origin))
+
+    def finish(self, *, origin: Origin = 0, last_sequence: int | None = None) -> list[Batch]:
+        lane = self._decided(origin, b"")
+        batches = self._with_waiting(origin, list)
+        if origin in self._waiting:
+            self._keep(batches)
+            raise BackpressureError(
+                f"origin {origin!r}: finish: some of its buffers wait for room that max_pending_bytes="
+                f"{self._options['max_pending_bytes']} does not leave; push what others wait for first",
+                origin=origin,
+            )
+        return batches + lane.finish(origin=origin, last_sequence=last_sequence)
+
+    def finish_all(self) -> list[Batch]:
+        batches: list[Batch] = []
+        try:
+            for origin in list(self._waiting):
+                batches += self.finish(origin=origin)
+            for lane in self.lanes:
+                batches += lane.finish_all()
+        except Exception:
+            self._keep(batches)
+            raise
+        return batches
+
+    def flush(self) -> list[Batch]:
+        batches: list[Batch] = []
+        for lane in self.lanes:
+            batches += lane.flush()
+        return batches
+
+    def rejects(self) -> pa.Table:
+        return pa.concat_tables([rejects_table(()), *(lane.rejects() for lane in self.lanes)])
+
+    # -------------------------------------------------------------------------------------------------- checkpoints
+
+    def checkpoint(self, about: dict[str, Any]) -> bytes:
+        """`about`: what whoever restores is to know first."""
+        with self._lock:
+            origins = [[name, self.lanes.index(lane)] for name, lane in self._route.items()]
+            waiting = [[name, held.buffers] for name, held in self._waiting.items()]
+            starts = [[name, base64.b64encode(start).decode()] for name, start in self._starts.items()]
+        head = {**about, "options": self._options, "origins": origins, "starts": starts, "waiting": waiting}
+        return pack_mixed(head, [lane.checkpoint() for lane in self.lanes])
+
+    def resume(self, head: dict[str, Any], states: list[bytes]) -> None:
+        """In lanes just made, what `checkpoint()` told of others; each origin must have the format of then."""
+        self._starts = {name: base64.b64decode(start) for name, start in head["starts"]}
+        if len(states) < len(self.lanes):
+            raise CheckpointError(
+                f"checkpoint: it was taken with {len(states)} formats, here there are {len(self.lanes)}"
+            )
+        found: dict[int, Format] = dict(enumerate(self._given))
+        told: set[int] = set()
+        for name, number in head["origins"]:
+            format = self._format_of(name, self._starts.get(name, b""))
+            if number in told and not _alike(format, found[number]):
+                raise CheckpointError(
+                    f"checkpoint: origin {name!r} had the format of others, here it has one of its own"
+                )
+            found[number] = format
+            told.add(number)
+        lanes = [self._lane_of(found[number]) for number in range(len(states))]
+        if len({id(lane) for lane in lanes}) < len(lanes):
+            raise CheckpointError("checkpoint: some of its formats differed, which are the same here")
+        for lane, state in zip(lanes, states, strict=True):
+            lane._resume(state)
+        self._route = {name: lanes[number] for name, number in head["origins"]}
+        self._waiting = {
+            name: Waiting([(number, data) for number, data in buffers], sum(len(data) for _, data in buffers))
+            for name, buffers in head["waiting"]
+        }
+
+    # ----------------------------------------------------------------------------------------------------- internals
+
+    def _renew_locks(self) -> None:
+        self._lock = threading.Lock()
+
+    def _format_of(self, origin: Origin, start: bytes) -> Format:
+        if isinstance(self.formats, Mapping):
+            if origin not in self.formats:
+                known = ", ".join(map(repr, list(self.formats)[:10]))
+                raise OptionError(f"Stream: origin {origin!r} has no format; those of {known} are given")
+            return self.formats[origin]
+        return self.formats(origin, start) if self._looks_at_starts else self.formats(origin)
+
+    def _lane_of(self, format: Format) -> AnyLane:
+        for known, lane in zip(self._given, self.lanes, strict=True):
+            if _alike(known, format):
+                return lane
+        made = self._make(format)
+        self._given.append(format)
+        self.lanes.append(made)
+        return made
+
+    def _met(self, origin: Origin, sequence: int, buffer: Any) -> AnyLane | None:
+        """The lane of an origin that comes for the first time; None if its format is not known yet, and this buffer waits."""
+        if not self._looks_at_starts or sequence == 1:
+            return self._decided(origin, bytes(memoryview(buffer)[:START_BYTES]))
+        with self._lock:
+            if origin in self._route:
+                return self._route[origin]
+            waiting = self._waiting.setdefault(origin, Waiting())
+            size = memoryview(buffer).nbytes
+            if any(sequence == known for known, _ in waiting.buffers):
+                if self._options["on_duplicate"] == "ignore":
+                    return None
+                raise SequenceError(
+                    f"origin {origin!r}, sequence {sequence}: this buffer was pushed before; push each once, or set "
+                    "on_duplicate='ignore' for redelivery",
+                    sequence=sequence, origin=origin, not_taken=(0,),
+                )  # fmt: skip
+            if sum(each.bytes for each in self._waiting.values()) + size > self._options["max_pending_bytes"]:
+                raise BackpressureError(
+                    f"origin {origin!r}, sequence {sequence}: its first buffer tells its format and has not come, and as "
+                    f"much waits as max_pending_bytes={self._options['max_pending_bytes']} allows; push that one first",
+                    sequence=sequence, origin=origin, not_taken=(0,),
+                )  # fmt: skip
+            waiting.buffers.append((sequence, bytes(buffer)))
+            waiting.bytes += size
+        return None
+
+    def _decided(self, origin: Origin, start: bytes) -> AnyLane:
+        """The origin's lane, now that it has a format in any case."""
+        with self._lock:
+            if origin not in self._route:
+                lane = self._lane_of(self._format_of(origin, start))
+                if self._looks_at_starts:
+                    self._starts[origin] = start
+                self._route[origin] = lane
+            return self._route[origin]
+
+    def _with_waiting(self, origin: Origin, call: Callable[[], list[Batch]]) -> list[Batch]:
+        """What `call` gives, and then the origin's buffers that waited for its format."""
+        batches = call()
+        if not self._waiting:
+            return batches
+        with self._lock:
+            held = self._waiting.pop(origin, Waiting())
+        failed: Exception | None = None
+        refused = Waiting()
+        for sequence, data in sorted(held.buffers):
+            try:
+                batches += self._route[origin].push(data, sequence=sequence, origin=origin)
+            except BackpressureError:
+                refused.buffers.append((sequence, data))
+                refused.bytes += len(data)
+            except FormatError as error:
+                failed = failed or error
+            except SequenceError as error:  # not the caller's: that one was taken
+                failed = failed or SequenceError(str(error), sequence=error.sequence, origin=error.origin)
+        if refused.buffers:
+            with self._lock:
+                self._waiting[origin] = refused
+        if failed is not None:
+            self._keep(batches)
+            raise failed
+        return batches
+
+
+def _parameters(function: Any) -> int:
+    try:
+        taken = inspect.signature(function).parameters.values()
+    except ValueError:  # compiled, without a signature
+        return 1
+    return len([one for one in taken if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)])
+
+
+def _alike(one: Format, other: Format) -> bool:
+    return one is other or (
+        type(one) is type(other) and one == other and one.schema.equals(other.schema, check_metadata=True)
+    )
+
+
+def _one_a_buffer(origins: Any, count: int) -> list[Origin]:
+    if origins is None or isinstance(origins, int | str):
+        return [0 if origins is None else origins] * count
+    each = origins.to_pylist() if hasattr(origins, "to_pylist") else list(origins)
+    if len(each) != count:
+        raise OptionError(f"push_many: expected {count} origins, one a buffer, found {len(each)}")
+    return [origin if isinstance(origin, str) else int(origin) for origin in each]
+
+
+def shown(schema: pa.Schema) -> str:
+    return ", ".join(f"{one.name}: {one.type}" for one in schema)
