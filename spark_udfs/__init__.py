@@ -1,11 +1,11 @@
 """formatter inside Spark: raw chunks to DataFrames. The only package that imports pyspark."""
 
-try:
-    import pyspark  # noqa: F401
-except ImportError as error:
-    raise ImportError("spark_udfs needs pyspark; run: pip install 'formatter[spark]'") from error
+from importlib.util import find_spec
 
 from formatter.surface import on_demand
+
+if find_spec("pyspark") is None:
+    raise ImportError("spark_udfs needs pyspark; run: pip install 'formatter[spark]'")
 
 __getattr__, __dir__, __all__ = on_demand(
     __name__,
@@ -24,6 +24,7 @@ __getattr__, __dir__, __all__ = on_demand(
         "records.json_paths": ("get_json",),
         "records.record_queries": ("parse_column",),
         "settings": ("configure",),
+        "start.class_archive": ("faster_start",),
         "sources.data_sources": ("register", "register_chunks"),
         "streams.parse_stream": ("parse_stream",),
         "tasks.metrics": ("metrics",),
@@ -34,4 +35,4 @@ __getattr__, __dir__, __all__ = on_demand(
     },
 )
 
-del on_demand
+del find_spec, on_demand

@@ -15,6 +15,7 @@ from spark_udfs.records.json_paths import get_json
 from spark_udfs.records.record_queries import parse_column
 from spark_udfs.settings import configure
 from spark_udfs.sources.data_sources import register, register_chunks
+from spark_udfs.start.class_archive import faster_start
 from spark_udfs.streams.parse_stream import parse_stream
 from spark_udfs.tasks.metrics import metrics
 from spark_udfs.tasks.schema_drift import run_evolving
@@ -33,6 +34,7 @@ __all__ = [
     "disable_pushdown",
     "enable_direct_rows",
     "enable_pushdown",
+    "faster_start",
     "format_from_options",
     "get_json",
     "infer",

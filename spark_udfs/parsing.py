@@ -30,7 +30,7 @@ from spark_udfs.stitch.stitch_global import stitch_globally
 from spark_udfs.tasks.metrics import reports_of
 from spark_udfs.tasks.schema_drift import evolving_format, watch_with
 from spark_udfs.tasks.siblings import remember, with_siblings
-from spark_udfs.types.named_columns import kept_fields, require_columns
+from spark_udfs.types.named_columns import kept_fields
 
 Stitch = Literal["auto", "origin", "global", "none"]
 
@@ -57,7 +57,7 @@ def parse(
     evolve: fm.SchemaWatch | None = None,
     compat: Literal["spark"] | None = None,
 ) -> DataFrame:
-    """Records of the chunks in a frame; or (unit="record") one record a payload.
+    """Records of the chunks in a DataFrame; or (unit="record") one record a payload.
 
     Args:
         df: Rows of chunks: (origin, sequence, payload); of payloads, for records.
@@ -88,7 +88,7 @@ def parse(
         compat: For records, as for `su.parse_column`.
 
     Returns:
-        A frame of the parsed columns, then those kept, then the error.
+        A DataFrame of the parsed columns, then those kept, then the error.
 
     Raises:
         OptionError: An option is out of its range, or has no meaning here.
@@ -109,15 +109,14 @@ def parse(
         require_payload(df, payload)
         return as_columns(df, payload, call_of(format, schema, options, columns), kept_fields(df, keep).names)
     if isinstance(format, Mapping) and unit == "chunk":
-        format = ChunkFormats(dict(format), format_column or origin)
-        require_columns(df.columns, [("format_column", format.column)])
+        format = ChunkFormats.of(df, format, format_column or origin, rescue)
     elif format_column is not None:
         raise fm.OptionError("spark: format_column= goes with a dict of formats, and with chunks")
     else:
         format, on_error = of_values(
             format, schema, options, on_error, zone_of(df.sparkSession), is_record=unit == "record"
         )
-    format = with_rescue(format, rescue)
+        format = with_rescue(format, rescue)
     if evolve is not None:
         format = evolving_format(format, evolve)
     format, columns = asked_as(format, columns)

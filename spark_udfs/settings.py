@@ -12,6 +12,8 @@ import warnings
 from pyspark.sql import SparkSession
 
 from spark_udfs.package_archive import archive_settings
+from spark_udfs.start.class_archive import use_class_archive
+from spark_udfs.start.worker_daemon import DAEMON, SETTINGS, can_serve
 from spark_udfs.tasks.sent_functions import PANDAS_NOTICE
 
 RECOMMENDED = {
@@ -39,7 +41,8 @@ def configure(builder: SparkSession.Builder, *, archive: str | os.PathLike[str] 
     """The recommended settings, on a session's builder. What is set after it wins.
 
     Where tasks run on this machine, this process's own Python runs them, unless PYSPARK_PYTHON or spark.pyspark.python names
-    another: PySpark would take whatever `python3` is.
+    another: PySpark would take whatever `python3` is. Its workers are then forked from one that has made our imports. If
+    `su.faster_start` has been called on this machine, the JVM finds its classes ready.
 
     Args:
         builder: `SparkSession.builder`, with whatever else is wanted.
@@ -61,9 +64,14 @@ def configure(builder: SparkSession.Builder, *, archive: str | os.PathLike[str] 
     given: dict[str, str] = builder._options  # nothing public tells a builder's settings
     master = given.get("spark.master") or os.environ.get("MASTER", "local")
     elsewhere = "spark.remote" in given or any(name in os.environ for name in LAUNCHED)
-    if master.startswith("local") and not elsewhere:
-        os.environ.setdefault("PYSPARK_PYTHON", given.get("spark.pyspark.python", sys.executable))
     settings = RECOMMENDED | ({} if archive is None else archive_settings(archive))
+    if master.startswith("local") and not elsewhere:
+        use_class_archive()
+        python = os.environ.setdefault("PYSPARK_PYTHON", given.get("spark.pyspark.python", sys.executable))
+        own = os.path.abspath(python) == os.path.abspath(sys.executable)
+        here = archive is None and not master.startswith("local-cluster")
+        if here and own and can_serve() and DAEMON not in given:
+            settings |= SETTINGS
     # PySpark imports its own tests' helpers when it makes a session, and they warn of a pandas that it does not know.
     warnings.filterwarnings("ignore", PANDAS_NOTICE, FutureWarning, module=r"pyspark\.testing\.")
     for key, value in settings.items():

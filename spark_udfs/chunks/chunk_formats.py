@@ -11,15 +11,22 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
+from pyspark.sql import DataFrame
 
 import formatter as fm
-from formatter.plans import rescue_of
+from formatter.plans import rescue_of, with_rescue
+from spark_udfs.types.named_columns import require_columns
 
 
 @dataclass(frozen=True)
 class ChunkFormats:
     formats: Mapping[Any, Any]
     column: str
+
+    @classmethod
+    def of(cls, df: DataFrame, formats: Mapping[Any, Any], column: str, rescue: str | None) -> ChunkFormats:
+        require_columns(df.columns, [("format_column", column)])
+        return cls({value: with_rescue(format, rescue) for value, format in formats.items()}, column)
 
     @property
     def schema(self) -> pa.Schema:
@@ -65,11 +72,26 @@ class OriginFormats:
             if value not in format.formats:
                 known = ", ".join(map(repr, format.formats))
                 raise fm.OptionError(f"spark: column {format.column!r}: {value!r} is none of the formats {known}")
-            if self._values.setdefault(origin, value) != value:
+            if self.remembered(origin, value) != value:
                 raise fm.SchemaError(
                     f"spark: column {format.column!r} changes within origin {origin!r} (from {self._values[origin]!r} to "
                     f"{value!r}): all chunks of an origin have one format"
                 )
+
+    def remembered(self, origin: int | str, value: Any) -> Any:
+        """The value of an origin's chunks: this one, if none came before."""
+        return self._values.setdefault(origin, value)
+
+    def value_of(self, origin: int | str) -> Any:
+        return self._values.get(origin)
+
+    def one(self, format: Any, origin: int | str) -> Any:
+        """The format of one origin."""
+        if not isinstance(format, ChunkFormats):
+            return format
+        if origin not in self._values:
+            raise fm.SchemaError(f"spark: column {format.column!r}: no chunk of origin {origin!r} has told its format")
+        return format.formats[self._values[origin]]
 
     def of(self, format: Any) -> Any:
         """What a stream is made with."""

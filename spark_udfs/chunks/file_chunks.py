@@ -41,7 +41,7 @@ def read_chunks(spark: SparkSession, path: Paths, *, chunk_bytes: int = DEFAULT_
         chunk_bytes: How large a chunk is.
 
     Returns:
-        A frame of rows (origin, sequence, offset, payload), for `su.parse`.
+        A DataFrame of rows (origin, sequence, offset, payload), for `su.parse`.
 
     Raises:
         OptionError: A size out of its range.

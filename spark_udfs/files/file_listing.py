@@ -10,6 +10,7 @@ from __future__ import annotations
 import fnmatch
 import os
 import posixpath
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -20,6 +21,10 @@ from pyarrow import fs
 
 import formatter as fm
 
+HADOOPS_S3 = re.compile("^s3[an]://")  # its names for what others call s3
+HDFS_NEEDS = (
+    "set JAVA_HOME, HADOOP_HOME and CLASSPATH (`hadoop classpath --glob`), here and on executors, or give filesystem="
+)
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -65,7 +70,10 @@ class Storage:
         if self.options:
             return self._by_fsspec(path)
         try:
-            return fs.FileSystem.from_uri(path)  # type: ignore[no-any-return]
+            return fs.FileSystem.from_uri(HADOOPS_S3.sub("s3://", path))  # type: ignore[no-any-return]
+        except OSError as error:  # a library that it needs goes on for pages
+            needs = HDFS_NEEDS if path.startswith(("hdfs:", "viewfs:")) else "give storage_options= or filesystem="
+            raise fm.OptionError(f"spark: {path!r} cannot be reached: {str(error).splitlines()[0]}; {needs}") from None
         except (ValueError, NotImplementedError) as error:
             try:
                 return self._by_fsspec(path)
@@ -82,7 +90,10 @@ class Storage:
         except ImportError:
             scheme = path.partition("://")[0]
             raise fm.OptionError(f"spark: {path!r}: {scheme!r} needs fsspec; run: pip install fsspec") from None
-        filesystem, inner = url_to_fs(path, **self.options)
+        try:
+            filesystem, inner = url_to_fs(path, **self.options)
+        except ImportError as error:  # which names the package that is missing
+            raise fm.OptionError(f"spark: {path!r}: {error}, here and on executors, or give filesystem=") from None
         return fs.PyFileSystem(fs.FSSpecHandler(filesystem)), inner
 
 

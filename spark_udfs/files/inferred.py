@@ -7,7 +7,6 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from typing import Any
 
 import pyarrow as pa
@@ -110,12 +109,7 @@ def call_of(format: Any) -> str:
         f"{_name(field.name)} {field.dataType.simpleString().upper()}"
         for field in SparkColumns.of(format.schema).struct
     )
-    plain = type(format)(format.schema)
-    said = [
-        f"{field.name}={getattr(format, field.name)!r}"
-        for field in fields(format)
-        if field.name != "schema" and getattr(format, field.name) != getattr(plain, field.name)
-    ]
+    said = [f"{name}={value!r}" for name, value in format.asked.items()]
     return f"su.{type(format).__name__}({', '.join([repr(ddl), *said])})"
 
 

@@ -95,7 +95,7 @@ def read(
         rescue: As for `su.parse`.
 
     Returns:
-        A frame of the columns wanted.
+        A DataFrame of the columns wanted.
 
     Raises:
         OptionError: An option is out of its range, or has no meaning here.

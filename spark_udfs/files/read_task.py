@@ -22,7 +22,7 @@ from spark_udfs.files.file_listing import Storage
 from spark_udfs.files.open_files import opened
 from spark_udfs.files.task_rows import Groups, projected_bytes
 from spark_udfs.options.reading import Reading
-from spark_udfs.options.spark_texts import is_text
+from spark_udfs.options.spark_texts import is_text, text_places
 from spark_udfs.tasks.counted_task import CountedTask
 from spark_udfs.tasks.metrics import Reports
 from spark_udfs.tasks.rejects import drained
@@ -30,6 +30,7 @@ from spark_udfs.types.spark_types import SparkColumns, plain_schema
 
 BLANKS, BLANKS_READ_BYTES = b" \t\r\n" + BOM_UTF8, 4_096  # what may stand before a document
 ROWS_PER_BATCH_LEAST = 4_096  # Spark's Arrow reader is fastest between 4k and 16k rows a batch
+BYTES_PER_BATCH_LEAST = 1 << 20  # or so many bytes: to put them together is to copy them
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,13 +159,17 @@ class ReadTask(CountedTask):
         waiting: list[pa.RecordBatch] = []
         waiting_rows = 0
         for batch in rows:
-            waiting.append(batch)
-            waiting_rows += batch.num_rows
-            if waiting_rows >= ROWS_PER_BATCH_LEAST:
-                yield waiting[0] if len(waiting) == 1 else pa.concat_batches(waiting)
+            is_large = batch.num_rows >= ROWS_PER_BATCH_LEAST or batch.nbytes >= BYTES_PER_BATCH_LEAST
+            if not is_large:
+                waiting.append(batch)
+                waiting_rows += batch.num_rows
+            if waiting_rows and (is_large or waiting_rows >= ROWS_PER_BATCH_LEAST):
+                yield together(waiting)
                 waiting, waiting_rows = [], 0
+            if is_large:
+                yield batch
         if waiting_rows:
-            yield pa.concat_batches(waiting)
+            yield together(waiting)
 
     def rejects(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The records that are no rows, or not whole ones, and why."""
@@ -196,6 +201,10 @@ class ReadTask(CountedTask):
             ]
             rows = pa.RecordBatch.from_arrays(arrays, names=self.names)
         return self._columns.convert(rows)
+
+
+def together(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
 
 
 class ReadRun:
@@ -235,10 +244,11 @@ class ReadRun:
         for part in self._task.parts(batches):
             task, reader = self._task, self.reader(part)
             kept = task.filter_of_rows(task.filters[part.filters], reader)
+            texts = text_places(reader.schema)
             for rows in self.parsed(reader, part):
                 reader.found.clear()
                 if task.reading.texts is not None:
-                    rows = task.reading.texts.meant(rows)
+                    rows = task.reading.texts.meant(rows, texts)
                 if kept is not None:
                     before, rows = rows.num_rows, kept.kept(rows)
                     self._left_out += before - rows.num_rows

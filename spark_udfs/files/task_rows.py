@@ -6,6 +6,7 @@ Spark plans as by those of files: what is small is broadcast to a join, what is 
 
 from __future__ import annotations
 
+import json
 import pickle
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -14,7 +15,7 @@ import pyarrow as pa
 from pyarrow import types
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_udfs.jvm.session_jvm import has_jvm, objects, scala_seq
+from spark_udfs.jvm.session_jvm import called, has_jvm, static_method
 
 ID_BYTES = 8
 ROW_BYTES = 8  # what Spark adds to the columns' sizes for a row
@@ -55,57 +56,11 @@ def task_rows(spark: SparkSession, groups: Groups, size_bytes: int) -> DataFrame
         step = max(1, min(size_bytes, LARGEST_CLAIM_BYTES) // (ID_BYTES * count))
         numbers = spark.range(0, count * step, 1, count)
         return numbers if step == 1 else numbers.where(f"id % {step} = 0").selectExpr(f"id div {step} AS id")
-    jvm: Any = spark._jvm
-    rows = _carrying(spark, groups)
+    packed = b"".join(len(group).to_bytes(4, "little") + group for group in groups.packed)
+    hosts = json.dumps([list(names) for names in groups.hosts] if any(groups.hosts) else [])
     groups.packed, groups.hosts = [], ()
-    plan = _plan(spark, rows, size_bytes)
-    return DataFrame(jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, plan), spark)
-
-
-def _plan(spark: SparkSession, rows: Any, size_bytes: int) -> Any:
-    """Rows of one column in a plan of that size. Spark's own ways to one plan another query first, for its statistics."""
-    jvm: Any = spark._jvm
-    sql = jvm.org.apache.spark.sql
-    none, nothing = getattr(getattr(jvm.scala, "None$"), "MODULE$"), scala_seq(spark, [])
-    new_id = getattr(getattr(sql.catalyst.expressions, "NamedExpression$"), "MODULE$").newExprId()
-    group = sql.catalyst.expressions.AttributeReference(
-        "group", sql.types.DataTypes.BinaryType, False, sql.types.Metadata.empty(), new_id, nothing
-    )
-    ranges = getattr(getattr(sql.catalyst.plans.logical, "Range$"), "MODULE$")
-    statistics = jvm.scala.Some(
-        ranges.apply(0, max(1, size_bytes // ID_BYTES), 1, 1).stats()
-    )  # of one that is as large
-    partitioning = sql.catalyst.plans.physical.UnknownPartitioning(0)
-    given = [
-        scala_seq(spark, [group]),
-        rows,
-        partitioning,
-        nothing,
-        False,
-        none,
-        spark._jsparkSession,
-        statistics,
-        none,
-    ]
-    [constructor] = jvm.java.lang.Class.forName("org.apache.spark.sql.execution.LogicalRDD").getConstructors()
-    newer = [False] * (constructor.getParameterCount() - len(given))  # 4.3 asks whether it stands for a checkpoint
-    return constructor.newInstance(objects(spark, given + newer))
-
-
-def _carrying(spark: SparkSession, groups: Groups) -> Any:
-    """Partitions of a row each, which Spark sends to the task that needs it and to no other."""
-    jvm: Any = spark._jvm
-    context: Any = spark.sparkContext
-    rows = []
-    for group in groups.packed:
-        values = context._gateway.new_array(jvm.java.lang.Object, 1)
-        values[0] = group
-        rows.append(jvm.org.apache.spark.sql.catalyst.expressions.GenericInternalRow(values))
-    if not any(groups.hosts):
-        return context._jsc.parallelize(rows, len(rows)).rdd()
-    placed = [jvm.scala.Tuple2(row, scala_seq(spark, hosts)) for row, hosts in zip(rows, groups.hosts, strict=True)]
-    tags = getattr(getattr(jvm.scala.reflect, "ClassTag$"), "MODULE$")
-    return context._jsc.sc().makeRDD(scala_seq(spark, placed), tags.apply(rows[0].getClass()))
+    planned = static_method(spark, ("task_rows.java",), "formatter.spark.TaskRows", "planned")
+    return DataFrame(called(spark, planned, None, (spark._jsparkSession, packed, hosts, size_bytes)), spark)
 
 
 def projected_bytes(size_bytes: int, columns: pa.Schema, of: pa.Schema) -> int:

@@ -4,8 +4,7 @@
 // Spark's own operator asks every value of every column through four layers, and on the way in it measures a batch anew
 // with every row. Here operators above become one piece of code with the reading of the columns (whole-stage code
 // generation): of what they do not ask nothing is read, and no row is written unless somebody needs one. Where there is
-// nothing above, rows are written by code made for the columns at hand. The bytes of a batch on its way in are the sum of
-// its rows'. What runs in tasks travels as source: executors need nothing.
+// nothing above, rows are written column by column. The bytes of a batch on its way in are the sum of its rows'. What runs in tasks travels as source: executors need nothing.
 // What is not understood here is left to Spark's operator, a whole query or a single batch.
 package formatter.spark;
 
@@ -264,14 +263,14 @@ public class FormatterDirectRows extends SparkStrategy {
         StructField[] fields() { return ((StructType) function().func().dataType()).fields(); }
 
         public RDD doExecute() {
-            CodeAndComment code = code(new RowSource(fields()).text(task));
+            CodeAndComment code = code(task);
             try {
                 CodeGenerator.compile(code);
             } catch (Throwable unknownHere) {
                 LoggerFactory.getLogger("spark_udfs").warn("rows come by Spark's own operator: " + unknownHere);
                 return function().sparks.execute();
             }
-            return mapped(batches.execute(), this, code, new Object[] {output()});
+            return mapped(batches.execute(), this, code, new Object[] {output(), ColumnsSource.stored(fields())});
         }
 
         // ------------------------------------------------------------------------------- whole-stage code generation
@@ -279,7 +278,7 @@ public class FormatterDirectRows extends SparkStrategy {
         public CodegenSupport parent() { return above; }
         public void parent_$eq(CodegenSupport parent) { above = parent; }
         public boolean canCheckLimitNotReached() { return true; }
-        public boolean supportCodegen() { return new ColumnsSource(fields()).isFlat(); }
+        public boolean supportCodegen() { return ColumnsSource.reads(fields()); }
 
         private boolean isAlone() { return above instanceof WholeStageCodegenExec; }
 

@@ -18,6 +18,7 @@ from typing import Any
 from pyspark.sql import Column, SparkSession
 
 from spark_udfs.jvm import session_jvm
+from spark_udfs.jvm.kept_classes import write_jar
 
 log = logging.getLogger("spark_udfs")
 
@@ -59,6 +60,6 @@ def _shipped(spark: SparkSession) -> Any:
     folder = Path(tempfile.mkdtemp(prefix="formatter-survey-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     jar = folder / "formatter-survey.jar"
-    session_jvm.write_jar(jar, compiler.getBytecodes())
+    write_jar(jar, compiler.getBytecodes())
     spark.sparkContext._jsc.addJar(str(jar))
     return session_jvm.method_of(compiler.getClassLoader().loadClass(CLASS), "surveyed")

@@ -93,7 +93,7 @@ class RowShapes {
         for (int i = 0; i < there.size(); i++) {
             Attribute column = (Attribute) there.get(i);
             if (named != null && !isRead(column, named)) continue;
-            if (ColumnsSource.reading(column.dataType(), 0) == null) return null;
+            if (ColumnsSource.stored(column.dataType()) == null) return null;
             if (column.dataType() instanceof StringType && !column.dataType().equals(StringType$.MODULE$)) return null;
             boolean again = payload instanceof Attribute && ((Attribute) payload).exprId().equals(column.exprId());
             String name = again ? "payload" : "kept" + kept.size();

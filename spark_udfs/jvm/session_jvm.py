@@ -1,17 +1,12 @@
 """Java of ours in the JVM of a live session. In: a session, sources of this package. Out: classes compiled there by Janino, the
 compiler that Spark itself generates code with, and instances of them in the session's lists of rules or strategies. What was
-compiled once for a version of Spark is kept in the user's cache folder: compiling takes half a second of a session's start.
-Refuses to know what the classes do.
+compiled, and shown to do what it is for, is kept for the next session (kept_classes.py). Refuses to know what the classes do.
 """
 
 from __future__ import annotations
 
-import hashlib
-import os
-import tempfile
 import warnings
-import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
@@ -19,8 +14,12 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from spark_udfs.jvm.kept_classes import KeptClasses, kept_classes, stamp_of
+
 LONGEST_REASON = 300
-_classes: WeakKeyDictionary[Any, dict[Path, Any]] = WeakKeyDictionary()  # by the gateway to a JVM
+_classes: WeakKeyDictionary[Any, dict[KeptClasses, Any]] = WeakKeyDictionary()  # by the gateway to a JVM
+
+_methods: WeakKeyDictionary[Any, dict[tuple[str, str], Any]] = WeakKeyDictionary()
 
 
 def has_jvm(spark: Any) -> bool:
@@ -48,30 +47,39 @@ def compiled(spark: Any, *names: str) -> Any:
     return compiler
 
 
-def java_class(spark: Any, names: Sequence[str], class_name: str) -> Any:
+def java_class(spark: Any, kept: KeptClasses, names: Sequence[str], class_name: str) -> Any:
     """A class of some sources, once a JVM: Py4J would call a method of one class on objects of another of its name. It is as it was
-    compiled the last time if those were the same sources for the same Spark."""
-    version = f"{spark.version}\n{spark._jvm.java.lang.System.getProperty('java.version')}\n{unit(names)}"
-    jar = _cache_folder() / f"{class_name}-{hashlib.sha256(version.encode()).hexdigest()[:32]}.jar"
+    compiled the last time if that is kept."""
     classes = _classes.setdefault(spark.sparkContext._gateway, {})
-    if jar not in classes:
-        classes[jar] = _made_class(spark, jar, names, class_name)
-    return classes[jar]
+    if kept not in classes:
+        classes[kept] = _made_class(spark, kept, names, class_name)
+    return classes[kept]
 
 
-def _made_class(spark: Any, jar: Path, names: Sequence[str], class_name: str) -> Any:
-    if jar.exists():
+def static_method(spark: Any, names: Sequence[str], class_name: str, name: str) -> Any:
+    """Of a class of ours that queries ask again and again, found once a JVM."""
+    found = _methods.setdefault(spark.sparkContext._gateway, {})
+    if (class_name, name) not in found:
+        kept = kept_classes(class_name, (unit(names), spark.version, *_runtime(spark)))
+        found[class_name, name] = method_of(java_class(spark, kept, names, class_name), name)
+    return found[class_name, name]
+
+
+def _runtime(spark: Any) -> tuple[str, ...]:
+    """Which Java, and whose build of Spark: vendors change one without another number."""
+    jvm: Any = spark._jvm
+    version = jvm.java.lang.System.getProperty("java.vm.version")
+    classes = jvm.java.lang.Class.forName("org.apache.spark.sql.catalyst.plans.logical.MapInArrow")
+    return str(version), stamp_of(str(classes.getProtectionDomain().getCodeSource().getLocation().getPath()))
+
+
+def _made_class(spark: Any, kept: KeptClasses, names: Sequence[str], class_name: str) -> Any:
+    if kept.jar.exists():
         with suppress(Exception):  # a file that is none of ours, or half of one: compiled anew
-            return _loaded(spark, jar, class_name)
+            return _loaded(spark, kept.jar, class_name)
     compiler = compiled(spark, *names)
-    with suppress(OSError):  # nowhere to keep it
-        jar.parent.mkdir(parents=True, exist_ok=True)
-        write_jar(jar, compiler.getBytecodes())
+    kept.keep(compiler.getBytecodes())
     return compiler.getClassLoader().loadClass(class_name)
-
-
-def _cache_folder() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "formatter"
 
 
 def _loaded(spark: Any, jar: Path, class_name: str) -> Any:
@@ -80,16 +88,6 @@ def _loaded(spark: Any, jar: Path, class_name: str) -> Any:
     urls[0] = jvm.java.io.File(str(jar)).toURI().toURL()
     parent = jvm.org.apache.spark.util.Utils.getContextOrSparkClassLoader()
     return jvm.java.net.URLClassLoader(urls, parent).loadClass(class_name)
-
-
-def write_jar(path: Path, classes: Mapping[str, Any]) -> None:
-    """All of it or nothing, whoever else writes it."""
-    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        part = Path(folder, path.name)
-        with zipfile.ZipFile(part, "w") as archive:
-            for name, code in classes.items():
-                archive.writestr(name.replace(".", "/") + ".class", bytes(code))
-        part.replace(path)
 
 
 def instance(spark: Any, java_class: Any, arguments: Sequence[str]) -> Any:
@@ -107,7 +105,7 @@ def called(spark: Any, method: Any, ours: Any, arguments: Sequence[Any] = ()) ->
 
 
 def objects(spark: Any, values: Sequence[Any]) -> Any:
-    objects = spark.sparkContext._gateway.new_array(spark._jvm.java.lang.Object, len(values))
+    objects = spark.sparkContext._gateway.new_array(spark._jvm.Object, len(values))
     for at, value in enumerate(values):
         objects[at] = value
     return objects
@@ -133,16 +131,20 @@ class Extension:
     otherwise: str  # what happens without it
 
     def enable(self, spark: Any, unfit: Callable[[Any], str | None]) -> bool:
-        """Attached, or a warning that says why not. `unfit` tells of the attached one why it does not do what it is for."""
+        """Attached, or a warning that says why not. `unfit` tells of the attached one why it does not do what it is for; where
+        it did under the same Spark and Java before, it is not asked again."""
         if not has_jvm(spark):
             return self._refused("a Spark Connect client has no way to what plans its queries")
         try:
+            given = [source(name) for name in self.given]
+            kept = kept_classes(self.class_name, (unit(self.sources), *given, spark.version, *_runtime(spark)))
             if not self.attached(spark):
-                arguments = [source(name) for name in self.given]
-                ours = instance(spark, java_class(spark, self.sources, self.class_name), arguments)
+                ours = instance(spark, java_class(spark, kept, self.sources, self.class_name), given)
                 self._set(spark, [*self._all(spark), ours])
             spark.conf.set(self.switch, "true")
-            reason = unfit(spark)
+            reason = None if kept.is_proven() else unfit(spark)
+            if reason is None and not kept.is_proven():
+                kept.prove()
         except Exception as error:  # a JVM, a Spark or a compiler that we do not know: any may fail in its own way
             reason = reason_of(error)
         if reason is None:

@@ -6,6 +6,7 @@ written as null is null also in quotes, and an empty text in quotes is what the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,21 +18,31 @@ def is_text(type_: pa.DataType) -> bool:
     return bool(types.is_string(type_) or types.is_large_string(type_))
 
 
+def text_places(schema: pa.Schema) -> list[int]:
+    return [at for at, type_ in enumerate(schema.types) if is_text(type_)]
+
+
 @dataclass(frozen=True)
 class SparkTexts:
     null: str = ""
     empty: str = ""
 
-    def meant(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        columns = [self._column(column) if is_text(column.type) else column for column in rows.columns]
-        changed = any(new is not old for new, old in zip(columns, rows.columns, strict=True))
-        return pa.RecordBatch.from_arrays(columns, schema=rows.schema) if changed else rows
+    def meant(self, rows: pa.RecordBatch, places: Sequence[int]) -> pa.RecordBatch:
+        """`places`: where columns of text stand (text_places)."""
+        for at in places:
+            column = rows.column(at)
+            if (meant := self._column(column)) is not column:
+                rows = rows.set_column(at, rows.schema.field(at), meant)
+        return rows
 
     def _column(self, column: pa.Array) -> pa.Array:
+        empty = None if self.empty == self.null else self.empty
+        has_others = empty != "" and has_empty(column)
+        if not (has_others or self.null):
+            return column
         import pyarrow.compute as pc  # workers start faster without it, and few jobs need it
 
-        empty = None if self.empty == self.null else self.empty
-        if empty != "" and has_empty(column):
+        if has_others:
             column = pc.if_else(pc.equal(column, ""), pa.scalar(empty, column.type), column)
         if self.null:
             column = pc.if_else(pc.equal(column, self.null), pa.scalar(None, column.type), column)

@@ -7,7 +7,7 @@ take them. A predicate is an offer: Spark filters again, so whatever might be an
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from itertools import product
 from typing import Any
@@ -21,6 +21,7 @@ MOST_ALTERNATIVES = 16  # of an OR of ANDs; a filter that needs more is left to 
 EPOCH = datetime.datetime(1970, 1, 1)
 
 Tree = list[Any]
+Nested = Mapping[int, Sequence[int]]  # of struct columns, by position: the fields that are read of them
 Clauses = list[list[tuple[Any, ...]]]
 
 

@@ -1,5 +1,5 @@
-"""The schema of a column that nobody has described. In: a frame, its column of JSON or CSV records. Out: the schema that a sample
-of them allows, in types that Spark has. Every partition gives its share of the sample.
+"""The schema of a column that nobody has described. In: a DataFrame, its column of JSON or CSV records. Out: the schema that a
+sample of them allows, in types that Spark has. Every partition gives its share of the sample.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def schema_of(
     `fm.InferenceWarning`, which names the evidence.
 
     Args:
-        df: The frame.
+        df: The DataFrame.
         column: Its column of records, bytes or text.
         kind: "json" or "csv"; None: what the records look like.
         samplingRatio: How much of all records is looked at, above 0 and at most 1. None: some from the beginning of every

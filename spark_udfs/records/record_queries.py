@@ -126,11 +126,11 @@ def parse_column(
     rescue: str | None = None,
     compat: Literal["spark"] | None = None,
 ) -> DataFrame:
-    """The columns of a frame and one struct more: a record a value, in place of from_json and from_csv. Where a value wraps an
+    """The columns of a DataFrame and one struct more: a record a value, in place of from_json and from_csv. Where a value wraps an
     array of records (`fm.Json(records="/Records/*")`), a row for each of them, as explode gives.
 
     Args:
-        df: The frame.
+        df: The DataFrame.
         column: Its column of records, bytes or text.
         format: As for `su.parse`.
         into: What the struct is called.
@@ -144,7 +144,7 @@ def parse_column(
             column of corrupt records are options then, in place of on_error, error and rescue.
 
     Returns:
-        A frame of all columns of df, the struct, and the error if it is named.
+        A DataFrame of all columns of df, the struct, and the error if it is named.
 
     Raises:
         OptionError: An option is out of its range, or has no meaning here.

@@ -1,8 +1,8 @@
 """The answers of from_json and from_csv, to the last row: by our parser where a record leaves no doubt, by Spark's own expression
 where it does, or where the schema, an option or a setting is one that we read otherwise.
 
-In: a frame, its column of records, and the arguments of from_json or from_csv. Out: the frame and one struct more. What is in
-doubt is record_doubts.py's to say.
+In: a DataFrame, its column of records, and the arguments of from_json or from_csv. Out: the DataFrame and one struct more. What is
+in doubt is record_doubts.py's to say.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`SELECT * FROM formatter_read('/data/trips', 'csv', 'id BIGINT, price DOUBLE', map('header', 'true'))`: su.read in SQL.
 
-In: a session, and the constants of a call. Out: the plan of the frame that su.read gives for them, in the place of the call: with
-its splits, its sizes and its pushdown. Spark's own Python table functions run in one task; so this one stands in the session's
+In: a session, and the constants of a call. Out: the plan of the DataFrame that su.read gives for them, in the place of the call:
+with its splits, its sizes and its pushdown. Spark's own Python table functions run in one task; so this one stands in the session's
 registry of functions in the JVM, which asks this process while it analyzes a query.
 """
 
@@ -38,8 +38,8 @@ class ReadInSql:
         own: dict[str, Any] = {name: asked.pop(name) for name in OWN_OPTIONS if name in asked}
         if "split_bytes" in own:
             own["split_bytes"] = _whole_number(own["split_bytes"])
-        frame = read(self._spark, path, format, schema=schema, options=asked or None, **own)
-        return frame._jdf.queryExecution().analyzed()
+        parsed = read(self._spark, path, format, schema=schema, options=asked or None, **own)
+        return parsed._jdf.queryExecution().analyzed()
 
     def toString(self) -> str:
         return NAME

@@ -72,8 +72,8 @@ def _require_delimited(format: Any) -> None:
         format.skip_lines or format.skip_records or format.header not in (True, False)
     ):
         found = "more than a header's line in front of the records"
-    elif isinstance(format, fm.Csv) and (format.is_bounded or format.skip_footer):
-        found = "max_quoted_lines, max_quoted_bytes or skip_footer"
+    elif isinstance(format, fm.Csv) and (format.is_bounded or format.skip_footer or format.table_end):
+        found = "max_quoted_lines, max_quoted_bytes, skip_footer or table_end"
     elif isinstance(format, fm.Json) and format.records != "lines":
         found = f"records={format.records!r}"
     elif isinstance(format, fm.Csv | fm.Json) or fixed_width(format):

@@ -62,6 +62,11 @@ class Progress:
     turns: int = 0  # micro-batches with chunks of this origin
     last_sequence: int | None = None
     finished: bool = False
+    format: int | str | None = None  # where formats differ: what the origin's chunks say of theirs
+
+    @classmethod
+    def of(cls, about: str) -> Progress:
+        return cls(**json.loads(about))
 
     def add(self, sequence: int) -> None:
         _add(self.seen, sequence, sequence)
@@ -101,16 +106,22 @@ def _holds(spans: list[list[int]], sequence: int) -> bool:
 class OriginState:
     """One origin in one micro-batch: restore, take, and save. The stream is made only when there is something to do."""
 
-    def __init__(self, origin: int | str, format: Any, options: dict[str, Any], policies: Policies) -> None:
+    def __init__(
+        self,
+        origin: int | str,
+        format: Any,
+        options: dict[str, Any],
+        policies: Policies,
+        progress: Progress | None = None,
+        checkpoint: bytes | None = None,
+    ) -> None:
+        """`progress` and `checkpoint`: as the micro-batch before saved them."""
         self.origin = origin
         self.format = format
         self.options = options
         self.policies = policies
-        self.progress = Progress()
+        self.progress = progress or Progress()
         self.stream: fm.Stream | None = None
-
-    def restore(self, about: str, checkpoint: bytes | None) -> None:
-        self.progress = Progress(**json.loads(about))
         if checkpoint:
             self.stream = fm.Stream.restore(self.format, checkpoint)
 

@@ -8,20 +8,22 @@ once per origin and micro-batch. Rows leave the stateful step as Arrow messages,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
-from pyspark.sql.types import BooleanType, IntegralType
+from pyspark.sql.types import BooleanType, IntegralType, StructType
 
 import formatter as fm
 from formatter.plans import with_rescue
+from spark_udfs.chunks.chunk_formats import ChunkFormats, OriginFormats
 from spark_udfs.chunks.chunk_rows import PREFIX, ChunkColumns, KeptColumns, null_chunk
 from spark_udfs.chunks.parse_task import OnError, ParseTask
-from spark_udfs.streams.origin_state import OriginState, Policies
+from spark_udfs.streams.origin_state import OriginState, Policies, Progress
+from spark_udfs.types.arrow_schema import arrow_schema
 from spark_udfs.types.named_columns import kept_fields, require_columns
 
 STATE_DDL = "about STRING, checkpoint BINARY, kept BINARY"
@@ -46,13 +48,14 @@ def parse_stream(
     late: str = "ignore",
     missing: str = "wait",
     missing_after: int | str | None = None,
+    format_column: str | None = None,
     rescue: str | None = None,
 ) -> DataFrame:
-    """Records of the chunks in a streaming frame; they may span micro-batches.
+    """Records of the chunks in a streaming DataFrame; they may span micro-batches.
 
     Args:
         df: Rows of chunks, streaming: (origin, sequence, payload).
-        format: As for `su.parse`.
+        format: As for `su.parse`; of a dict of formats the keys are text or whole numbers.
         columns: As for `fm.read`.
         filters: As for `fm.read`.
         origin: As for `su.parse`.
@@ -66,10 +69,11 @@ def parse_stream(
         late: Chunks behind an origin's end, or given up before: "ignore" or "raise".
         missing: "wait", or "lost" or "raise" once chunks are missing for `missing_after`.
         missing_after: So many micro-batches of their origin (a number), or for a time ("30 seconds").
+        format_column: As for `su.parse`. An origin keeps its format from its first chunk on, in every micro-batch.
         rescue: As for `su.parse`.
 
     Returns:
-        A streaming frame of the parsed columns, then those kept.
+        A streaming DataFrame of the parsed columns, then those kept.
 
     Raises:
         OptionError: An option is out of its range, or has no meaning here.
@@ -87,7 +91,13 @@ def parse_stream(
     """
     if not df.isStreaming:
         raise fm.OptionError("parse_stream: expected a streaming DataFrame; su.parse() takes the others")
-    format = with_rescue(format, rescue)
+    if isinstance(format, Mapping):
+        format = ChunkFormats.of(df, format, format_column or origin, rescue)
+        _require_plain_keys(format)
+    elif format_column is not None:
+        raise fm.OptionError("spark: format_column= goes with a dict of formats")
+    else:
+        format = with_rescue(format, rescue)
     names = ChunkColumns(origin, sequence, payload)
     names.require(df)
     policies = Policies(late, missing, _waiting(missing_after), on_duplicate, on_error)
@@ -95,8 +105,11 @@ def parse_stream(
     last = _last_sequence(df, sequence, end, last_sequence)
     inner = {"origin": f.col(origin), "sequence": f.col(sequence).cast("bigint"), "payload": f.col(payload)}
     inner["last_sequence"] = last
+    told = [df.schema[format.column]] if isinstance(format, ChunkFormats) else []
+    for field in told:
+        inner["format"] = f.col(field.name)
     chunks = df.select(*(column.alias(PREFIX + name) for name, column in inner.items()), *keep)
-    stitch = StitchBatches(task, policies)
+    stitch = StitchBatches(task, policies, arrow_schema(StructType(told)))
     timeout = GroupStateTimeout.ProcessingTimeTimeout if stitch.by_time else GroupStateTimeout.NoTimeout
     messages = chunks.groupBy(f"{PREFIX}origin").applyInPandasWithState(
         stitch, MESSAGE_DDL, STATE_DDL, "append", timeout
@@ -132,12 +145,21 @@ def _last_sequence(df: DataFrame, sequence: str, end: str | None, last_sequence:
     return (f.col(last_sequence) if last_sequence is not None else f.lit(None)).cast("bigint")
 
 
-class StitchBatches:
-    """For applyInPandasWithState: an origin's chunks of one micro-batch in, Arrow messages of its rows out."""
+def _require_plain_keys(format: ChunkFormats) -> None:
+    """An origin's is kept in the query's state, as JSON."""
+    for value in format.formats:
+        if not isinstance(value, int | str):
+            raise fm.OptionError(f"parse_stream: format: expected keys that are text or whole numbers, found {value!r}")
 
-    def __init__(self, task: ParseTask, policies: Policies) -> None:
+
+class StitchBatches:
+    """For applyInPandasWithState: an origin's chunks of one micro-batch in, Arrow messages of its rows out. `told`: the column
+    that tells their format, if they differ in it."""
+
+    def __init__(self, task: ParseTask, policies: Policies, told: pa.Schema) -> None:
         self.task = task
         self.policies = policies
+        self.told = told
         self.by_time = isinstance(policies.missing_after, float)
 
     def __call__(self, key: tuple[Any, ...], tables: Iterable[Any], state: GroupState) -> Iterator[Any]:
@@ -154,15 +176,16 @@ class StitchBatches:
             else 1.0,  # what is passed over is counted, and told by nobody else
         }
         name = key[0] if isinstance(key[0], str) else int(key[0])
-        origin, kept = OriginState(name, task.format, options, self.policies), KeptColumns(task.keep)
+        kept, formats, progress, checkpoint = KeptColumns(task.keep), OriginFormats(), Progress(), None
         if state.exists:
             about, checkpoint, kept_row = state.get
-            origin.restore(about, checkpoint)
+            progress = Progress.of(about)
+            if progress.format is not None:
+                formats.remembered(name, progress.format)
             if kept_row is not None:
                 kept.learn(name, pa.ipc.open_stream(kept_row).read_next_batch(), (0,))
-        batches: list[fm.Batch] = []
+        sequences, payloads, last_sequence = [], [], None
         if not state.hasTimedOut:
-            sequences, payloads, last_sequence = [], [], None
             for table in tables:
                 self._require_values(table)
                 sequences += table[PREFIX + "sequence"].tolist()
@@ -171,6 +194,12 @@ class StitchBatches:
                 last_sequence = int(announced.iloc[0]) if len(announced) else last_sequence
                 rows = pa.RecordBatch.from_pandas(table[list(task.keep)], task.kept_schema, preserve_index=False)
                 kept.learn(name, rows, range(len(table)))
+                told = [pa.Array.from_pandas(table[PREFIX + "format"], type=field.type) for field in self.told]
+                formats.learn(task.format, name, pa.RecordBatch.from_arrays(told, schema=self.told), 0, len(table))
+        progress.format = formats.value_of(name)
+        origin = OriginState(name, formats.one(task.format, name), options, self.policies, progress, checkpoint)
+        batches: list[fm.Batch] = []
+        if not state.hasTimedOut:
             batches = origin.take(sequences, payloads, last_sequence)
         now = float(state.getCurrentProcessingTimeMs()) if self.by_time else float(origin.progress.turns)
         batches += origin.settle(now)

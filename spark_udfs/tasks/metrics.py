@@ -149,7 +149,7 @@ def metrics(spark: SparkSession) -> DataFrame:
         spark: The session.
 
     Returns:
-        A frame of one row a task that succeeded: which query, its counts.
+        A DataFrame of one row a task that succeeded: which query, its counts.
 
     Raises:
         OptionError: A session without a JVM (Spark Connect): use `su.measure`.

@@ -67,7 +67,7 @@ def told_plainly(run: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[An
     def telling(*arguments: Any, **options: Any) -> Iterator[Any]:
         try:
             yield from run(*arguments, **options)
-        except fm.FormatError:
+        except (fm.FormatError, OSError):  # a file that is gone, or cannot be opened, is bad data, too
             os.environ["SPARK_HIDE_TRACEBACK"] = "1"
             raise
 

@@ -31,16 +31,16 @@ def remember(df: DataFrame, source: DataFrame, task: Any) -> DataFrame:
 
 
 def rejects(df: DataFrame) -> DataFrame:
-    """The records that a frame left out, or made null in, and why. Reads the input once more.
+    """The records that a DataFrame left out, or made null in, and why. Reads the input once more.
 
     Args:
-        df: A frame of `su.read` or `su.parse` with on_error="collect".
+        df: A DataFrame of `su.read` or `su.parse` with on_error="collect".
 
     Returns:
-        A frame of one row a record: position, code, message, bytes.
+        A DataFrame of one row a record: position, code, message, bytes.
 
     Raises:
-        OptionError: Another frame.
+        OptionError: Another DataFrame.
 
     Example:
         >>> import formatter as fm, pyarrow as pa, spark_udfs as su
@@ -54,16 +54,16 @@ def rejects(df: DataFrame) -> DataFrame:
 
 
 def measure(df: DataFrame) -> DataFrame:
-    """What reading a frame costs and finds, by reading it once more. Works on Spark Connect too.
+    """What reading a DataFrame costs and finds, by reading it once more. Works on Spark Connect too.
 
     Args:
-        df: A frame of `su.read` or `su.parse`.
+        df: A DataFrame of `su.read` or `su.parse`.
 
     Returns:
-        A frame of one row a task: its counts.
+        A DataFrame of one row a task: its counts.
 
     Raises:
-        OptionError: Another frame.
+        OptionError: Another DataFrame.
 
     Example:
         >>> import formatter as fm, pyarrow as pa, spark_udfs as su

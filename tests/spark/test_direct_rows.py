@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import math
+from random import Random
 
 import pyarrow as pa
 import pytest
@@ -114,6 +116,45 @@ def test_rows_are_those_of_sparks_own_operator(direct, table) -> None:
     assert len(direct_rows_found) == ROWS
 
 
+def written(df) -> list[str]:
+    """Every byte of the rows that an operator gives to the next one."""
+    return [row.toString() for row in df._jdf.queryExecution().executedPlan().executeCollect()]
+
+
+def drawn(random: Random, rows: int) -> pa.Table:
+    """Columns of every kind, some of them without nulls, with texts from none to more than a block of rows."""
+    words = ["", "a", "seven b", "eight by", "nine byte", "word " * 30, "long " * 9_000]
+    structs = [{"x": n, "y": words[n % 5], "z": None if n % 3 else {"w": words[n % 6]}} for n in range(11)]
+    kinds = [
+        (pa.bool_(), [True, False]),
+        (pa.int8(), [-1, 127]),
+        (pa.int16(), [-2, 9]),
+        (pa.int32(), [1, -(2**31)]),
+        (pa.int64(), [2**63 - 1, -1]),
+        (pa.float32(), [0.5, -0.0, math.inf]),
+        (pa.float64(), [0.1, math.nan]),
+        (pa.string(), words),
+        (pa.large_binary(), [word.encode() for word in words]),
+        (pa.struct([("x", pa.int16()), ("y", pa.string()), ("z", pa.struct([("w", pa.large_string())]))]), structs),
+    ]
+    columns = {}
+    for at in range(random.choice([1, 7, 64, 65, 130])):
+        type_, values = random.choice(kinds)
+        values = values if random.random() < 0.3 else values[:5]
+        some = [*values, None] if random.random() < 0.7 else values
+        columns[f"c{at}"] = pa.array(random.choices(some, k=rows), type_)
+    return pa.table(columns)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_written_rows_have_the_bytes_of_sparks_own(direct, seed) -> None:
+    table = drawn(Random(seed), ROWS)
+    frame = lambda: direct.range(0, 3, 1, 1).mapInArrow(yields(table), SparkColumns.of(table.schema).struct)  # noqa: E731
+    direct_rows_found = written(frame())
+    direct.conf.set(direct_rows.SWITCH, "false")
+    assert direct_rows_found == written(frame())
+
+
 def test_variants_are_those_of_sparks_own_operator(direct) -> None:
     values = pa.array(['{"v": {"a": [1, null]}, "n": 1}', '{"n": 2}', '{"v": "x", "n": 3}', None] * 500)
     format = fm.Json(pa.schema([("v", fm.variant()), ("n", pa.int64())]))
@@ -217,7 +258,7 @@ def test_what_was_compiled_once_is_kept_for_the_next_session(direct, monkeypatch
         su.disable_direct_rows(direct)
         assert su.enable_direct_rows(direct)
         assert direct.range(3).mapInArrow(counts_batches(), "rows bigint").selectExpr("sum(rows)").first() == (3,)
-        [kept] = (tmp_path / "formatter").iterdir()
+        [kept] = (tmp_path / "formatter").glob("*.jar")
         if again == 1:
             kept.write_bytes(kept.read_bytes()[:1000])
     assert compiled_names == [direct_rows.STRATEGY.sources] * 2
@@ -225,6 +266,26 @@ def test_what_was_compiled_once_is_kept_for_the_next_session(direct, monkeypatch
     nowhere.touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(nowhere))
     su.disable_direct_rows(direct)
+    assert su.enable_direct_rows(direct)
+
+
+def test_whether_it_fits_is_asked_once_a_machine(direct, monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    unfit, asked = direct_rows._unfit, []
+    monkeypatch.setattr(direct_rows, "_unfit", lambda spark: asked.append(1) or unfit(spark))
+    for _ in range(3):
+        su.disable_direct_rows(direct)
+        assert su.enable_direct_rows(direct)
+        assert direct.range(3).mapInArrow(counts_batches(), "rows bigint").selectExpr("sum(rows)").first() == (3,)
+    assert asked == [1]
+    [proof] = (tmp_path / "formatter").glob("*.proven")
+    proof.unlink()
+    su.disable_direct_rows(direct)
+    monkeypatch.setattr(direct_rows, "_unfit", lambda spark: "it is Tuesday")
+    for _ in range(2):  # what does not fit is asked again, and said again
+        with pytest.warns(direct_rows.DirectRowsWarning, match="does not fit Spark .*it is Tuesday"):
+            assert not su.enable_direct_rows(direct)
+    monkeypatch.undo()
     assert su.enable_direct_rows(direct)
 
 

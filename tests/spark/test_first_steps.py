@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from pyarrow import fs as pa_fs
 from pyspark.sql import SparkSession
 
 import formatter as fm
 import spark_udfs as su
+from spark_udfs.files import file_listing
 from spark_udfs.tasks.sent_functions import PANDAS_NOTICE, Sent
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -188,3 +190,44 @@ def test_formats_take_sparks_schemas(spark):
     text = su.Json("a STRING").schema.field("a")
     assert text.metadata == {b"text": b"any"}
     assert su.Json(SCHEMA).schema.field("b").metadata is None  # a schema of Arrow's says itself what it takes
+
+
+def test_storage_that_cannot_be_reached_is_told_in_a_sentence_with_what_to_do(spark, monkeypatch):
+    def fails(uri):
+        raise OSError("Unable to load libjvm\ndlopen(/a)\ndlopen(/b)")
+
+    for uri, remedy in (("hdfs://host:1/a.csv", "CLASSPATH"), ("s3://bucket/a.csv", "storage_options=")):
+        with monkeypatch.context() as patched:
+            patched.setattr(file_listing, "fs", Unreachable(fails))
+            with pytest.raises(fm.OptionError, match="Unable to load libjvm") as told:
+                su.read(spark, uri, fm.Csv(SCHEMA))
+        assert remedy in str(told.value)
+        assert "\n" not in str(told.value)
+
+
+def test_hadoops_names_for_s3_are_s3(monkeypatch):
+    asked = []
+    monkeypatch.setattr(file_listing, "fs", Unreachable(lambda uri: asked.append(uri) or (None, uri)))
+    for scheme in ("s3", "s3a", "s3n"):
+        file_listing.LOCAL.resolve(f"{scheme}://bucket/a.csv")
+    assert asked == ["s3://bucket/a.csv"] * 3
+
+
+class Unreachable:
+    """pyarrow.fs, but for how a URI is looked up."""
+
+    def __init__(self, from_uri):
+        self.FileSystem = type("FileSystem", (), {"from_uri": staticmethod(from_uri)})
+
+    def __getattr__(self, name):
+        return getattr(pa_fs, name)
+
+
+def test_a_file_that_is_gone_is_told_without_our_steps_to_it(spark, tmp_path):
+    (tmp_path / "f.csv").write_text("1,x\n")
+    df = su.read(spark, tmp_path, fm.Csv(SCHEMA))
+    (tmp_path / "f.csv").unlink()
+    with pytest.raises(Exception, match=r"FileNotFoundError: .*f\.csv") as caught:
+        df.collect()
+    assert "read_task.py" not in str(caught.value)
+    assert str(caught.value).count("\n") < 4

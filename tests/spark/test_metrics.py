@@ -74,6 +74,18 @@ def test_a_task_of_a_read_with_more_bad_records_than_allowed_fails_with_their_co
         df.collect()
 
 
+def test_a_task_that_pushdown_has_narrowed_bears_no_more_bad_records(spark, folder):
+    assert su.enable_pushdown(spark)
+    df = su.read(spark, folder, FORMAT, on_error="skip", max_errors=3)
+    try:
+        for narrowed in (df.select(df.columns[0]), df.groupBy().count(), df.where(f"{df.columns[0]} IS NOT NULL")):
+            assert "[columns:" in narrowed._jdf.queryExecution().optimizedPlan().toString()
+            with pytest.raises(Exception, match="max_errors: expected at most 3 records of a task to be bad, found 4"):
+                narrowed.collect()
+    finally:
+        su.disable_pushdown(spark)
+
+
 @pytest.mark.parametrize("stitch", ["origin", "global"])
 @pytest.mark.parametrize(("on_error", "bad"), [("skip", "2 rejected, 0 values"), ("null", "0 rejected, 2 values")])
 def test_a_task_of_a_parse_with_more_bad_records_than_allowed_fails_with_their_counts(spark, stitch, on_error, bad):

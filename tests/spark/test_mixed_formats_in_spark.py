@@ -43,6 +43,12 @@ def test_a_column_says_which_format_a_chunk_has(spark, size):
         assert sorted(map(tuple, whole.collect())) == ROWS
 
 
+def test_what_is_rescued_has_one_column_for_all_formats(spark):
+    more = [("a", 1, bytearray(b"id,city\n1,Oslo,7\n"), "csv"), ("b", 1, bytearray(b'{"id":2,"lat":3}\n'), "json")]
+    rows = su.parse(spark.createDataFrame(more, NAMES), FORMATS, format_column="kind", rescue="rest").collect()
+    assert sorted((row["id"], row["rest"] is None) for row in rows) == [(1, False), (2, False)]
+
+
 def test_what_does_not_go_together_is_refused(spark):
     frame = chunks_of(spark, 10_000)
     with pytest.raises(fm.OptionError, match="found several formats"):

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import formatter as fm
-from spark_udfs.streams.origin_state import OriginState, Policies
+from spark_udfs.streams.origin_state import OriginState, Policies, Progress
 from spark_udfs.streams.parse_stream import _waiting
 
 FORMAT = fm.Csv(pa.schema([("id", pa.int64()), ("text", pa.string())]))
@@ -28,9 +28,8 @@ class Query:
         self.ids = []
 
     def batch(self, sequences, last=None, now=None, pieces=PIECES):
-        state = OriginState("a", self.format, self.options, self.policies)
-        if self.saved is not None:
-            state.restore(*self.saved)
+        before = (None, None) if self.saved is None else (Progress.of(self.saved[0]), self.saved[1])
+        state = OriginState("a", self.format, self.options, self.policies, *before)
         batches = state.take(sequences, [pieces[n - 1] for n in sequences], last)
         batches += state.settle(float(state.progress.turns) if now is None else now)
         self.saved = state.save()

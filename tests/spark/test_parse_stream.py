@@ -104,3 +104,42 @@ def test_a_query_goes_on_where_it_stopped_and_redelivered_chunks_change_nothing(
     feed.add(rows[:7])
     feed.run(last_sequence="last", keep=["day"])
     assert feed.rows() == [(*row, "monday") for row in expected(ORIGINS)]
+
+
+MIXED = {
+    "a": ("monday", b"text,id\n" + b"".join(b'"text, %d\nmore",%d\n' % (n, n) for n in range(40))),
+    "b": ("tuesday", b"".join(b'{"id":%d,"text":"json"}\n' % n for n in range(40, 80))[:-1]),
+    "c": ("monday", b"id,text\n80,csv\n"),
+}
+BY_DAY = {"monday": fm.Csv(SCHEMA, header=True), "tuesday": fm.Json(SCHEMA)}
+MIXED_ROWS = [(n, f"text, {n}\nmore" if n < 40 else "json" if n < 80 else "csv") for n in range(81)]
+
+
+@pytest.mark.parametrize("by_column", [True, False])
+def test_origins_have_formats_of_their_own_over_restarts(feed, by_column):
+    rows = [row for origin, (day, data) in MIXED.items() for row in rows_of({origin: data}, 37, day)]
+    random.Random(3).shuffle(rows)
+    by_origin = {origin: BY_DAY[day] for origin, (day, _) in MIXED.items()}
+    formats, more = (BY_DAY, {"format_column": "day"}) if by_column else (by_origin, {"keep": ["day"]})
+    for at in range(0, len(rows), 17):
+        feed.add(rows[at : at + 17])
+        feed.run(formats, last_sequence="last", **more)  # each a query that begins where the one before ended
+    assert sorted(row[:2] for row in feed.rows()) == MIXED_ROWS
+
+
+def test_an_origin_keeps_its_format_and_a_chunk_cannot_change_it(feed):
+    feed.add([("a", 1, b"id,text\n1,", 3, "monday")])
+    feed.run(BY_DAY, format_column="day", last_sequence="last")
+    feed.add([("a", 2, b"x\n", 3, "tuesday")])
+    with pytest.raises(Exception, match="changes within origin 'a' "):
+        feed.run(BY_DAY, format_column="day", last_sequence="last")
+
+
+def test_formats_that_a_query_cannot_keep_are_refused(feed):
+    feed.add([("a", 1, b"1,x\n", 1, "monday")])
+    with pytest.raises(fm.SchemaError, match="dya"):
+        su.parse_stream(feed.chunks(), BY_DAY, format_column="dya")
+    with pytest.raises(fm.OptionError, match="goes with a dict of formats"):
+        su.parse_stream(feed.chunks(), FORMAT, format_column="day")
+    with pytest.raises(fm.OptionError, match="text or whole numbers, found 1"):
+        su.parse_stream(feed.chunks(), {1.5: FORMAT}, format_column="day")

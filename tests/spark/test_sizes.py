@@ -5,6 +5,7 @@ In: the same files by su.read and by spark.read. Out: plans and their statistics
 
 from __future__ import annotations
 
+import random
 import re
 
 import pyarrow as pa
@@ -95,6 +96,40 @@ def test_joins_are_planned_as_those_of_sparks_own_reader(session, table, tmp_pat
             chosen |= set(ours)
     session.conf.unset("spark.sql.autoBroadcastJoinThreshold")
     assert {"BroadcastHashJoin", "SortMergeJoin"} <= chosen
+
+
+def test_twenty_joins_are_planned_as_those_of_sparks_own_reader(session, tmp_path):
+    chance = random.Random(20)
+    tables = []
+    for number in range(20):
+        path = tmp_path / f"{number}.csv"
+        path.write_text("".join(f"{row % 7},{row},text\n" for row in range(chance.choice((3, 60, 700, 3_000)))))
+        tables.append((str(path), f"k BIGINT, v{number} INT, s{number} STRING"))
+    hows = [chance.choice(("inner", "inner", "left", "leftsemi", "leftanti")) for _ in tables]
+
+    def joined(read):
+        frame = read(*tables[0])
+        for how, (path, ddl) in zip(hows[1:], tables[1:], strict=True):
+            frame = frame.join(read(path, ddl), "k", how)
+        return frame.groupBy("k").count()
+
+    def strategies(frame):
+        plan = frame._jdf.queryExecution().executedPlan().toString()
+        return re.findall(
+            r"\w*Join\w* \[.*?(?:Inner|LeftOuter|LeftSemi|LeftAnti)(?:, Build\w+)?", re.sub(r"#\d+L?", "", plan)
+        )
+
+    session.conf.set("spark.sql.autoBroadcastJoinThreshold", "4000")
+    session.conf.set("spark.sql.codegen.wholeStage", "false")  # what is planned, without the stages it is put into
+    try:
+        ours = strategies(joined(lambda path, ddl: su.read(session, path, "csv", schema=ddl)))
+        theirs = strategies(joined(lambda path, ddl: session.read.schema(ddl).csv(path)))
+    finally:
+        session.conf.unset("spark.sql.autoBroadcastJoinThreshold")
+        session.conf.unset("spark.sql.codegen.wholeStage")
+    assert ours == theirs
+    assert len(ours) == 19
+    assert {how.split(" ")[0] for how in ours} >= {"BroadcastHashJoin", "SortMergeJoin"}
 
 
 def test_rows_of_a_read_are_those_of_its_tasks_in_order(session, tmp_path):

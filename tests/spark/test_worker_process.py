@@ -19,6 +19,14 @@ cycle = []
 cycle.append(cycle)
 del cycle
 assert gc.collect() >= 1, "what tasks make is collected as ever"
+before = gc.get_freeze_count()
+left_behind = []
+left_behind.append(left_behind)
+del left_behind
+import xmlrpc.client
+prepare_worker()
+assert gc.get_freeze_count() > before, "what tasks import is frozen before the next one"
+assert gc.collect() == 0, "and what they left behind is collected"
 print(len(bytes(200 << 20)))
 """
 
