@@ -11,24 +11,28 @@ import datetime
 import fnmatch
 import os
 import shlex
+import signal
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
+from bench.compare import cells_of, holds, verdict
 from bench.facts import machine_facts
-from bench.progress import Progress, TimeLeft
+from bench.progress import Budget, Progress
 from bench.question import Question, Race, Scale
 from bench.questions import FILES, QUESTIONS
-from bench.record import Record, Result, Run, agreement, best_peer, ratio
+from bench.record import Record, Result, Run, best_peer, ratio
 from bench.report.__main__ import write
 from bench.report.documents import RECORD
 from bench.stable import ROOT, Stable
 from bench.turns import run_race
 
 KEPT = ROOT / "build" / "bench"  # inputs and unfinished runs
-DESIGN_MINUTES = 28.0  # what the questions' own estimates add up to, at most
-TURN_SHARE = 0.5  # of the time is spent in turns that count; the rest starts processes and checks answers
+DESIGN_MINUTES = 22.0  # half an hour less what a clean checkout takes to build and to install everybody
+TURN_SHARE = 0.6  # of the time is spent in turns that count; the rest starts processes and checks answers
+MOST_OF_ITS_SECONDS = 3.0  # a race that stays in doubt has so many times its own, where others were settled early
 
 
 def options() -> argparse.Namespace:
@@ -43,7 +47,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--record", type=Path, help="where to keep the results; otherwise by date under bench/results")
     parser.add_argument("--fresh", action="store_true", help="begin anew, even if a run was interrupted")
-    parser.add_argument("--compare", nargs=2, type=Path, metavar="RECORD", help="only say how far two records agree")
+    parser.add_argument("--compare", nargs=2, type=Path, metavar="RECORD", help="only judge two records, cell by cell")
     return parser.parse_args()
 
 
@@ -54,6 +58,7 @@ def main() -> int:
         return 0
     if chosen.compare:
         return compare(*(Record.load(path) for path in chosen.compare))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever ends a run keeps what it has found
     asked = questions(chosen)
     path = chosen.record or (KEPT / "files.jsonl" if chosen.files else RECORD)
     record, wrong = run(asked, chosen, KEPT / f"unfinished-{path.stem}.jsonl")
@@ -67,7 +72,7 @@ def main() -> int:
 
 def questions(chosen: argparse.Namespace) -> list[Question]:
     if chosen.files:
-        return [FILES]
+        return [replace(FILES, seconds=FILES.seconds * len(chosen.files))]
     patterns = chosen.only or ["*"]
     found = [question for name, question in QUESTIONS.items() if any(fnmatch.fnmatch(name, p) for p in patterns)]
     if not found:
@@ -85,55 +90,52 @@ def run(asked: list[Question], chosen: argparse.Namespace, unfinished: Path) -> 
         unfinished.unlink(missing_ok=True)
     progress = Progress(unfinished, key)
     results: list[Result] = []
+    took: dict[str, float] = {}
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(dir=memory_folder()) as memory:
         workloads = frozenset(chosen.workload or ())
         scale = Scale(part, chosen.seed, Path(memory), KEPT / "inputs", workloads, tuple(chosen.files))
-        left = TimeLeft(sum(question.seconds * part for question in asked))
-        answered: list[str] = []
+        clock = Budget({question.name: question.seconds * part for question in asked})
         try:
             for question in asked:
-                results += ask(question, scale, progress, left)
-                answered.append(question.name)
+                before = time.perf_counter()
+                results += ask(question, scale, progress, clock)
+                took[question.name] = round(time.perf_counter() - before, 1)
             progress.finished()
         except KeyboardInterrupt:
             print(
-                f"\nbench: interrupted; recorded: {', '.join(answered) or 'nothing'}. The same command goes on.",
-                flush=True,
+                f"\nbench: interrupted; recorded: {', '.join(took) or 'nothing'}. The same command goes on.", flush=True
             )
-            if not answered:
+            if not took:
                 sys.exit(130)
     took_s = round(time.perf_counter() - began, 1)
-    made = Run(f"{taken:%Y-%m-%d %H:%M} UTC", command_line(), facts, answered, took_s)
+    made = Run(f"{taken:%Y-%m-%d %H:%M} UTC", command_line(), {**facts, "took": took}, list(took), took_s)
     return Record([made], results), any(result.wrong and result.role == "ours" for result in results)
 
 
-def ask(question: Question, scale: Scale, progress: Progress, left: TimeLeft) -> list[Result]:
-    print(f"\n{question.name}: {question.asks} ({left})", flush=True)
+def ask(question: Question, scale: Scale, progress: Progress, clock: Budget) -> list[Result]:
+    print(f"\n{question.name}: {question.asks} ({clock})", flush=True)
     found: list[Result] = []
-    with Stable() as stable:
+    with Stable() as stable, clock.question(question.name):
         races = [race for race in question.races(scale) if scale.wants(race.point.get("workload"))]
-        planned = question.seconds * scale.part / max(1, len(races))
-        for race in races:
+        for number, race in enumerate(races):
             key = f"{question.name}: {race.key}"
-            if key in progress.done:
-                left.skip(planned)
-            else:
-                progress.keep(key, run_race(race, question.name, stable, race_seconds(race, planned, scale)))
-                left.after(planned)
+            clock.races_left = len(races) - number
+            if key not in progress.done:
+                progress.keep(key, run_race(race, question.name, stable, race_seconds(race, clock)))
             found += progress.done[key]
-            print("\n".join(lines(race, progress.done[key])), f"({left})", flush=True)
+            print("\n".join(lines(race, progress.done[key])), f"({clock})", flush=True)
     return found
 
 
-def race_seconds(race: Race, planned: float, scale: Scale) -> float:
-    return min(race.seconds, race.seconds * scale.part, planned * TURN_SHARE)
+def race_seconds(race: Race, clock: Budget) -> float:
+    return min(race.seconds * MOST_OF_ITS_SECONDS, clock.race_s * TURN_SHARE)
 
 
 def lines(race: Race, results: list[Result]) -> list[str]:
     busy = " (CPU time: the machine is busy)" if results[0].clock == "cpu" else ""
     shown = [f"  {race.key}{busy}"]
-    for result in sorted(results, key=lambda r: r.best() if r.valid else 9e9):
+    for result in sorted(results, key=lambda r: r.seconds() if r.valid else 9e9):
         if result.declined:
             continue
         if result.wrong:
@@ -152,15 +154,15 @@ def lines(race: Race, results: list[Result]) -> list[str]:
 def amount(result: Result) -> str:
     rate = result.rate()
     if result.unit == "B":
-        return f"{rate / 1e9:9.3f} GB/s {result.best() * 1e3:10.2f} ms"
+        return f"{rate / 1e9:9.3f} GB/s {result.seconds() * 1e3:10.2f} ms"
     return f"{1e9 / rate:9.1f} ns a {result.unit}"
 
 
 def compare(one: Record, other: Record) -> int:
-    same, of, apart = agreement(one, other)
-    print("\n".join(apart))
-    print(f"{same} of {of} ratios that are not marked as noise differ by less than a tenth")
-    return 0 if same >= 0.9 * of else 1
+    cells = cells_of(one, other)
+    print("\n".join(cell.line() for cell in sorted(cells, key=lambda cell: abs(cell.apart), reverse=True)))
+    print(verdict(cells))
+    return 0 if holds(cells) else 1
 
 
 def command_line() -> str:

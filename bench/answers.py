@@ -148,7 +148,7 @@ def _value_hashes(array: pa.Array, kind: pa.DataType) -> Hashes:
     elif types.is_date(kind):
         array = array.cast(pa.date32()).cast(pa.int32()).cast(pa.int64())
     elif types.is_duration(kind) or types.is_time(kind):
-        array = array.cast(pa.int64())
+        array = array.cast(pa.int32() if types.is_time32(kind) else pa.int64()).cast(pa.int64())
     else:
         array = array.cast(pa.int64())
     return _mix(pc.fill_null(array, 0).to_numpy(zero_copy_only=False).view(np.uint64))

@@ -56,6 +56,7 @@ class Prepared:
         None  # of the result, where a program in C++ or a latency has a clock of its own
     )
     finish: Callable[[], object] | None = None
+    once: Callable[[], object] | None = None  # what a user does once before, as part of the first call
 
 
 @dataclass(frozen=True)

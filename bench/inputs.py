@@ -34,6 +34,8 @@ class Input:
     quote: str = '"'  # "" for none
     header: bool = False
     nulls: tuple[str, ...] = ("",)
+    quotes: Literal["strict", "lenient", "sticky"] = "strict"  # the rule that a user's file needs
+    ragged: Literal["error", "pad", "truncate", "fit"] = "error"
 
     @cached_property
     def data(self) -> bytes:
@@ -66,8 +68,9 @@ class Input:
         if self.kind == "rows":
             return fm.Native(self.schema)
         return fm.Csv(
-            self.schema, delimiter=self.delimiter, quote=self.quote or None, header=self.header, nulls=self.nulls
-        )
+            self.schema, delimiter=self.delimiter, quote=self.quote or None, quotes=self.quotes if self.quote else "strict",
+            header=self.header, nulls=self.nulls, ragged=self.ragged,
+        )  # fmt: skip
 
     def sample(self, size: int = SAMPLE_BYTES) -> Input:
         """The first records as a file beside this one."""

@@ -31,10 +31,16 @@ def _csv_records(source: Input) -> pa.Table:
     rows = list(csv.reader(text, delimiter=source.delimiter, quotechar=source.quote or None, quoting=source.quoting))
     records = [row for row in rows[source.header :] if row]
     columns = [
-        pa.array([_value(record[at], field.type, source.nulls) for record in records], field.type)
+        pa.array([_value(_field(record, at, source), field.type, source.nulls) for record in records], field.type)
         for at, field in enumerate(source.schema)
     ]
     return pa.table(columns, schema=source.schema)
+
+
+def _field(record: list[str], at: int, source: Input) -> str:
+    """A field that a short record lacks is null, where short ones may be."""
+    padded = at >= len(record) and source.ragged in ("pad", "fit")
+    return source.nulls[0] if padded else record[at]
 
 
 def _value(text: str, kind: pa.DataType, nulls: tuple[str, ...]) -> Any:
@@ -49,6 +55,8 @@ def _value(text: str, kind: pa.DataType, nulls: tuple[str, ...]) -> Any:
         return text.lower() in ("true", "1")
     if types.is_date(kind):
         return datetime.date.fromisoformat(text)
+    if types.is_time(kind):
+        return datetime.time.fromisoformat(text)
     if types.is_timestamp(kind):
         found = datetime.datetime.fromisoformat(text)
         return found if kind.tz is None else found.astimezone(datetime.UTC)
@@ -73,6 +81,8 @@ def _typed(value: Any, kind: pa.DataType) -> Any:
         return [_typed(item, kind.value_type) for item in value]
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
         return _value(value, kind, ())
+    if pa.types.is_string(kind) and not isinstance(value, str):
+        return json.dumps(value)
     return float(value) if pa.types.is_floating(kind) else value
 
 

@@ -1,6 +1,6 @@
-"""How far a run is, kept on disk so that it goes on after an interruption; and how long it still takes.
+"""How far a run is, kept on disk so that it goes on after an interruption; and how its time is shared out.
 
-In: races with their planned seconds, results as they come. Out: a line on the screen a race; the results of races done before.
+In: questions with their planned seconds, results as they come. Out: the results of races done before; seconds for the next one.
 Refuses to know: what is asked.
 """
 
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -42,26 +43,31 @@ class Progress:
         self.path.unlink(missing_ok=True)
 
 
-class TimeLeft:
-    """Planned seconds against those it took so far."""
+class Budget:
+    """The seconds of a run, shared among the questions that are left as they planned them, and in a question among its races: what
+    one leaves, or takes too much, is the others'."""
 
-    def __init__(self, planned_s: float) -> None:
-        self.planned_s = planned_s
-        self.done_s = 0.0
-        self.began = time.perf_counter()
+    def __init__(self, planned: Mapping[str, float]) -> None:
+        self.planned = dict(planned)
+        self.ends = time.perf_counter() + sum(planned.values())
+        self.races_left = 1
+        self._question_ends = self.ends
 
-    def after(self, planned_s: float) -> None:
-        self.done_s += planned_s
-
-    def skip(self, planned_s: float) -> None:
-        """Done in an earlier run, at no cost to this one."""
-        self.planned_s -= planned_s
+    @contextmanager
+    def question(self, name: str) -> Iterator[None]:
+        share = self.planned[name] / sum(self.planned.values())
+        self._question_ends = time.perf_counter() + self.left_s * share
+        yield
+        del self.planned[name]
 
     @property
     def left_s(self) -> float:
-        taken = time.perf_counter() - self.began
-        pace = taken / self.done_s if self.done_s > 0 else 1.0
-        return max(0.0, (self.planned_s - self.done_s) * pace)
+        return max(0.0, self.ends - time.perf_counter())
+
+    @property
+    def race_s(self) -> float:
+        """What a race may take that begins now."""
+        return max(0.0, self._question_ends - time.perf_counter()) / max(1, self.races_left)
 
     def __str__(self) -> str:
         left = self.left_s

@@ -13,8 +13,10 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from bench.doubt import doubt_of
+
 Point = Mapping[str, str | int | float]
-NOISY = 0.10  # half of the turns, or of the ratios of turns, lie further apart than this: the figure is noise
+NOISY = 0.05  # a figure that is known no better than by this much, either way, is noise
 DIGITS = 4
 LEAST_S = 1e-9
 
@@ -48,42 +50,38 @@ class Result:
     def turns(self) -> list[float]:
         return self.cpu_s if self.clock == "cpu" else self.wall_s
 
-    def best(self) -> float:
-        return max(min(self.turns), LEAST_S)
+    def seconds(self) -> float:
+        """Of the turn in the middle: half were faster, half slower."""
+        return max(statistics.median(self.turns), LEAST_S)
 
     def rate(self) -> float:
         """Amount a second."""
-        return self.amount / self.best()
+        return self.amount / self.seconds()
 
-    def spread(self) -> float:
-        return spread_of(self.turns)
+    def doubt(self) -> float:
+        """How far `seconds` may lie beside what other turns would have given, either way, as a share of it."""
+        return doubt_of(self.turns)
 
-
-def spread_of(values: Iterable[float]) -> float:
-    """How far the middle half lies apart, as a share of the median."""
-    some = sorted(values)
-    if len(some) < 3:
-        return 0.0 if len(some) < 2 else (some[-1] - some[0]) / some[-1]
-    low, middle, high = statistics.quantiles(some, n=4, method="inclusive")
-    return (high - low) / middle if middle else 0.0
+    @property
+    def is_noise(self) -> bool:
+        return self.doubt() > NOISY
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """How many times as fast as another in the same race; by the best turns, with the spread of the turns taken side by side."""
+    """How many times as fast as another in the same race, and how well that is known."""
 
     value: float
-    spread: float
+    doubt: float  # either way, as a share of the value
 
     @property
     def is_noise(self) -> bool:
-        return self.spread > NOISY
+        return self.doubt > NOISY
 
 
 def ratio(mine: Result, theirs: Result) -> Ratio:
-    turns = zip(theirs.turns, mine.turns, strict=False)
-    pairs = [other / max(own, LEAST_S) for other, own in turns]
-    return Ratio(theirs.best() / mine.best(), spread_of(pairs))
+    """Of the turns in the middle; its doubt is that of turns taken side by side, which a machine that slows down slows alike."""
+    return Ratio(theirs.seconds() / mine.seconds(), doubt_of(mine.turns, theirs.turns))
 
 
 @dataclass(frozen=True)
@@ -159,30 +157,9 @@ def from_line(line: str) -> Result:
 def best_peer(race: Iterable[Result]) -> Result | None:
     """The fastest contestant other than ours that answered rightly."""
     peers = [result for result in race if result.role == "peer" and result.valid]
-    return min(peers, key=Result.best, default=None)
+    return min(peers, key=Result.seconds, default=None)
 
 
 def best_of_ours(race: Iterable[Result]) -> Result | None:
     ours = [result for result in race if result.role == "ours" and result.valid]
-    return min(ours, key=Result.best, default=None)
-
-
-def agreement(one: Record, other: Record) -> tuple[int, int, list[str]]:
-    """Of the ratios of ours to the best peer that both runs have: how many differ by under NOISY, of how many that neither
-    marks as noise; and the ones that differ."""
-    ratios = [
-        {race[0].race: found for race in record.races() if (found := _ours_to_peer(race))} for record in (one, other)
-    ]
-    shared = [race for race in ratios[0] if race in ratios[1]]
-    quiet = [race for race in shared if not ratios[0][race].is_noise and not ratios[1][race].is_noise]
-    apart = [
-        f"{race[0]} {race[1]}: {ratios[0][race].value:.2f} and {ratios[1][race].value:.2f}"
-        for race in quiet
-        if abs(ratios[0][race].value / ratios[1][race].value - 1) > NOISY
-    ]
-    return len(quiet) - len(apart), len(quiet), apart
-
-
-def _ours_to_peer(race: list[Result]) -> Ratio | None:
-    mine, theirs = best_of_ours(race), best_peer(race)
-    return ratio(mine, theirs) if mine and theirs else None
+    return min(ours, key=Result.seconds, default=None)

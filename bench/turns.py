@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from bench.answers import Answer, answer_of, verdicts
@@ -16,15 +17,21 @@ from bench.contestant import Task
 from bench.contestants import contestant
 from bench.oracle import python_table
 from bench.question import Entry, Race
-from bench.record import Result
+from bench.record import Result, best_of_ours, best_peer, ratio
 from bench.stable import GoneError, Process, Stable
 
-LEAST_TURNS, MOST_TURNS = 3, 25
-LEAST_FRESH_TURNS = 2
+LEAST_ROUNDS, MOST_ROUNDS = 5, 60
+LEAST_WARM_S = 3.0  # of calls before the turns, where no time is left for more
+LEAST_IN_HASTE = 3  # rounds, where no time is left
+LEAST_OF_LONG = ((2.0, 2), (0.5, 3))  # rounds of contestants whose turn takes longer than so many seconds
+LEAST_FRESH_TURNS = 3
+LEAST_LONG_FRESH_TURNS, LONG_FRESH_S = 2, 10.0  # of rounds that take longer
+CLOSE = 1.25  # times the fastest peer's time: who is slower takes no part beyond the least rounds
+KNOWN = 0.02  # a ratio in as little doubt is settled; more rounds would tell nobody more
+LONGEST_TURN_S, SHORTEST_TURN_S = 0.25, 0.01  # of calls that are shorter
 STAGES = ("first call", "with what comes before it", "whole process")
 LONGEST_REPLY_S = 600.0
-BUSY = 2.0  # load a core that contestants alone do not bring about: turns wait for others more than for themselves
-LONG_TURN_S = 5.0  # of which two are enough
+BUSY, LOOKED_S = 0.25, 0.2  # of the CPUs at work while no contestant is: turns would wait for others
 
 
 @dataclass
@@ -41,8 +48,7 @@ class Runner:
 
 def run_race(race: Race, question: str, stable: Stable, seconds: float) -> list[Result]:
     load = os.getloadavg()[0]
-    busy = load > BUSY * (os.cpu_count() or 1)
-    race = replace(race, clock=race.clock or ("cpu" if busy else "wall"))
+    race = replace(race, clock=race.clock or ("cpu" if busy_share() > BUSY else "wall"))
     runners = [_runner(race, question, entry, round(load, 2)) for entry in race.entries]
     if race.sampled:
         _check_samples(race, runners, stable)
@@ -51,14 +57,39 @@ def run_race(race: Race, question: str, stable: Stable, seconds: float) -> list[
     for runner in runners:
         _first_call(race, runner, stable)
     _judge(race, runners)
+    for runner in runners:
+        if race.warm_s and runner.running and runner.process:
+            _ask(
+                runner, runner.process, {"warm": min(race.warm_s, max(LEAST_WARM_S, seconds)), "as": runner.entry.label}
+            )
     _rounds(runners, seconds)
     return [runner.result for runner in runners]
+
+
+def busy_share(seconds: float = LOOKED_S) -> float:
+    """Of all CPUs' time, what is spent now. (The load average remembers contestants that have long ended.)"""
+
+    def passed() -> tuple[int, int]:
+        times = [int(number) for number in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
+        return sum(times), times[3] + times[4]  # idle, and waiting for a disk
+
+    before, idle_before = passed()
+    time.sleep(seconds)
+    now, idle = passed()
+    return 1 - (idle - idle_before) / max(1, now - before)
 
 
 def _runner(race: Race, question: str, entry: Entry, load: float) -> Runner:
     who = contestant(entry.who)
     result = Result(
-        question, dict(race.point), entry.label, who.role, race.amount, race.unit, load=load, clock=race.clock
+        question,
+        dict(race.point),
+        entry.label,
+        entry.role or who.role,
+        race.amount,
+        race.unit,
+        load=load,
+        clock=race.clock,
     )
     if who.version is None:
         result.declined = f"{who.package} is not installed"
@@ -87,10 +118,20 @@ def _check_samples(race: Race, runners: list[Runner], stable: Stable) -> None:
     if source is None:
         return
     sample = source.sample()
-    whole = python_table(sample)
+    try:
+        whole = python_table(sample)
+    except (
+        ValueError,
+        TypeError,
+        IndexError,
+        KeyError,
+        ArithmeticError,
+    ) as error:  # a user's file: the contestants decide
+        print(f"  {race.key}: not held against Python's own reading, which fails: {error}", flush=True)
+        return
     for runner in runners:
-        task, who = runner.entry.task, contestant(runner.entry.who)
-        if runner.result.declined or who.role == "limit":
+        task = runner.entry.task
+        if runner.result.declined or runner.result.role == "limit":
             continue
         asked = replace(task, source=sample, options={**task.options, "sample": True})
         process = _process(runner, stable)
@@ -123,15 +164,14 @@ def _first_call(race: Race, runner: Runner, stable: Stable) -> None:
     if runner.result.wrong or runner.result.declined:
         return
     process = _process(runner, stable)
-    reply = _ask(runner, process, _preparing(runner.entry, runner.entry.task, race.key))
+    asked = {**_preparing(runner.entry, runner.entry.task, race.key), "answered": race.answered}
+    reply = _ask(runner, process, asked)
     if reply is None:
         return
     runner.process = process
     runner.answer = Answer.from_json(reply["answer"])
     runner.result.rows = runner.answer.rows
     runner.result.peak_mb = reply["peak_mb"]
-    if reply["call"]["wall"] > LONG_TURN_S:
-        _note(runner.result, reply["call"])
 
 
 def _judge(race: Race, runners: list[Runner]) -> None:
@@ -144,19 +184,46 @@ def _judge(race: Race, runners: list[Runner]) -> None:
 
 
 def _rounds(runners: list[Runner], seconds: float) -> None:
-    """Each has a share of the seconds; who is quick takes part in more rounds, which settle the closest pairs."""
+    """Everyone has a turn a round, in an order that goes round; the closest go on until they are told apart or the time is over."""
+    began = time.perf_counter()
     racing = [runner for runner in runners if runner.running]
-    share = seconds / max(1, len(racing))
-    for turn in range(MOST_TURNS):
-        for runner in racing:
-            spent = sum(runner.result.wall_s)
-            slow = bool(runner.result.wall_s) and spent / len(runner.result.wall_s) > LONG_TURN_S
-            due = turn < (2 if slow else LEAST_TURNS) and len(runner.result.wall_s) < LEAST_TURNS
-            if runner.running and (due or spent < share) and runner.process:
-                if reply := _ask(runner, runner.process, {"turn": turn, "as": runner.entry.label}):
+    least = LEAST_ROUNDS if seconds > 0 else LEAST_IN_HASTE
+    turn_s = min(LONGEST_TURN_S, max(SHORTEST_TURN_S, seconds / least / max(1, len(racing))))
+    for number in range(MOST_ROUNDS):
+        over = time.perf_counter() - began > seconds
+        close = _close(racing)
+        for runner in racing[number % len(racing) :] + racing[: number % len(racing)]:
+            due = len(runner.result.turns) < _least(runner.result, least)
+            if runner.running and runner.process and (due or (runner in close and not over)):
+                if reply := _ask(runner, runner.process, {"turn": turn_s, "as": runner.entry.label}):
                     _note(runner.result, reply)
                 else:
                     runner.result.wall_s, runner.result.cpu_s = [], []
+        if all(len(runner.result.turns) >= _least(runner.result, least) for runner in racing if runner.running) and (
+            over or _settled(racing)
+        ):
+            return
+
+
+def _least(result: Result, usual: int) -> int:
+    took = result.seconds() if result.turns else 0.0
+    return next((rounds for longer, rounds in LEAST_OF_LONG if took > longer), usual)
+
+
+def _close(racing: list[Runner]) -> list[Runner]:
+    """All that are not peers, and the peers that may be the fastest."""
+    fastest = best_peer(runner.result for runner in racing)
+    limit = fastest.seconds() * CLOSE if fastest else 0.0
+    return [r for r in racing if r.result.role != "peer" or not r.result.turns or r.result.seconds() <= limit]
+
+
+def _settled(racing: list[Runner]) -> bool:
+    """Where nobody is to be compared with: each by itself."""
+    results = [runner.result for runner in racing if runner.result.valid]
+    mine, theirs = best_of_ours(results), best_peer(results)
+    if mine and theirs:
+        return ratio(mine, theirs).doubt < KNOWN
+    return all(result.doubt() < KNOWN for result in results)
 
 
 def _note(result: Result, clocks: dict[str, Any]) -> None:
@@ -165,25 +232,34 @@ def _note(result: Result, clocks: dict[str, Any]) -> None:
 
 
 def _fresh_rounds(race: Race, runners: list[Runner], seconds: float) -> list[Result]:
-    """Each turn is a process's first: its first call, the same with what comes before it (imports, a session), its whole life."""
+    """Each turn is a process's first: its first call, the same with what comes before it (imports, a session), its whole life but
+    for the harness's own question what the answer is, asked once."""
     stages = {runner.entry.label: {stage: _stage_of(runner.result, stage) for stage in STAGES} for runner in runners}
     answers: dict[str, Answer] = {}
     began = time.perf_counter()
-    for turn in range(MOST_TURNS):
-        for runner in runners:
+    for number in range(MOST_ROUNDS):
+        for runner in runners[number % len(runners) :] + runners[: number % len(runners)]:
             if runner.result.wrong or runner.result.declined:
                 continue
+            label = runner.entry.label
             process = _new_process(runner)
-            reply = _ask(runner, process, _preparing(runner.entry, runner.entry.task, race.key))
+            asked = {
+                **_preparing(runner.entry, runner.entry.task, race.key),
+                "answered": "" if label in answers else race.answered,
+            }
+            reply = _ask(runner, process, asked)
             lived = 0.0 if process.gone else process.end(at_once=reply is None)
-            if reply:
-                runner.answer = answers[runner.entry.label] = Answer.from_json(reply["answer"])
-                for stage in STAGES:
-                    stages[runner.entry.label][stage].peak_mb = reply["peak_mb"]
-                whole = {"wall": lived, "cpu": reply["first"]["cpu"]}
-                for stage, clocks in zip(STAGES, (reply["call"], reply["first"], whole), strict=True):
-                    _note(stages[runner.entry.label][stage], clocks)
-        if turn + 1 >= LEAST_FRESH_TURNS and time.perf_counter() - began > seconds:
+            if reply is None:
+                continue
+            if "answer" in reply:
+                runner.answer = answers[label] = Answer.from_json(reply["answer"])
+            whole = {"wall": lived - reply["answering_s"], "cpu": reply["first"]["cpu"]}
+            for stage, clocks in zip(STAGES, (reply["call"], reply["first"], whole), strict=True):
+                stages[label][stage].peak_mb = reply["peak_mb"]
+                _note(stages[label][stage], clocks)
+        passed = time.perf_counter() - began
+        least = LEAST_LONG_FRESH_TURNS if passed > LONG_FRESH_S * (number + 1) else LEAST_FRESH_TURNS
+        if number + 1 >= least and passed > seconds:
             break
     _judge(race, runners)
     found = []

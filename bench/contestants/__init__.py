@@ -43,6 +43,7 @@ MODULES = {
     "spark_udfs": "spark_ours",
     "spark": "spark_own",
     "ready batches": "spark_ours",
+    "empty tasks": "spark_ours",
 }
 
 

@@ -32,7 +32,7 @@ def table(task: Task) -> Prepared:
             "newlines_in_values": str(source.newlines_in_values).lower(),
         }
         if source.nulls != ("",):
-            options["null_regex"] = "^(" + "|".join(source.nulls) + ")$"
+            raise Declined(f"takes nothing but an empty field for null, here there are {source.nulls}")
         told = ", ".join(f"'format.{name}' '{value}'" for name, value in options.items())
         context.sql(f"CREATE EXTERNAL TABLE source ({typed}) STORED AS CSV LOCATION '{source.path}' OPTIONS ({told})")
     columns = task.columns or tuple(source.schema.names)

@@ -31,6 +31,10 @@ def _csv_scan(source: Input, typed: str, path: str) -> str:
         f"header={str(source.header).lower()}, auto_detect=false, delim='{source.delimiter}', quote='{source.quote}'"
     )
     options += f", escape='{source.quote}', nullstr=[{nulls}], allow_quoted_nulls=false, max_line_size=33554432"
+    if source.ragged != "error":
+        options += ", null_padding=true"
+    if source.quotes != "strict":
+        options += ", strict_mode=false"
     return f"read_csv('{path}', columns={{{typed}}}, {options})"
 
 

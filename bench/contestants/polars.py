@@ -34,6 +34,7 @@ def csv_options(pl: Any, source: Input) -> dict[str, Any]:
     schema = {field.name: _polars_type(pl, field.type) for field in source.schema}
     nulls = [null for null in source.nulls if null] or None
     told = {"separator": source.delimiter, "quote_char": source.quote or None, "has_header": source.header}
+    told["truncate_ragged_lines"] = source.ragged != "error"
     return {**told, "schema": schema, "null_values": nulls}
 
 

@@ -22,14 +22,18 @@ PARTITIONS = 16
 
 
 def files(task: Task) -> Prepared:
-    spark = session(task.threads, ours=True)
+    """A script attaches pushdown behind the making of its session: that is part of its first action."""
+    spark = session(task.threads, ours=True, attached=False)
     import spark_udfs as su
 
     source, format = task.input, task.input.format()
-    columns = list(task.columns) or None
-    if task.options.get("count"):
-        return written(spark, lambda: su.read(spark, source.path, format), task)
-    return written(spark, lambda: su.read(spark, source.path, format, columns=columns), task)
+    columns = None if task.options.get("count") else list(task.columns) or None
+    return written(
+        spark,
+        lambda: su.read(spark, source.path, format, columns=columns),
+        task,
+        once=lambda: su.enable_pushdown(spark),
+    )
 
 
 def records(task: Task) -> Prepared:
@@ -123,6 +127,12 @@ def tasks(task: Task) -> Prepared:
     return Prepared(written(spark, lambda: frame, task).run, lambda _: Answer(0))
 
 
+def empty_tasks(task: Task) -> Prepared:
+    """No Python: what the driver and an executor's thread cost."""
+    spark, count = session(task.threads, ours=False), int(task.options["tasks"])
+    return Prepared(written(spark, lambda: spark.range(0, count, 1, count), task).run, lambda _: Answer(count))
+
+
 class ReadyBatches:
     """In a task: one batch, made before, as often as the rows of a share of the file want it."""
 
@@ -172,6 +182,13 @@ CONTESTANTS = [
         "pyspark",
         role="ours",
         handicap="a session of its own, by su.configure",
+    ),
+    Contestant(
+        "empty tasks",
+        {"tasks": empty_tasks},
+        "pyspark",
+        role="limit",
+        handicap="Spark's own range of one row a task, no Python",
     ),
     Contestant(
         "ready batches",

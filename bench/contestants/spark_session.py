@@ -21,8 +21,8 @@ ROOT = Path(__file__).resolve().parents[2]
 Frame = Callable[[], Any]
 
 
-def session(threads: int, ours: bool) -> Any:
-    """The process's own; made when first asked for."""
+def session(threads: int, ours: bool, attached: bool = True) -> Any:
+    """The process's own; made when first asked for. Ours has pushdown attached, unless that is part of what is timed."""
     sys.path.insert(0, str(ROOT / "tools"))
     from java_home import use_java
 
@@ -41,12 +41,12 @@ def session(threads: int, ours: bool) -> Any:
 
         builder = su.configure(builder)
     spark = builder.getOrCreate()
-    if ours:
+    if ours and attached:
         su.enable_pushdown(spark)
     return spark
 
 
-def written(spark: Any, frame: Frame, task: Task, drop: tuple[str, ...] = ()) -> Prepared:
+def written(spark: Any, frame: Frame, task: Task, drop: tuple[str, ...] = (), once: Frame | None = None) -> Prepared:
     """Every value of the frame is made and thrown away; or its rows are counted."""
 
     def run() -> int | None:
@@ -60,9 +60,11 @@ def written(spark: Any, frame: Frame, task: Task, drop: tuple[str, ...] = ()) ->
             return Answer(counted)
         if task.options.get("sample"):
             return answer_of(frame().drop(*drop).toArrow(), ordered=False)
+        if task.options.get("rows"):
+            return Answer(int(frame().count()))
         return fingerprint(frame())
 
-    return Prepared(run, answer, finish=spark.catalog.clearCache)
+    return Prepared(run, answer, finish=spark.catalog.clearCache, once=once)
 
 
 def fingerprint(df: Any) -> Answer:

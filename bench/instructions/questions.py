@@ -93,10 +93,10 @@ def reference_csv(workload: Workload, data: bytes, columns: list[str]) -> pa.Tab
     return table.select(columns)
 
 
-def read_csv(name: str, few: bool, data: bytes) -> Asked:
+def read_csv(name: str, few: bool, data: bytes, **dialect: Any) -> Asked:
     workload = WORKLOADS[name]
     columns = list(workload.few if few else workload.schema.names)
-    csv = fm.Csv(workload.schema)
+    csv = fm.Csv(workload.schema, **dialect)
     return Asked(
         lambda: fm.read(data, csv, columns=columns, threads=1),
         lambda table: wrong_table(table, reference_csv(workload, data, columns)),
@@ -142,9 +142,9 @@ def read_rows(data: bytes) -> Asked:
 # -------------------------------------------------------------------------------------------------------- buffers
 
 
-def push_buffers(name: str, buffer_bytes: int, shuffled: bool, data: bytes) -> Asked:
+def push_buffers(name: str, buffer_bytes: int, shuffled: bool, data: bytes, **dialect: Any) -> Asked:
     workload = WORKLOADS[name]
-    csv = fm.Csv(workload.schema)
+    csv = fm.Csv(workload.schema, **dialect)
     window = -(-len(data) // buffer_bytes) if shuffled else 1
     pushes = shuffled_pushes(data, buffer_bytes, BUFFERS_A_CALL, window=window)
 
@@ -218,6 +218,19 @@ QUESTIONS: dict[str, Question] = {
         for size in (4, 64)
         for order in ("in order", "shuffled")
     },
+    **{
+        f"{question} {rule}": Question("quoted.csv", partial(asked, quotes=rule))
+        for rule in ("lenient", "sticky")
+        for question, asked in (
+            ("csv quoted 8 of 8", partial(read_csv, "quoted", False)),
+            ("stream quoted 4 KiB in order", partial(push_buffers, "quoted", 4 << 10, False)),
+            ("stream quoted 4 KiB shuffled", partial(push_buffers, "quoted", 4 << 10, True)),
+        )
+    },
+    "csv quoted 8 of 8 trimmed": Question("quoted.csv", partial(read_csv, "quoted", False, trim=True)),
+    "csv quoted 8 of 8 trimmed lenient": Question(
+        "quoted.csv", partial(read_csv, "quoted", False, trim=True, quotes="lenient")
+    ),
     "native rows": Question("ticks.rows", read_rows),
     "parse_records json": Question("flat.ndjson", parse_records),
     "parse_values": Question("taxi.csv", parse_values),

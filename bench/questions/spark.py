@@ -14,6 +14,8 @@ from bench.workloads import WORKLOADS
 
 CORES = 2
 FILE_MB = 200.0
+WARM_S = 12.0  # of calls before the turns of a session, at most; they end when calls become no faster
+LARGEST_HASHED = 100 * MIB  # of larger files, which repeat the same bytes, the rows alone are held against the other's
 COLD_SIZES = (10 * MIB, 100 * MIB, 1 << 30, 4 << 30)
 
 
@@ -28,7 +30,7 @@ def files(scale: Scale) -> Iterator[Race]:
                 ("spark", "spark_udfs") if label == "count" else ("spark", "spark_udfs", "ready batches", "fm.open")
             )
             point: Point = {"workload": name, "columns": label}
-            yield Race(point, entries(labels, task), source.size, seconds=12.0, sampled=label != "count")
+            yield Race(point, entries(labels, task), source.size, seconds=12.0, sampled=label != "count", warm_s=WARM_S)
 
 
 def records(scale: Scale) -> Iterator[Race]:
@@ -45,7 +47,7 @@ def records(scale: Scale) -> Iterator[Race]:
             own += [entry("variant", "spark", "variant")] if source.kind == "json" else []
             made = [*own, entry("su.parse", "spark_udfs", "parse"), entry("su.parse_column", "spark_udfs", "column")]
             made += [entry("su.parse, pushed down", "spark_udfs", "pushed")] if columns else []
-            yield Race({"workload": name, "columns": label}, tuple(made), source.size, seconds=8.0)
+            yield Race({"workload": name, "columns": label}, tuple(made), source.size, seconds=8.0, warm_s=WARM_S)
 
 
 DEVICES = 2_000_000
@@ -57,10 +59,9 @@ def devices(scale: Scale) -> Iterator[Race]:
     rows = scale.count(DEVICES, 1000)
     for query in spark_devices.QUERIES:
 
-        def entry(label: str, who: str, how: str, query: str = query) -> Entry:
-            return Entry(
-                label, Task("devices", None, (), CORES, {"query": query, "how": how, "rows": rows}), who, alone=False
-            )
+        def entry(label: str, who: str, how: str, role: str = "", query: str = query) -> Entry:
+            task = Task("devices", None, (), CORES, {"query": query, "how": how, "rows": rows})
+            return Entry(label, task, who, role=role, alone=False)
 
         if "path" in query:
             made = [entry("get_json_object", "spark", "function"), entry("su.get_json", "spark_udfs", "ours")]
@@ -68,8 +69,8 @@ def devices(scale: Scale) -> Iterator[Race]:
         else:
             made = [entry("from_json", "spark", "function"), entry("su.parse_column", "spark_udfs", "ours")]
             made += [entry('compat="spark"', "spark_udfs", "compat")]
-        made += [entry("to_json alone", "spark", "writer"), entry("ready batches", "ready batches", "ready")]
-        yield Race({"query": query}, tuple(made), rows, "record", seconds=12.0, sampled=False)
+        made += [entry("to_json alone", "spark", "writer", "limit"), entry("ready batches", "ready batches", "ready")]
+        yield Race({"query": query}, tuple(made), rows, "record", seconds=12.0, sampled=False, warm_s=WARM_S)
 
 
 def stitch(scale: Scale) -> Iterator[Race]:
@@ -81,7 +82,7 @@ def stitch(scale: Scale) -> Iterator[Race]:
             Entry(label, replace(task, options={**task.options, "stitch": how}), "spark_udfs", alone=False)
             for label, how in (("aligned, none", "none"), ("global", "global"), ("origin", "origin"))
         )
-        yield Race({"workload": name, "buffers": "1 MiB"}, made, source.size, seconds=8.0)
+        yield Race({"workload": name, "buffers": "1 MiB"}, made, source.size, seconds=8.0, warm_s=WARM_S)
 
 
 def hand_over(scale: Scale) -> Iterator[Race]:
@@ -92,7 +93,7 @@ def hand_over(scale: Scale) -> Iterator[Race]:
             Entry(way, replace(task, options={**task.options, "way": way}), "spark_udfs", alone=False)
             for way in ("direct", "bridge")
         )
-        yield Race({"buffers": f"{chunk_bytes >> 10} KiB"}, made, source.size, seconds=6.0)
+        yield Race({"buffers": f"{chunk_bytes >> 10} KiB"}, made, source.size, seconds=6.0, warm_s=WARM_S)
 
 
 def cold(scale: Scale) -> Iterator[Race]:
@@ -103,7 +104,8 @@ def cold(scale: Scale) -> Iterator[Race]:
             source = WORKLOADS[name].write(scale.disk, size, scale.seed)
             for label, columns in (("all", ()), (f"{len(few)} of {len(source.schema)}", few)):
                 if label == "all" or size == COLD_SIZES[1]:
-                    task = Task("files", source, columns, CORES)
+                    told = {"rows": True} if size > LARGEST_HASHED else {}
+                    task = Task("files", source, columns, CORES, told)
                     point: Point = {"workload": name, "columns": label, "size": size_name(size)}
                     made = entries(("spark", "spark_udfs"), task)
                     yield Race(point, made, source.size, sampled=False, fresh=True, seconds=0.0)
@@ -114,16 +116,25 @@ def warm(scale: Scale) -> Iterator[Race]:
     for name in ("mixed", "mixed json"):
         for size in (MIB, *COLD_SIZES)[: 1 + scale.steps(3)]:
             source = WORKLOADS[name].write(scale.disk, size, scale.seed)
-            task = Task("files", source, (), CORES)
+            task = Task("files", source, (), CORES, {"rows": True} if size > LARGEST_HASHED else {})
             made = entries(("spark", "spark_udfs"), task)
-            yield Race({"workload": name, "size": size_name(size)}, made, source.size, sampled=False, seconds=8.0)
+            point: Point = {"workload": name, "size": size_name(size)}
+            yield Race(point, made, source.size, sampled=False, seconds=8.0, warm_s=WARM_S)
 
 
 def tasks(scale: Scale) -> Iterator[Race]:
     """Tasks that do nothing: what the driver and Python's workers cost."""
     for count in (2, 8, 32, 128):
         task = Task("tasks", None, (), CORES, {"tasks": count})
-        yield Race({"tasks": count}, entries(("spark_udfs",), task), count, "task", seconds=2.0, clock="wall")
+        yield Race(
+            {"tasks": count},
+            entries(("spark_udfs", "empty tasks"), task),
+            count,
+            "task",
+            2.0,
+            clock="wall",
+            warm_s=WARM_S,
+        )
 
 
 EXECUTORS = (1, 2, 4)
@@ -144,13 +155,13 @@ def executors(scale: Scale) -> Iterator[Race]:
         )
         yield Race(
             {"workload": "mixed", "size": f"{source.size / 1e6:.0f} MB"}, made, source.size, sampled=False, seconds=10.0,
-            clock="wall",
+            clock="wall", warm_s=WARM_S,
         )  # fmt: skip
 
 
 QUESTIONS = [
     Question("spark files", "files in Spark, warm", files, 260),
-    Question("spark cold", "files in Spark: the first action of a session, a whole script", cold, 280),
+    Question("spark cold", "files in Spark: the first action of a session, a whole script", cold, 560),
     Question("spark sizes", "files in Spark by size, warm", warm, 80),
     Question("spark records", "records in Spark, warm", records, 120),
     Question("spark devices", "records that the same query writes in Spark, warm", devices, 100),

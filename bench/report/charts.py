@@ -6,7 +6,7 @@ In: series of points. Out: text. Refuses to know: records, contestants, units be
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -19,6 +19,7 @@ AXIS = 26
 LINE_HEIGHT = 190
 APART = 58  # texts along an axis
 COLOURS = 10
+CROSS = 9  # from one to the next
 
 
 @dataclass(frozen=True)
@@ -35,11 +36,12 @@ class Series:
     points: Sequence[Point]
     colour: int
     letter: str = ""  # drawn in place of a dot, for what is no contestant
+    wrong: Sequence[Point] = ()  # where it answered wrongly, or failed: a cross at the edge, for it has no time
 
 
 def dots(series: Sequence[Series], written: Callable[[float], str], log: bool = True) -> str:
     """A row for each thing measured, a dot for each series."""
-    rows = list(dict.fromkeys(point.row for one in series for point in one.points))
+    rows = rows_of(series)
     height = TOP + ROW * len(rows) + AXIS
     scale = _Scale([point.value for one in series for point in one.points], LABEL_WIDTH, WIDTH - RIGHT, log)
     parts = [_grid(scale, TOP, height - AXIS, written)]
@@ -51,12 +53,14 @@ def dots(series: Sequence[Series], written: Callable[[float], str], log: bool = 
         for point in one.points:
             y = TOP + ROW * (rows.index(point.row) + 0.5)
             parts.append(_dot(one, point, scale(point.value), y))
+    for row, (one, point), number in _crosses(series):
+        parts.append(_cross(one, point, LABEL_WIDTH + 5 + CROSS * number, TOP + ROW * (rows.index(row) + 0.5) + 4))
     return _svg(parts, height)
 
 
 def lines(series: Sequence[Series], written: Callable[[float], str], log: bool = True) -> str:
     """A place for each step, a line for each series."""
-    steps = list(dict.fromkeys(point.row for one in series for point in one.points))
+    steps = rows_of(series)
     left, bottom = 64, TOP + LINE_HEIGHT
     scale = _Scale([point.value for one in series for point in one.points], bottom, TOP, log)
     width = (WIDTH - RIGHT - left) / max(1, len(steps) - 1)
@@ -75,13 +79,34 @@ def lines(series: Sequence[Series], written: Callable[[float], str], log: bool =
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
         parts.append(f'<polyline class="line c{one.colour % COLOURS}" points="{path}"/>')
         parts += [_dot(one, point, x, y) for point, (x, y) in zip(one.points, places, strict=True)]
+    for row, (one, point), number in _crosses(series):
+        x = left + steps.index(row) * width
+        away = -CROSS if x > WIDTH / 2 else CROSS
+        parts.append(_cross(one, point, x + away * number, bottom - 2))
     return _svg(parts, bottom + AXIS)
+
+
+def rows_of(series: Sequence[Series]) -> list[str]:
+    return list(dict.fromkeys(point.row for one in series for point in (*one.points, *one.wrong)))
+
+
+def _crosses(series: Sequence[Series]) -> Iterator[tuple[str, tuple[Series, Point], int]]:
+    """Row by row, numbered."""
+    for row in rows_of(series):
+        here = [(one, point) for one in series for point in one.wrong if point.row == row]
+        yield from ((row, pair, number) for number, pair in enumerate(here))
+
+
+def _cross(one: Series, point: Point, x: float, y: float) -> str:
+    said = escape(f"{one.name}: {point.said}")
+    return f'<text class="cross t{one.colour % COLOURS}" x="{x:.1f}" y="{y:.1f}">×<title>{said}</title></text>'
 
 
 def legend(series: Sequence[Series]) -> str:
     marks = (f"<b>{one.letter}</b>" if one.letter else f'<i class="c{one.colour % COLOURS}"></i>' for one in series)
     items = (f"<li>{mark}{escape(one.name)}</li>" for mark, one in zip(marks, series, strict=True))
-    return f'<ul class="legend">{"".join(items)}</ul>'
+    crosses = "<li><b>×</b>wrong or failed</li>" if any(one.wrong for one in series) else ""
+    return f'<ul class="legend">{"".join(items)}{crosses}</ul>'
 
 
 def _dot(one: Series, point: Point, x: float, y: float) -> str:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import platform
 import re
+import statistics
 from collections.abc import Callable
+from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -64,56 +66,95 @@ def rows(
 
 
 HEAD = ["| | ours | fastest peer | times as fast |", "|---|---|---|---|"]
-LEADING = ("spark files", "spark cold", "spark records", "read", "json", "chunks")
-README_INPUTS = ("taxi", "quoted", "wide", "sparse", "log lines", "dirty", "flat", "tweets", "geojson", "350 keys")
+NAMES = {
+    "mixed": "CSV of 20 columns",
+    "mixed json": "JSON of 20 keys",
+    "plain": "plain CSV",
+    "350 keys": "JSON of 350 keys",
+}
+
+
+def _workload(result: Result) -> str:
+    name = str(result.point["workload"])
+    return NAMES.get(name, name)
 
 
 def _columns(result: Result) -> str:
     found = str(result.point.get("columns", "all"))
-    return "all columns" if found == "all" else "count" if found == "count" else found
+    return "all columns" if found == "all" else found
+
+
+@dataclass(frozen=True)
+class Doing:
+    """What a user does: the races that say how much faster it is, each with what tells it from the others."""
+
+    words: str
+    question: str
+    wanted: Callable[[Result], bool]
+    apart: Callable[[Result], str] = _workload
+
+
+def _of(columns: str) -> Callable[[Result], bool]:
+    """Every column, a count, or few."""
+    return lambda r: r.point["columns"] == columns or (columns == "few" and " of " in str(r.point["columns"]))
+
+
+def _cold(stage: str, size: str) -> Callable[[Result], bool]:
+    return lambda r: (r.point["stage"], r.point["size"], r.point["columns"]) == (stage, size, "all")
+
+
+DOINGS = (
+    Doing("files in Spark, every column", "spark files", _of("all")),
+    Doing("files in Spark, few columns", "spark files", _of("few")),
+    Doing("files in Spark, a count", "spark files", _of("count")),
+    Doing("first action of a new session in Spark, 100 MB", "spark cold", _cold("first call", "100 MB")),
+    Doing("whole script in Spark, 100 MB", "spark cold", _cold("whole process", "100 MB")),
+    Doing("whole script in Spark, 1 GB", "spark cold", _cold("whole process", "1 GB")),
+    Doing("records in Spark", "spark records", lambda r: True, lambda r: f"{_workload(r)}, {_columns(r)}"),
+    Doing("CSV in Python, every column", "read", _of("all")),
+    Doing("CSV in Python, few columns", "read", _of("few")),
+    Doing("JSON in Python, every key", "json", _of("all")),
+    Doing("JSON in Python, few keys", "json", _of("few")),
+    Doing("chunks in any order, every column", "chunks", _of("all"), lambda r: f"{_workload(r)}, {r.point['buffers']}"),
+)
+
+
+def summary(record: Record) -> list[str]:
+    """What users do, a line each: the race in the middle, and by name the one that is worst for ours and the one that is best."""
+    lines = ["| times as fast as the fastest that is right | in the middle | at worst | at best |", "|---|---|---|---|"]
+    for doing in DOINGS:
+        races = [race for race in record.races(doing.question) if doing.wanted(race[0])]
+        both = [(mine, theirs) for race in races if (mine := best_of_ours(race)) and (theirs := best_peer(race))]
+        if both:
+            both.sort(key=lambda pair: ratio(*pair).value)
+            middle = statistics.median(ratio(*pair).value for pair in both)
+            ends = [
+                f"{ratio_text(*pair)} ({doing.apart(pair[0])}; {pair[1].contestant})" for pair in (both[0], both[-1])
+            ]
+            lines.append(f"| {doing.words} | {middle:.1f} | {ends[0]} | {ends[1] if len(both) > 1 else ''} |")
+    return lines
 
 
 def readme(record: Record) -> list[str]:
-    """What users do, in this order: files in Spark, warm and cold, records in Spark, files in Python, chunks."""
-    name = {
-        "mixed": "CSV",
-        "mixed json": "JSON",
-        "plain": "plain CSV",
-        "quoted": "quoted CSV",
-        "350 keys": "JSON of 350 keys",
-    }
+    lines = summary(record)
+    asked = tuple(dict.fromkeys(doing.question for doing in DOINGS))
+    lacking = [f"The record kept here lacks {name!r}." for name in asked if name not in record.questions()]
+    return [*lines, "", said_under(record, *asked), *lacking]
 
-    def spark(kind: str) -> Callable[[Result], str]:
-        return lambda r: f"{kind} in Spark, {r.amount / 1e6:.0f} MB of {name[str(r.point['workload'])]}, {_columns(r)}"
 
-    def cold(stage: str, words: str) -> list[str]:
-        wanted = lambda race: race[0].point["stage"] == stage and race[0].point["columns"] == "all"  # noqa: E731
-        return rows(
-            record,
-            "spark cold",
-            wanted,
-            lambda r: f"files in Spark, {words}, {name[str(r.point['workload'])]}, {r.point['size']}",
-        )
+def beside_peers(question: str) -> Callable[[Record], list[str]]:
+    """Every race of a question."""
 
-    def python(race: list[Result]) -> bool:
-        return race[0].point["workload"] in README_INPUTS
+    def table(record: Record) -> list[str]:
+        def what(result: Result) -> str:
+            return ", ".join(
+                _workload(result) if axis == "workload" else str(value) for axis, value in result.point.items()
+            )
 
-    def chunk(race: list[Result]) -> bool:
-        return race[0].point["columns"] == "all"
+        found = rows(record, question, lambda race: True, what)
+        return [*HEAD, *found, "", said_under(record, question)] if found else [said_under(record, question)]
 
-    return [
-        *HEAD,
-        *rows(record, "spark files", lambda race: True, spark("files")),
-        *cold("first call", "first action"),
-        *cold("whole process", "whole script"),
-        *rows(record, "spark records", lambda race: True, spark("records")),
-        *rows(record, "read", python, lambda r: f"CSV in Python, {r.point['workload']}, {_columns(r)}"),
-        *rows(record, "json", python, lambda r: f"JSON in Python, {r.point['workload']}, {_columns(r)}"),
-        *rows(record, "chunks", chunk, lambda r: f"chunks in any order, {r.point['workload']}, {r.point['buffers']}"),
-        "",
-        said_under(record, "spark *", "read", "json", "chunks"),
-        *[f"The record kept here lacks {name!r}." for name in LEADING if name not in record.questions()],
-    ]
+    return table
 
 
 def memory(record: Record) -> list[str]:
@@ -143,7 +184,7 @@ def plain(question: str) -> Callable[[Record], list[str]]:
                         if result.unit == "B"
                         else f"{seconds_text(1 / result.rate())} a {result.unit}"
                     )
-                    noise = " ~" if result.spread() > 0.1 else ""
+                    noise = " ~" if result.is_noise else ""
                     lines.append(f"| {where} | {result.contestant} | {value}{noise} |")
         return [*lines, "", said_under(record, question)]
 
@@ -158,6 +199,10 @@ BLOCKS: dict[str, Callable[[Record], list[str]]] = {
     "spark stitch": plain("spark stitch"),
     "spark hand-over": plain("spark hand-over"),
     "spark tasks": plain("spark tasks"),
+    **{
+        question: beside_peers(question)
+        for question in ("spark files", "spark cold", "spark records", "read", "json", "chunks")
+    },
 }
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from bench.record import Ratio, Record, Result, best_of_ours, best_peer, ratio
 from bench.report import charts
 
+SAID = 160  # of what went wrong
 ROLES = ("ours", "peer", "limit")
 PEERS = ("pyarrow", "polars", "duckdb", "datafusion", "pandas", "chdb", "spark")
 
@@ -30,7 +31,7 @@ class Figure:
     wrong: list[str] = field(default_factory=list)
     cells: int = 0
     noisy: int = 0
-    spread: float = 0.0
+    doubt: float = 0.0  # of the point in the middle
     busy: bool = False  # most of it is CPU time
 
     @property
@@ -79,18 +80,26 @@ def by_contestant(
 ) -> list[charts.Series]:
     """A series for each contestant, ours first."""
     points: dict[str, list[charts.Point]] = {}
+    wrong: dict[str, list[charts.Point]] = {}
     for race in races:
         for result in race:
+            if result.wrong:
+                points.setdefault(result.contestant, [])
+                wrong.setdefault(result.contestant, []).append(
+                    charts.Point(step(result), 0.0, said=f"{step(result)}: {result.wrong[:SAID]}")
+                )
             if result.valid:
-                said = f"{step(result)}: {text(value(result))}, middle half of {len(result.wall_s)} turns within "
-                said += f"{result.spread():.0%}{by_cpu(result)}"
-                point = charts.Point(step(result), value(result), result.spread() > 0.1, said)
+                said = f"{step(result)}: {text(value(result))} ±{result.doubt():.0%}, {len(result.turns)} turns{by_cpu(result)}"
+                point = charts.Point(step(result), value(result), result.is_noise, said)
                 points.setdefault(result.contestant, []).append(point)
     roles = {r.contestant: r.role for race in races for r in race}
     usual = {name: number for number, name in enumerate(PEERS)}
     names = sorted(points, key=lambda name: (ROLES.index(roles[name]), usual.get(name, len(usual))))
     letters = {name: "" if roles[name] != "limit" else name[0].upper() for name in names}
-    return [charts.Series(name, points[name], number, letters[name]) for number, name in enumerate(names)]
+    return [
+        charts.Series(name, points[name], number, letters[name], wrong.get(name, ()))
+        for number, name in enumerate(names)
+    ]
 
 
 def made(
@@ -109,13 +118,14 @@ def made(
     wrong = [f"{r.contestant}, {place(r)}: {r.wrong}" for r in results if r.wrong]
     noisy = sum(point.noisy for one in series for point in one.points)
     table = [("", *(one.name for one in series))]
-    for row in dict.fromkeys(point.row for one in series for point in one.points):
+    for row in charts.rows_of(series):
         cells = []
         for one in series:
             here = next((point for point in one.points if point.row == row), None)
-            cells.append(f"{text(here.value)}{' ~' if here.noisy else ''}" if here else "")
+            failed = any(point.row == row for point in one.wrong)
+            cells.append(f"{text(here.value)}{' ~' if here.noisy else ''}" if here else "wrong" if failed else "")
         table.append((row, *cells))
-    spread = statistics.median(result.spread() for result in valid) if valid else 0.0
+    doubt = statistics.median(result.doubt() for result in valid) if valid else 0.0
     count = sum(len(one.points) for one in series)
     busy = sum(result.clock == "cpu" for result in valid) * 2 > len(valid)
     return Figure(
@@ -129,7 +139,7 @@ def made(
         wrong,
         count,
         noisy,
-        spread,
+        doubt,
         busy,
     )
 
@@ -223,7 +233,7 @@ def stepped(
     def make(record: Record) -> Figure | None:
         races = races_where(record, question, **(only or {}))
         text = seconds_text if seconds else rate_text
-        value: Callable[[Result], float] = Result.best if seconds else Result.rate
+        value: Callable[[Result], float] = Result.seconds if seconds else Result.rate
         series = by_contestant(races, lambda r: str(r.point[axis]), value, text)
         return made(key, title, sentence, races, series, charts.lines(series, text), text)
 
@@ -272,7 +282,7 @@ def stages(question: str, title: str, key: str, name: str) -> Callable[[Record],
             record, question, workload=name
         )
         races = [race for race in races if race[0].point["stage"] == "whole process"]
-        series = by_contestant(races, lambda r: str(r.point["size"]), Result.best, seconds_text)
+        series = by_contestant(races, lambda r: str(r.point["size"]), Result.seconds, seconds_text)
         sentence = "Seconds from the start of a process to its end, by size of the input; less is better."
         return made(key, title, sentence, races, series, charts.lines(series, seconds_text), seconds_text)
 

@@ -52,6 +52,17 @@ def test_rows_in_any_order_are_right_for_who_promises_none():
     assert difference(answer_of(TABLE.take([2, 0, 1]), ordered=False), answer_of(TABLE)) is None
 
 
+@pytest.mark.parametrize("kind", [pa.time32("s"), pa.time64("us"), pa.duration("ms"), pa.date32(), pa.timestamp("us")])
+def test_times_of_every_kind_are_told_apart(kind):
+    seconds = [
+        pa.array(values).cast(pa.int32() if kind in (pa.time32("s"), pa.date32()) else pa.int64())
+        for values in ([1, 2], [1, 3])
+    ]
+    one, other = (answer_of(pa.table({"t": column.cast(kind)})) for column in seconds)
+    assert difference(one, other) == "other values in t"
+    assert difference(one, one) is None
+
+
 def test_lists_and_objects_are_told_apart_by_every_item_and_member():
     right = of(r=NESTED)
     for row, path, value in ((0, "a", [2, 1]), (0, "a", [1, 2, None]), (1, "a", [None]), (2, "b", {"c": "", "d": 7})):
