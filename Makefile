@@ -14,7 +14,7 @@ NATIVE_FILES := $(shell find src tests bench -name '*.cpp' -o -name '*.hpp' | gr
 CYTHON_FILES := $(shell find src -name '*.pyx' -o -name '*.pxi' -o -name '*.pxd')
 OTHER_KERNELS := import formatter; print(*formatter.kernels()[1:])
 
-.PHONY: shred soup help env build test memory test-fast test-kernels lint format docs bench bench-store bench-compare demo soak crash
+.PHONY: schedules shred soup help env build test memory test-fast test-kernels lint format docs bench bench-store bench-compare demo soak crash
 .PHONY: test-spark-matrix spark-queries spark-compat spark-variants wheel clean clean-env instructions mutate fuzz coverage
 
 help:  ## this text
@@ -98,6 +98,9 @@ coverage: build .venv/.coverage  ## lines of Python and C++ that the quick tests
 
 mutate: build  ## the changes of tests/mutations one by one, in a copy: the tests notice each; ARGS="shred_ring.cpp" narrows
 	@$(BIN)/python tests/mutations/mutate.py $(ARGS)
+
+schedules: env  ## SEEDS (default 1000000) schedules of the engine's threads, each decided by its seed, from FIRST (default 1) on
+	@$(BIN)/python tests/schedules/schedules.py $(or $(SEEDS),1000000) $(or $(FIRST),1)
 
 shred: build  ## BUFFERS (default 1000000000) through the shredder in random order, against their exact claims
 	@$(BIN)/python tests/shredder/long_run.py $(or $(BUFFERS),1000000000)

@@ -21,7 +21,7 @@ HERE = Path(__file__).parent
 
 # Files whose tests share something costly; the first place that fits decides. (xdist's own marker for this is not seen by
 # every pytest it runs with.) Tests of whole processes start a Spark of their own wherever they run.
-PROCESSES = ("crash", "deployment", "speculation", "worker_process")
+PROCESSES = ("crash", "deployment", "faster_start", "speculation", "worker_process")
 ONE_WORKER = {
     **{f"tests/spark/test_{name}.py": "" for name in PROCESSES},
     "tests/spark/test_retries.py": "retries",  # one JVM, tasks of which may fail

@@ -13,7 +13,16 @@ import random
 
 import pyarrow as pa
 import pytest
-from oracle.stream_runs import departure, pieces_at, pieces_of, shuffled, streamed, whole_read
+from oracle.stream_runs import (
+    BOTH_ORDERS,
+    cut_departure,
+    departure,
+    pieces_of,
+    resumed_at_every_cut,
+    shuffled,
+    streamed,
+    whole_read,
+)
 
 import formatter as fm
 from formatter.splits import Part, SplitReader
@@ -59,12 +68,8 @@ def test_error_positions_are_those_of_the_source(encoding):
 def test_every_cut_gives_what_the_whole_gives(encoding, on_error):
     data = text_of(encoding).encode(encoding)
     whole = whole_read(data, format_of(encoding), on_error)
-    for cut in range(len(data) + 1):
-        pieces = pieces_at(data, [cut])
-        for order in ([0, 1], [1, 0]):
-            if on_error == "raise" and order == [1, 0]:
-                continue
-            assert departure(streamed(pieces, format_of(encoding), order, on_error), whole, 2) is None, (cut, order)
+    orders = [(0, 1)] if on_error == "raise" else BOTH_ORDERS
+    assert cut_departure(data, format_of(encoding), whole, on_error, orders=orders) is None
 
 
 @pytest.mark.parametrize("encoding", STATED)
@@ -84,8 +89,7 @@ def test_separators_are_characters_of_the_text(encoding):
     data = "1§a¶2§0¶éx§c¶é3§Ä§0.5".encode(encoding)
     whole = whole_read(data, format, "collect")
     assert [(r[0], r[3]) for r in whole.rejects] == [(len("1§a¶2§0¶é".encode(encoding)), "too_few_fields")]
-    for cut in range(len(data) + 1):
-        assert departure(streamed(pieces_at(data, [cut]), format, [1, 0], "collect"), whole, 2) is None, cut
+    assert cut_departure(data, format, whole, "collect") is None
 
 
 @pytest.mark.parametrize("encoding", STATED)
@@ -100,8 +104,7 @@ def test_a_byte_order_mark_is_no_data(encoding):
         data = mark + ("id,name,price\n" * header + "1,é,2\n").encode(encoding)
         assert fm.read(data, format).to_pylist() == [{"id": 1, "name": "é", "price": 2.0}]
         whole = whole_read(data, format)
-        for cut in range(len(data)):
-            assert departure(streamed(pieces_at(data, [cut]), format, [1, 0]), whole, 2) is None, cut
+        assert cut_departure(data, format, whole) is None
 
 
 @pytest.mark.parametrize(("mark", "encoding"), [(codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")])
@@ -132,9 +135,7 @@ def test_a_surrogate_without_its_partner_is_bad_text_in_its_own_field_only(encod
         codes = [(r[0], r[3]) for r in whole.rejects]
         assert codes == [(4, "bad_utf8"), (len("1,x,1\n2,b,2\n3,") * 2, "bad_utf8")]
         assert [r[0] for r in whole.rows] == [2]
-        for cut in range(len(data)):
-            run = streamed(pieces_at(data, [cut]), fm.Csv(SCHEMA, encoding=encoding), [1, 0], "collect")
-            assert departure(run, whole, 2) is None, cut
+        assert cut_departure(data, fm.Csv(SCHEMA, encoding=encoding), whole, "collect") is None
 
 
 def test_half_a_character_at_the_end_is_bad_text():
@@ -180,11 +181,7 @@ def test_a_checkpoint_goes_on_inside_a_character():
     text = "id,name,price\n" + "1,\U0001f600,2\n" * 5
     data = text.encode("utf-16-le")
     format = format_of("utf-16-le")
-    for cut in range(len(data)):
-        stream = fm.Stream(format)
-        batches = stream.append(data[:cut])
-        stream = fm.Stream.restore(format, stream.checkpoint())
-        batches += stream.append(data[cut:]) + stream.finish()
+    for cut, batches in resumed_at_every_cut(data, format):
         assert sum(b.num_rows for b in batches) == 5, cut
 
 

@@ -153,6 +153,15 @@ def test_a_filter_sees_the_text_that_the_rule_reads(kernel):
 def test_lenient_quotes_are_those_of_python(kernel):
     for seed in range(4):
         assert compare(1500, seed, threads=1 + seed % 2) is None
+        assert compare(1500, seed, spaced=True, threads=1 + seed % 2) is None
+
+
+@pytest.mark.parametrize("trim", ["left", "right", True])
+def test_a_blank_behind_a_closing_quote_begins_no_field(kernel, trim):
+    data = b'1,"a" "b\n2,c"d\n'
+    assert read(data, quotes="lenient", trim=trim) == ([(1, 'a "b'), (2, 'c"d')], [])
+    closed = b'1,"a" "b\n2,c"\n'
+    assert read(closed, quotes="sticky", trim="left") == ([(1, 'a" "b\n2,c')], [])
 
 
 def test_values_by_themselves_follow_the_rule():

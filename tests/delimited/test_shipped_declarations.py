@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from oracle.stream_runs import departure, multiset, pieces_at, pieces_of, row_tuples, shuffled, streamed, whole_read
+from oracle.stream_runs import SIZES, cut_departure, multiset, pieces_of, row_tuples, shuffled, whole_read
 
 import formatter as fm
 from formatter import declared
@@ -251,13 +251,7 @@ def test_every_cut_and_order_gives_what_the_whole_gives(name, on_error):
     whole = whole_read(data, format, on_error)
     assert whole.error is None
     assert on_error == "raise" or len(whole.rows) >= 5
-    for cut in range(len(data) + 1):
-        for order in ([0, 1], [1, 0]):
-            assert departure(streamed(pieces_at(data, [cut]), format, order, on_error), whole, 2) is None, (cut, order)
-    for size in (1, 2, 7, 63, 64, 65):
-        pieces = pieces_of(data, size)
-        run = streamed(pieces, format, shuffled(len(pieces), size), on_error)
-        assert departure(run, whole, len(pieces)) is None, size
+    assert cut_departure(data, format, whole, on_error, sizes=SIZES) is None
 
 
 @pytest.mark.parametrize("name", SHIPPED)

@@ -302,3 +302,48 @@ def test_plans_refuse_what_cannot_work():
     with pytest.raises(errors.FlowError, match="several outputs"):
         next(iter(running))
     running.close()
+
+
+BY_ORIGIN = {"a": CSV, "b": fm.Json(CSV.schema)}
+MIXED = [(2, b"1\ny,2\n", "a"), (1, b'{"k":"z","n":3}\n{"k":"q"', "b"), (1, b"x,", "a"), (2, b',"n":4}\n', "b")]
+
+
+@pytest.mark.parametrize(
+    ("formats", "more", "called"),
+    [
+        (BY_ORIGIN, {}, "Parse Csv, Json by origin threads=2"),
+        (lambda origin: BY_ORIGIN[origin], {"schema": CSV.schema}, "Parse formats by origin threads=2"),
+        (lambda origin, start: BY_ORIGIN["b" if start[:1] == b"{" else "a"], {"schema": CSV.schema}, "Parse formats"),
+    ],
+)
+def test_a_plan_parses_origins_that_have_formats_of_their_own(formats, more, called):
+    stage = flow.pipeline().source("chunks", MIXED).parse(formats, threads=2, **more)
+    assert stage.schema == CSV.schema
+    assert called in stage.explain()
+    assert sorted((row["k"], row["n"]) for row in rows_of(stage)) == [("q", 4), ("x", 1), ("y", 2), ("z", 3)]
+    some = flow.pipeline().source("chunks", MIXED).parse(formats, **more).filter([("n", ">", 2)]).select(["k"])
+    assert "n > 2" in some.explain()
+    assert sorted(row["k"] for row in rows_of(some)) == ["q", "z"]
+
+
+def test_a_plan_of_several_formats_has_one_schema_that_is_known_before_the_first_buffer():
+    source = flow.pipeline().source("chunks", MIXED)
+    with pytest.raises(errors.OptionError, match="expected schema="):
+        source.parse(lambda origin: CSV)
+    with pytest.raises(errors.OptionError, match="found none"):
+        source.parse({})
+    with pytest.raises(errors.OptionError, match="has a schema of its own"):
+        source.parse(CSV, schema=CSV.schema)
+    other = source.parse(lambda origin: BY_ORIGIN[origin], schema=pa.schema([("k", pa.string())]))
+    with pytest.raises(errors.FlowError) as raised:
+        list(other.run())
+    assert isinstance(raised.value.__cause__, errors.SchemaError)
+
+
+def test_a_plan_reads_a_shared_stream_of_several_formats():
+    shared = fm.SharedStream(BY_ORIGIN)
+    running = flow.pipeline().source("shared", shared).select(["n"]).run()
+    for sequence, buffer, origin in MIXED:
+        shared.push(buffer, sequence=sequence, origin=origin)
+    shared.finish_all()
+    assert sorted(row["n"] for row in rows_of(running)) == [1, 2, 3, 4]

@@ -70,3 +70,12 @@ def test_every_function_of_a_walk_stands_in_the_file_named_with_it():
         if not re.search(rf"(def |class |::|^\w+ ){last}\b", source, re.MULTILINE):
             lacking.append((name, function))
     assert lacking == []
+
+
+CODES = re.findall(r"each\((\w+)\)", (PACKAGE / "engine" / "columns" / "error_codes.hpp").read_text())
+PAGES = "".join(path.read_text() for path in (ROOT / "docs").glob("*.md"))
+
+
+@pytest.mark.parametrize("code", [code for code in CODES if code != "none"])
+def test_every_error_code_stands_in_a_page_of_the_docs(code):
+    assert f"`{code}`" in PAGES

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ PYTHON = sorted(
 CYTHON = sorted(path for suffix in ("pyx", "pxi", "pxd") for path in PACKAGE.rglob(f"*.{suffix}"))
 
 MOST_LINES = 500
+MOST_FILES = 45
 
 
 def name_of(path):
@@ -96,6 +98,12 @@ def test_no_file_outgrows_one_idea(path):
     assert len(path.read_text().splitlines()) <= MOST_LINES
 
 
+def test_no_folder_outgrows_one_room():
+    sizes = Counter(path.parent for path in [*NATIVE, *PYTHON, *CYTHON] if PACKAGE in path.parents)
+    sizes.update(path.parent for path in PYTHON if ROOT / "spark_udfs" in path.parents)
+    assert {name_of(folder): size for folder, size in sizes.items() if size > MOST_FILES} == {}
+
+
 def test_the_hub_is_a_table_of_contents():
     hub = (PACKAGE / "_core.pyx").read_text()
     assert not re.search(r"^\s*(cdef\s+)?(class|def)\s", hub, re.MULTILINE)
@@ -151,6 +159,7 @@ ALLOCATES_NOTHING = [
     "damaged",
     "end",
     "end_reserved_call",
+    "ended",
     "fields",
     "first_state",
     "fixed_size",
@@ -159,6 +168,7 @@ ALLOCATES_NOTHING = [
     "is_dead",
     "is_empty",
     "is_mine",
+    "is_of_stream",
     "memory_is_reserved",
     "native_hash_bytes",
     "native_hash_fixed",
@@ -191,6 +201,20 @@ def test_a_call_of_the_engine_that_may_run_out_of_memory_says_so():
                 if "except" not in end and not end.endswith(":"):
                     unsaid.add(name)
     assert unsaid - set(ALLOCATES_NOTHING) == set()
+
+
+def test_what_the_binding_copies_by_itself_owns_no_memory():
+    """Cython copies a struct that becomes a dict, or that a function gives back, where nothing catches what copying throws."""
+    owners = r"\b(?:vector|string|unordered_map|shared_ptr|unique_ptr)\b"
+    for path in CYTHON:
+        text = path.read_text()
+        for name, members in re.findall(r"^[ \t]+cdef struct (\w+)[^\n]*\n((?:[ \t]{8,}[^\n]*\n)*)", text, re.MULTILINE):
+            assert not re.search(owners, members), f"{name_of(path)}: {name}"
+        given_back = re.findall(rf"^[ \t]*cdef (?:inline )?{owners}[^\n(]*\([^\n]*:$", text, re.MULTILINE)
+        assert not given_back, f"{name_of(path)}: {given_back}"
+    generated = (ROOT / "build" / "cython" / "src" / "formatter" / "_core.cpp").read_text()
+    converted = set(re.findall(r"__pyx_convert_\w+_from_py_\w+(?=\()", generated))
+    assert not converted, "Cython copies what it has made of Python's; see set_text and its like in plans.pxi"
 
 
 def test_no_module_is_named_after_nothing():

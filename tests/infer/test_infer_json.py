@@ -24,7 +24,8 @@ def inferred(data: str | bytes, **options):
 def type_of(*values: str) -> tuple[str, str]:
     format, doubts = inferred("\n".join(f'{{"v":{value}}}' for value in values))
     field = format.schema.field("v")
-    return ("raw " if field.metadata else "") + str(field.type), doubts
+    kept = {None: "", b"text": "any ", b"raw": "raw "}[next(iter(field.metadata or {}), None)]
+    return kept + str(field.type), doubts
 
 
 @pytest.mark.parametrize(
@@ -50,15 +51,15 @@ def test_values_widen_without_doubt(values, kind):
 @pytest.mark.parametrize(
     ("values", "kind", "evidence"),
     [
-        (["1", '"x"'], "raw string", ["v: integer (1 times, as 1), string (1 times, as 'x')"]),
-        (["[1]", '{"a":1}'], "raw string", ["array (1 times, as [1 items])", "object (1 times, as {'a': ...})"]),
+        (["1", '"x"'], "any string", ["v: integer (1 times, as 1), string (1 times, as 'x')"]),
+        (["[1]", '{"a":1}'], "any string", ["array (1 times, as [1 items])", "object (1 times, as {'a': ...})"]),
         (['{"a":[1]}', '{"a":["x"]}'], "struct<a: list<item: string>>", ["v.a[]: integer (1 times, as 1), string"]),
-        (["null"], "raw string", ["v: no value but null"]),
+        (["null"], "any string", ["v: no value but null"]),
         (["[]"], "list<item: string>", ["only empty arrays"]),
-        (["{}"], "raw string", ["only empty objects"]),
-        (["1e400"], "raw string", ["beyond float64"]),
+        (["{}"], "any string", ["only empty objects"]),
+        (["1e400"], "any string", ["beyond float64"]),
         (["-1", "12345678901234567890"], "decimal128(38, 0)", ["20 digits"]),
-        (["1" * 60], "raw string", ["60 digits"]),
+        (["1" * 60], "any string", ["60 digits"]),
         (["9007199254740993", "0.5"], "double", ["9007199254740993", "float64 rounds"]),
         (['"2024-01-01"'], "date32[day]", ["1 values, like '2024-01-01'"]),
         (['"2024-01-01T00:00Z"', '"2024-01-01T00:00"'], "timestamp[us, tz=UTC]", ["1 of 2 times have an offset"]),
@@ -149,3 +150,13 @@ def test_the_format_reads_its_own_sample_without_rejects(found, layout):
     table = fm.read(text.encode(), format, on_error="collect", rejects=rejects)
     assert rejects[0].num_rows == 0
     assert table.num_rows == len(found)
+
+
+def test_kinds_beside_strings_are_kept_as_the_text_a_reader_expects():
+    data = b'{"title": "The \\"Land\\" Girls", "tags": ["a", 1]}\n{"title": 1776, "tags": [{"b": null}]}\n'
+    with pytest.warns(fm.InferenceWarning):
+        format = fm.infer(data, kind="json")
+    assert fm.read(data, format).to_pylist() == [
+        {"title": 'The "Land" Girls', "tags": ["a", "1"]},
+        {"title": "1776", "tags": ['{"b": null}']},
+    ]

@@ -4,6 +4,7 @@ fm.explain, which says it option by option.
 
 from __future__ import annotations
 
+import datetime
 import warnings
 from dataclasses import replace
 
@@ -220,6 +221,22 @@ def test_dates_with_times_as_people_write_them_are_timestamps(value):
     assert types_of([value, value])[0]["v"] == "timestamp[us]"
 
 
+@pytest.mark.parametrize(
+    "pattern", ["%a %d %b %Y", "%A, %d %B %Y", "%a, %d %b %Y %H:%M:%S GMT", "%A %b %d %Y %I:%M %p"]
+)
+def test_a_date_behind_its_weekday_is_read_by_the_pattern_that_is_proposed(pattern):
+    days = [datetime.datetime(2024, 2, 26 + day, 15, 30, tzinfo=datetime.UTC) for day in range(4)]
+    days += [datetime.datetime(2024, 3, day, 15, 30, tzinfo=datetime.UTC) for day in range(1, 4)]
+    data = "\n".join(["when\tid", *(f"{day.strftime(pattern)}\t1" for day in days), ""]).encode()
+    format = fm.infer(data, "csv")
+    assert format.timestamp_formats == (pattern,)
+    read = fm.read(data, format)["when"].to_pylist()
+    if "%M" in pattern:
+        assert [each.replace(tzinfo=datetime.UTC) for each in read] == days
+    else:
+        assert read == [day.date() for day in days]
+
+
 def test_month_or_day_first_is_decided_by_a_value_that_can_be_one_only():
     assert types_of(["01/02/2024", "01/13/2024"])[1]["timestamp_formats"] == ("%m/%d/%Y",)
     assert types_of(["01/02/2024", "13/01/2024"])[1]["timestamp_formats"] == ("%d/%m/%Y",)
@@ -298,3 +315,24 @@ def test_nan_is_a_number_among_decimals_and_null_among_integers():
     assert (types["v"], "nulls" in options) == ("double", False)
     types, options, _ = types_of(["NaN", "1", "2"])
     assert (types["v"], options["nulls"]) == ("int64", ("", "NaN"))
+
+
+def test_a_rare_delimiter_is_told_of():
+    paths = "".join(f"benchmark/large/tpcds-sf100/q{i:02}.benchmark\n" for i in range(1, 100)).encode()
+    with pytest.warns(fm.InferenceWarning, match="delimiter '/' is a rare one"):
+        assert fm.infer(paths).delimiter == "/"
+
+
+def test_a_first_record_that_speaks_for_both_readings_is_told_of():
+    questions = [
+        "Which of these did best, in your own words, and for what reason above all?",
+        "",
+        "",
+        "Why is that?",
+        "",
+        "",
+    ]
+    answers = ["Open-Ended Response", "Yes", "No", "Open-Ended Response", "Yes", "No"]
+    rows = [questions, answers, *(["x" * (i % 5 + 3), "", "No", "said", "Yes", ""] for i in range(4))]
+    with pytest.warns(fm.InferenceWarning, match="3 of its fields are empty|4 of its fields are empty"):
+        fm.infer("".join("\t".join(row) + "\n" for row in rows).encode())

@@ -27,8 +27,8 @@ def test_types_of_json_hold_what_any_stretch_has():
 def test_kinds_that_do_not_merge_are_told_with_their_counts():
     stretches = [Stretch("a", b'{"n": 1}\n' * 3, ends=True), Stretch("b", b'{"n": "x"}\n', ends=True)]
     format, doubts = infer_stretches(stretches, "json")
-    assert format.schema.field("n").metadata == {b"raw": b"1"}
-    assert doubts == ["n: integer (3 times, as 1), string (1 times, as 'x'): kept as text (raw)"]
+    assert format.schema.field("n").metadata == {b"text": b"any"}
+    assert doubts == ["n: integer (3 times, as 1), string (1 times, as 'x'): kept as text"]
 
 
 def test_a_bad_record_is_told_with_its_file_and_byte():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from random import Random
 
 import pyarrow as pa
 import pytest
@@ -55,5 +56,42 @@ def test_without_the_option_it_is_an_error_of_the_value_alone():
 
 
 def test_the_option_is_checked():
-    with pytest.raises(fm.OptionError, match="surrogates: expected one of error, replace, found 'ignore'"):
+    with pytest.raises(fm.OptionError, match="surrogates: expected 'error' or 'replace', found 'ignore'"):
         fm.Json(TEXT, surrogates="ignore")
+
+
+PIECES = (
+    "\\u6771",
+    "\\ud83d\\ude80",
+    "\\u00E9",
+    "\\u0041",
+    "\\u0000",
+    " ",
+    ",",
+    "a",
+    "é",
+    "\\n",
+    '\\"',
+    "\\\\",
+    "x" * 61,
+)
+BROKEN = ("\\ud83d", "\\ude80", "\\u12", "\\u12g4", "\\u-123", "\\x", "\t")
+
+
+@pytest.mark.by_kernel
+@pytest.mark.parametrize("seed", range(4))
+def test_runs_of_escaped_characters_with_others_between_read_as_python_reads_them(seed):
+    random = Random(seed)
+    texts = ["".join(random.choices(PIECES + BROKEN * (i % 2), k=random.randrange(1, 40))) for i in range(800)]
+    data = "".join(f'{{"t":"{text}"}}\n' for text in texts).encode()
+    table = fm.read(data, fm.Json(pa.schema([("t", pa.string())])), on_error="null")
+    assert table["t"].to_pylist() == [read_by_python(text) for text in texts]
+
+
+def read_by_python(text):
+    try:
+        found = json.loads(f'"{text}"')
+        found.encode()
+    except ValueError:  # half a pair is one, too, when it is encoded
+        return None
+    return found

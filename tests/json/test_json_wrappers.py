@@ -17,7 +17,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from oracle.stream_runs import departure, pieces_at, pieces_of, row_tuples, shuffled, streamed, whole_read
+from oracle.stream_runs import (
+    SIZES,
+    cut_departure,
+    departure,
+    pieces_at,
+    pieces_of,
+    resumed_at_every_cut,
+    row_tuples,
+    shuffled,
+    streamed,
+    whole_read,
+)
 from oracle.wrapped_records import as_plain, items_of
 
 import formatter as fm
@@ -86,15 +97,9 @@ def test_items_are_those_that_python_finds_whatever_the_cuts(name, kernel):
     assert fm.read(data, format)["id"].to_pylist() == ids
     whole = whole_read(data, format, "collect")
     assert (sorted(row[0] for row in whole.rows), whole.rejects) == (ids, [])
-    for cut in range(len(data) + 1):
-        run = streamed(pieces_at(data, [cut]), format, [1, 0] if cut % 2 else [0, 1], "collect")
-        assert departure(run, whole, 2) is None, cut
-    for size in (1, 2, 7, 63, 64, 65):
-        pieces = pieces_of(data, size)
-        if pieces:
-            run = streamed(pieces, format, shuffled(len(pieces), size), "collect", many=size % 5 or None)
-            assert departure(run, whole, len(pieces)) is None, size
-            assert [row[0] for row in grid(data, format, size, 3)[0]] == ids, size
+    assert cut_departure(data, format, whole, "collect", sizes=SIZES if data else ()) is None
+    for size in SIZES if data else ():
+        assert [row[0] for row in grid(data, format, size, 3)[0]] == ids, size
 
 
 # text, the ids of its rows, (byte offset, record, code) of its rejects
@@ -141,13 +146,8 @@ def test_what_is_wrong_around_arrays_is_told_where_it_stands(text, ids, rejects,
     whole = whole_read(data, format, "collect")
     assert sorted(row[0] for row in whole.rows) == ids
     assert [(r[0], r[1], r[3]) for r in whole.rejects] == rejects
-    for cut in range(len(data) + 1):
-        for order in ([0, 1], [1, 0]):
-            assert departure(streamed(pieces_at(data, [cut]), format, order, "collect"), whole, 2) is None, cut
+    assert cut_departure(data, format, whole, "collect", sizes=(1, 2, 3)) is None
     for size in (1, 2, 3):
-        pieces = pieces_of(data, size)
-        run = streamed(pieces, format, shuffled(len(pieces), size), "collect")
-        assert departure(run, whole, len(pieces)) is None
         rows, found = grid(data, format, size, 2)
         assert [row[0] for row in rows] == ids
         assert [(r["byte_offset"], r["record"], r["code"]) for r in found] == rejects
@@ -267,11 +267,7 @@ def test_a_checkpoint_goes_on_inside_a_wrapper():
     text, path, _ = SOUND["keys with slash, tilde and beyond ASCII"]
     data, format = text.encode(), fm.Json(SCHEMA, records=path)
     expected = fm.read(data, format).to_pylist()
-    for cut in range(len(data) + 1):
-        stream = fm.Stream(format)
-        batches = stream.append(data[:cut])
-        stream = fm.Stream.restore(format, stream.checkpoint())
-        batches += stream.append(data[cut:]) + stream.finish()
+    for cut, batches in resumed_at_every_cut(data, format):
         assert [row for b in batches for row in b.data.to_pylist()] == expected, cut
 
 

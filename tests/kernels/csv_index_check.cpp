@@ -86,22 +86,26 @@ struct QuoteReader {
         else if (quote)
             within = within == Within::field_start ? Within::quoted : Within::text;
         else
-            within = separator ? Within::field_start : Within::text;
+            within =
+                separator || (within == Within::field_start && is_let_pass(byte)) ? Within::field_start : Within::text;
         return separator;
     }
 
-    // Behind a quote that may have closed, another one opens, as at a field's start; only the sticky rule tells them apart.
+    bool is_let_pass(uint8_t byte) const { return bytes.opens_behind_blanks && (byte == ' ' || byte == '\t'); }
+
+    // Behind a quote that may have closed, another one opens, as at a field's start; only by the sticky rule, or if blanks are let
+    // pass, it matters which of the two it is.
     QuoteState state() const {
         const bool behind = within == Within::behind_quote;
         return {within == Within::quoted, behind || within == Within::field_start,
-                behind && bytes.rule == QuoteRule::sticky};
+                behind && (bytes.rule == QuoteRule::sticky || bytes.opens_behind_blanks)};
     }
 };
 
 std::vector<QuoteCourse> courses_byte_by_byte(const std::string& data, const CsvBytes& bytes) {
     std::vector<QuoteCourse> courses;
     for (Within start : {Within::field_start, Within::text, Within::quoted, Within::behind_quote}) {
-        if (start == Within::behind_quote && bytes.rule == QuoteRule::lenient) continue;
+        if (start == Within::behind_quote && bytes.rule == QuoteRule::lenient && !bytes.opens_behind_blanks) continue;
         QuoteReader reader{bytes, start};
         QuoteCourse course = {reader.state(), QuoteSummary::none, QuoteSummary::none};
         courses.push_back(course);  // as it begins
@@ -311,6 +315,7 @@ class Check {
         const QuoteRule rules[] = {QuoteRule::strict, QuoteRule::lenient, QuoteRule::sticky};
         bytes.rule = rules[random_.below(3)];
         bytes.ends_in_quotes = random_.one_in(3);
+        bytes.opens_behind_blanks = bytes.rule == QuoteRule::lenient && random_.one_in(2);
         return bytes;
     }
 
@@ -341,14 +346,16 @@ class Check {
 
     // Any bytes, mostly those that mean something, in a mixture of its own.
     std::string soup(const CsvBytes& bytes) {
-        const char letters[] = {char(bytes.delimiter), char(bytes.record_end), char(bytes.quote), '\r', 'x', '\0'};
-        uint32_t weights[6], total = 0;
+        const char letters[] = {
+            char(bytes.delimiter), char(bytes.record_end), char(bytes.quote), ' ', '\t', '\r', 'x', '\0'};
+        constexpr int last = sizeof letters - 1;
+        uint32_t weights[last + 1], total = 0;
         for (uint32_t& weight : weights) total += weight = random_.below(random_.one_in(3) ? 60 : 4);
         std::string data(some_size(), 'x');
         for (char& byte : data) {
             uint32_t pick = total == 0 ? 0 : random_.below(total);
             int letter = 0;
-            while (letter < 5 && pick >= weights[letter]) pick -= weights[letter++];
+            while (letter < last && pick >= weights[letter]) pick -= weights[letter++];
             byte = letters[letter];
         }
         return data;
@@ -362,9 +369,11 @@ class Check {
         const uint32_t fault = random_.one_in(2) ? UINT32_MAX : 40, quoted = random_.one_in(2) ? UINT32_MAX : 5;
         std::string data;
         while (data.size() < size) {
+            const bool spaced = random_.one_in(8);
             const uint32_t count = random_.one_in(fault) ? fields - 1 + 2 * random_.below(2) : fields;
             for (uint32_t field = 0; field < count; field++) {
                 if (field > 0) data += char(bytes.delimiter);
+                if (spaced) data.append(random_.below(4), ' ');
                 if (random_.one_in(quoted)) {
                     (((data += char(bytes.quote)) += char(bytes.record_end)) += "a") += char(bytes.delimiter);
                     if (random_.one_in(3)) (data += char(bytes.quote)) += char(bytes.quote);

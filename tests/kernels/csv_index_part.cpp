@@ -20,6 +20,7 @@ static void index_one_way(const uint8_t* data, size_t size, const CsvBytes& byte
         case Quotes::none: return index_records<Quotes::none>(way, data, size, bytes, choice, index);
         case Quotes::parity: return index_records<Quotes::parity>(way, data, size, bytes, choice, index);
         case Quotes::lenient: return index_records<Quotes::lenient>(way, data, size, bytes, choice, index);
+        case Quotes::spaced: return index_records<Quotes::spaced>(way, data, size, bytes, choice, index);
         case Quotes::sticky: return index_records<Quotes::sticky>(way, data, size, bytes, choice, index);
         case Quotes::any: return index_records<Quotes::any>(way, data, size, bytes, choice, index);
     }

@@ -16,7 +16,8 @@ from collections.abc import Callable
 import scenarios
 from scenarios import SCENARIOS, Closed, Rows
 
-from formatter import _core, plans
+from formatter import _core
+from formatter.plans import decode_plan
 
 _failing = ctypes.CDLL(None)
 _failing.watch_allocations.argtypes = [ctypes.c_char_p, ctypes.c_long, ctypes.c_int]
@@ -33,7 +34,7 @@ def stop() -> int:
 
 
 def left_behind() -> int:
-    plans._recent_plans.clear()
+    decode_plan._recent_plans.clear()
     for _ in range(3):  # what has finalizers goes in steps
         gc.collect()
     _core.pool_trim()

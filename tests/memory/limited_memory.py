@@ -18,6 +18,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -26,6 +27,9 @@ from scenarios import CSV, FLAT, FRAMED, JSON, NATIVE, NESTED, Closed, streaming
 
 import formatter as fm
 from formatter import _core
+
+sys.path.append(str(Path(__file__).parents[1]))
+from patience import PATIENCE_S
 
 pa.set_memory_pool(pa.system_memory_pool())  # the others keep what they were once given, and then nothing is short
 LONG_CSV, LONG_JSON, LONG_FRAMED = CSV * 2000, JSON * 2000, FRAMED * 4000
@@ -52,7 +56,6 @@ LONG: dict[str, Callable[[], list[Any]]] = {
 }
 RIGHT, SHORT, CLOSED, WRONG, OTHER = range(5)
 ENDS = ("right", "MemoryError", "closed", "wrong rows", "another error")
-SECONDS_MOST = 120  # a hang, not a slow machine: a run takes a fraction of a second
 MOST_BYTES = 48 << 20
 
 
@@ -97,7 +100,7 @@ def end_of(scenario: Callable[[], list[Any]], expected: list[Any], more_bytes: i
 def wait_for(child: int) -> int | None:
     """None: it hangs."""
     begun = time.monotonic()
-    while time.monotonic() - begun < SECONDS_MOST:
+    while time.monotonic() - begun < PATIENCE_S:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
             return os.waitstatus_to_exitcode(status)

@@ -139,6 +139,33 @@ def inferring() -> Rows:
     return [tuple(map(str, found.schema))]
 
 
+def rewriting() -> Rows:
+    """Numbers stay text on the way, which a check of their column's looks at."""
+    format = fm.Csv(pa.schema([("a", pa.int64()), ("the name of a column", pa.string()), ("c", pa.float64()), ("d", pa.string())]))
+    lines = b"".join(fm.rewrite(CSV, format, to=fm.Json(format.schema), threads=1))
+    return [(line,) for line in lines.splitlines()]
+
+
+def declared() -> Rows:
+    format = fm.declared.logfmt(pa.schema([("a", pa.int64()), ("message", pa.string())]))
+    return rows(fm.read(b"".join(b'a=%d message="%d of some length"\n' % (i, i) for i in range(60)), format, threads=1))
+
+
+def pipes(data: Any, fields: Any) -> tuple[Any, Any, Any]:
+    """Two fields, a pipe between them."""
+    cuts = np.flatnonzero((data == ord("|")) | (data == ord("\n"))).reshape(-1, 2)
+    begins = np.stack([np.concatenate([[0], cuts[:-1, 1] + 1]), cuts[:, 0] + 1], axis=1)
+    return cuts[:, 1] + 1, begins[:, fields], cuts[:, fields]
+
+
+fm.register_format("pipes, memory being short", pipes)
+
+
+def registered() -> Rows:
+    format = fm.Registered(pa.schema([("a", pa.int64()), ("b", pa.string())]), "pipes, memory being short")
+    return rows(fm.read(b"".join(b"%d|%d of some length\n" % (i, i) for i in range(60)), format, threads=1))
+
+
 def shredding() -> Rows:
     """A claim is handed out by the call that says so, or the sequence can be given again."""
     order = list(range(1, 4000, 3)) + list(range(2, 4000, 3)) + list(range(3, 4000, 3))
@@ -187,6 +214,15 @@ CALLS: dict[str, Callable[[], Rows]] = {
     "json records in documents": reading(
         b'{"r":[' + JSON.replace(b"}\n{", b'}]}\n{"r":[{') + b"]}", fm.Json(NESTED, records="/r/*"), threads=1
     ),
+    "csv, one of two tables": reading(
+        CSV + b"\n" + CSV, fm.Csv(FLAT, table_end="blank_line"), on_error="skip", threads=1
+    ),
+    "csv, needles": reading(
+        CSV, fm.Csv(FLAT, unmatched="counted"), filters=[("b", "==", 'text "3" of some length, with quotes')], threads=1
+    ),
+    "csv, rescued": reading(RAGGED, fm.Csv(FLAT), rescue="rest", threads=1),
+    "json, rescued": reading(JSON, fm.Json(NESTED), rescue="rest", threads=1),
+    "json, variants": reading(JSON, fm.Json(pa.schema([pa.field("s", fm.variant())])), columns=["s"], threads=1),
     "framed": reading(FRAMED, fm.Framed(fm.Native(NATIVE), length="u32le"), threads=1),
     "open": opening(CSV, fm.Csv(FLAT), threads=1),
     "plans": planning,
@@ -195,6 +231,9 @@ CALLS: dict[str, Callable[[], Rows]] = {
     "chunks": reading_chunks,
     "filter": filtering,
     "infer": inferring,
+    "rewrite": rewriting,
+    "declared": declared,
+    "registered": registered,
     "shredder": shredding,
     "spill": spilling,
 }
@@ -290,7 +329,7 @@ def sharing() -> Rows:
         stream.finish()
     except MemoryError:
         relieve()
-        if stream._engine.closed:
+        if stream._intake.closed:
             for subscription in both:
                 with pytest.raises(fm.FlowError) as told:
                     deque(subscription, maxlen=0)

@@ -11,7 +11,7 @@ import struct
 
 import pyarrow as pa
 import pytest
-from oracle.stream_runs import departure, pieces_at, pieces_of, shuffled, streamed, whole_read
+from oracle.stream_runs import cut_departure, departure, pieces_of, resumed_at_every_cut, shuffled, streamed, whole_read
 
 import formatter as fm
 
@@ -110,14 +110,7 @@ def test_every_cut_and_order_gives_what_the_whole_gives(name, on_error):
     whole = whole_read(data, format, on_error)
     if on_error == "collect":
         assert [(r[0], r[1], r[3]) for r in whole.rejects] == REJECTED[name]
-    for cut in range(len(data) + 1):
-        for order in ([0, 1], [1, 0]):
-            assert departure(streamed(pieces_at(data, [cut]), format, order, on_error), whole, 2) is None, (cut, order)
-    for size in (1, 2, 7):
-        pieces = pieces_of(data, size)
-        for seed in range(3):
-            run = streamed(pieces, format, shuffled(len(pieces), seed), on_error, many=seed * 3 or None)
-            assert departure(run, whole, len(pieces)) is None
+    assert cut_departure(data, format, whole, on_error, sizes=(1, 2, 7)) is None
 
 
 @pytest.mark.parametrize("length", LENGTHS)
@@ -181,11 +174,7 @@ def test_values_of_an_array_are_records_without_their_length():
 def test_a_checkpoint_goes_on_inside_a_length():
     format = fm.Framed(fm.Native(REST), length="u32be")
     data = framed([struct.pack("<I", i) + b"ab" for i in range(4)], "u32be")
-    for cut in range(len(data)):
-        stream = fm.Stream(format)
-        batches = stream.append(data[:cut])
-        stream = fm.Stream.restore(format, stream.checkpoint())
-        batches += stream.append(data[cut:]) + stream.finish()
+    for cut, batches in resumed_at_every_cut(data, format):
         assert [v for b in batches for v in b.data["key"].to_pylist()] == [0, 1, 2, 3], cut
 
 

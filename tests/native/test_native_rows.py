@@ -17,7 +17,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle.stream_runs import departure, pieces_at, pieces_of, shuffled, streamed, whole_read
+from oracle.stream_runs import departure, pieces_at, pieces_of, resumed_at_every_cut, shuffled, streamed, whole_read
 
 import formatter as fm
 
@@ -190,11 +190,7 @@ def test_values_of_an_array_are_rows():
 def test_a_checkpoint_goes_on_inside_a_row():
     format = fm.Native(SMALL)
     data = b"".join(struct.pack("<HBi", i, 1, i) for i in range(5))
-    for cut in range(len(data)):
-        stream = fm.Stream(format)
-        batches = stream.append(data[:cut])
-        stream = fm.Stream.restore(format, stream.checkpoint())
-        batches += stream.append(data[cut:]) + stream.finish()
+    for cut, batches in resumed_at_every_cut(data, format):
         assert [v for b in batches for v in b.data["a"].to_pylist()] == list(range(5)), cut
 
 

@@ -85,7 +85,7 @@ def test_other_formats_than_lines_refuse():
     with pytest.raises(fm.OptionError, match="lines"):
         fm.Framed(fm.Json(SCHEMA, unmatched="counted"))
     for make in (fm.Csv, fm.Json):
-        with pytest.raises(fm.OptionError, match=re.escape("expected one of checked, counted")):
+        with pytest.raises(fm.OptionError, match=re.escape("expected 'checked' or 'counted'")):
             make(SCHEMA, unmatched="ignored")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -138,3 +138,42 @@ def departure(run: StreamRun, whole: StreamRun, pieces: int) -> str | None:
     if covered(run.batches) != list(range(1, pieces + 1)):
         return f"spans {sorted(s for b in run.batches for s in b.spans)} for {pieces} buffers"
     return None
+
+
+SIZES = (1, 2, 7, 63, 64, 65)
+BOTH_ORDERS = ((0, 1), (1, 0))
+
+
+def cut_departure(
+    data: bytes,
+    format: Any,
+    whole: StreamRun,
+    on_error: str = "raise",
+    *,
+    orders: Iterable[Sequence[int]] = BOTH_ORDERS,
+    sizes: Iterable[int] = (),
+) -> str | None:
+    """How the first stream of these bytes departs from the whole read: cut in two at every byte, in these orders, and into
+    buffers of these sizes in random order, one by one or some at once."""
+    for cut in range(len(data) + 1):
+        for order in orders:
+            found = departure(streamed(pieces_at(data, [cut]), format, order, on_error), whole, 2)
+            if found is not None:
+                return f"cut at {cut}, order {order}: {found}"
+    for size in sizes:
+        pieces = pieces_of(data, size)
+        for seed, many in ((size, None), (size + 1, 3)):
+            run = streamed(pieces, format, shuffled(len(pieces), seed), on_error, many=many)
+            found = departure(run, whole, len(pieces))
+            if found is not None:
+                return f"buffers of {size}, seed {seed}: {found}"
+    return None
+
+
+def resumed_at_every_cut(data: bytes, format: Any) -> Iterator[tuple[int, list[fm.Batch]]]:
+    """What a stream gives that was saved and restored behind the first bytes, for each number of them."""
+    for cut in range(len(data) + 1):
+        stream = fm.Stream(format)
+        batches = stream.append(data[:cut])
+        stream = fm.Stream.restore(format, stream.checkpoint())
+        yield cut, batches + stream.append(data[cut:]) + stream.finish()

@@ -14,7 +14,17 @@ import pyarrow as pa
 import pytest
 from native_indexers import NativeIndexer, NativeParser, library
 from oracle.piped_records import as_netstring, as_pipes, netstring_ends, netstrings, pipes
-from oracle.stream_runs import departure, multiset, pieces_at, pieces_of, row_tuples, shuffled, streamed, whole_read
+from oracle.stream_runs import (
+    SIZES,
+    cut_departure,
+    multiset,
+    pieces_of,
+    resumed_at_every_cut,
+    row_tuples,
+    shuffled,
+    streamed,
+    whole_read,
+)
 
 import formatter as fm
 from formatter.splits import begins_anywhere, can_be_split
@@ -71,13 +81,7 @@ def test_every_cut_and_order_gives_what_the_whole_gives(formats, name, on_error)
     if name in ("netstrings", "pipes"):
         data += written(["!bad"]) if name == "pipes" else written(["long " * 7])
     whole = whole_read(data, format, on_error)
-    for cut in range(len(data) + 1):
-        for order in ([0, 1], [1, 0]):
-            assert departure(streamed(pieces_at(data, [cut]), format, order, on_error), whole, 2) is None, cut
-    for size in (1, 2, 7, 63, 64, 65):
-        pieces = pieces_of(data, size)
-        run = streamed(pieces, format, shuffled(len(pieces), size), on_error, many=size % 3 or None)
-        assert departure(run, whole, len(pieces)) is None, size
+    assert cut_departure(data, format, whole, on_error, sizes=SIZES) is None
 
 
 def random_record(chance):
@@ -118,12 +122,8 @@ def test_a_record_a_value_and_formats_travel_pickled(formats, name):
 def test_a_saved_stream_goes_on(formats, name):
     format, written = formats[name]
     data = b"".join(map(written, RECORDS[:3]))
-    for cut in range(len(data)):
-        stream = fm.Stream(format)
-        batches = stream.push(data[:cut], sequence=1)
-        stream = fm.Stream.restore(format, stream.checkpoint())
-        batches += stream.push(data[cut:], sequence=2) + stream.finish(last_sequence=2)
-        assert multiset(row_tuples(b.data for b in batches)) == multiset(ROWS[:3])
+    for cut, batches in resumed_at_every_cut(data, format):
+        assert multiset(row_tuples(b.data for b in batches)) == multiset(ROWS[:3]), cut
 
 
 def test_lines_that_are_no_records_and_bad_ones_are_told_apart(formats):
@@ -278,3 +278,28 @@ def test_a_record_without_an_end_behind_a_full_block_of_records_is_read_as_it_st
 
 def test_what_a_checkpoint_says_of_a_registered_format_is_the_same_in_every_process(formats):
     assert "0x" not in repr(formats["netstrings"][0])
+
+
+def failing_behind_bad_records(data, fields):
+    """Lines that begin with b cannot be read; where one has a `!` the answer is none."""
+    if (data == ord("!")).any():
+        return "no answer"
+    stops = np.flatnonzero(data == ord("\n"))
+    begins = np.concatenate([[0], stops + 1])[: len(stops)]
+    kinds = np.where(data[begins] == ord("b"), 2, 0)
+    return stops + 1, begins[:, None] + 0 * fields, stops[:, None] + 0 * fields, kinds
+
+
+@pytest.mark.parametrize("on_error", ["skip", "null", "collect"])
+@pytest.mark.parametrize("bad", [0, 3, 100])
+def test_an_indexer_that_fails_is_told_however_many_bad_records_stand_before(bad, on_error):
+    """More bad records than are told of hid it: rows behind it were lost without a word."""
+    fm.register_format("failing", failing_behind_bad_records)
+    format = fm.Registered(pa.schema([("line", pa.string())]), "failing")
+    data = b"b\n" * bad + b"ok\n" * 200_000 + b"!\n" + b"ok\n"
+    for threads in (1, 2):
+        with pytest.raises(fm.FormatError, match="expected records and fields from the indexer"):
+            fm.read(data, format, on_error=on_error, threads=threads)
+    stream = fm.Stream(format, on_error=on_error)
+    with pytest.raises(fm.FormatError, match="expected records and fields from the indexer"):
+        (stream.push(data, sequence=1), stream.finish())

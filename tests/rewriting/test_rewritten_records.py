@@ -161,6 +161,9 @@ def test_targets_that_cannot_be_written_are_refused():
         fm.Rewriter(source, to=fm.Csv(schema, nulls=("a,b",)))
     with pytest.raises(fm.OptionError, match=r"fm\.Csv"):
         fm.Rewriter(source, to=fm.Framed(fm.Native(schema)))
+    for nothing in (fm.Csv(pa.schema([])), fm.Json(pa.schema([]))):
+        with pytest.raises(fm.SchemaError, match="at least one column"):
+            fm.Rewriter(source, to=nothing)
     with pytest.raises(fm.SchemaError, match="no column 'x'"):
         fm.Rewriter(source, to=fm.Json(pa.schema([("x", pa.int64())])))
     with pytest.raises(fm.SchemaError, match="expected the same"):

@@ -69,3 +69,32 @@ def test_quoted_and_padded_times_and_null_tokens_keep_what_they_mean():
     format = fm.Csv(schema, timestamp_formats=["%d/%b/%Y:%H:%M:%S %z"], trim=True, nulls=["01/Jan/1970:00:00:00 +0000"])
     found = fm.read(data, format, on_error="null")["t"].cast(pa.timestamp("s")).to_pylist()
     assert found == [datetime.datetime(2024, 2, 29, 9), datetime.datetime(2024, 2, 29, 9), None, None]
+
+
+@pytest.mark.parametrize("pattern", ["%a %d.%m.%Y", "%A, %d %b %Y", "%d.%m.%Y (%a)"])
+def test_a_weekday_is_read_as_strptime_reads_it_which_asks_the_date_alone(pattern):
+    days = [datetime.date(2024, 1, day) for day in range(1, 15)]
+    written = [day.strftime(pattern) for day in days]
+    other_day = "%A" if "%A" in pattern else "%a"
+    texts = written + [text.upper() for text in written]
+    texts += [day.strftime(pattern.replace(other_day, "tuesday" if other_day == "%A" else "tue")) for day in days]
+    texts += [
+        "Mo 01.01.2024",
+        "Mondy, 01 Jan 2024",
+        "01.01.2024 ()",
+        "Mon01.01.2024",
+        "Mon",
+        "Monday",
+        "Funday, 01 Jan 2024",
+    ]
+
+    def by_strptime(text):
+        try:
+            return datetime.datetime.strptime(text, pattern).date()
+        except ValueError:
+            return None
+
+    format = fm.Csv(pa.schema([("d", pa.date32())]), delimiter="\t", timestamp_formats=[pattern])
+    found = fm.read("\n".join(texts).encode(), format, on_error="null")["d"]
+    assert found.to_pylist() == [by_strptime(text) for text in texts]
+    assert found.null_count < len(texts) - len(days)
