@@ -208,7 +208,9 @@ def test_what_the_binding_copies_by_itself_owns_no_memory():
     owners = r"\b(?:vector|string|unordered_map|shared_ptr|unique_ptr)\b"
     for path in CYTHON:
         text = path.read_text()
-        for name, members in re.findall(r"^[ \t]+cdef struct (\w+)[^\n]*\n((?:[ \t]{8,}[^\n]*\n)*)", text, re.MULTILINE):
+        for name, members in re.findall(
+            r"^[ \t]+cdef struct (\w+)[^\n]*\n((?:[ \t]{8,}[^\n]*\n)*)", text, re.MULTILINE
+        ):
             assert not re.search(owners, members), f"{name_of(path)}: {name}"
         given_back = re.findall(rf"^[ \t]*cdef (?:inline )?{owners}[^\n(]*\([^\n]*:$", text, re.MULTILINE)
         assert not given_back, f"{name_of(path)}: {given_back}"

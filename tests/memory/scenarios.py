@@ -141,7 +141,9 @@ def inferring() -> Rows:
 
 def rewriting() -> Rows:
     """Numbers stay text on the way, which a check of their column's looks at."""
-    format = fm.Csv(pa.schema([("a", pa.int64()), ("the name of a column", pa.string()), ("c", pa.float64()), ("d", pa.string())]))
+    format = fm.Csv(
+        pa.schema([("a", pa.int64()), ("the name of a column", pa.string()), ("c", pa.float64()), ("d", pa.string())])
+    )
     lines = b"".join(fm.rewrite(CSV, format, to=fm.Json(format.schema), threads=1))
     return [(line,) for line in lines.splitlines()]
 
