@@ -30,6 +30,8 @@ NAMES = {"table_end": "names", "header": True, "ragged": "fit"}
         (b"a,b\n1,2\na,x\n3,4", NAMES, [("1", "2"), ("a", "x"), ("3", "4")]),
         (b'a,b\n1,"\na,b\n"\na,b', NAMES, [("1", "\na,b\n")]),
         (b"a,b\na,b\n1,2\n", NAMES, []),
+        (b"x,y\n1,2\nx,y\n3,4\n", {"table_end": "names", "skip_records": 1}, [("1", "2")]),
+        (b"#c\nx,y\n-,-\n1,2\nx,y\n3,4", {"table_end": "names", "skip_records": 2, "comment": "#"}, [("1", "2")]),
         (b"t\n\na,b\n1,2\na,b", NAMES | {"skip_lines": 1}, [("1", "2")]),
         (b"a,b\n1,2\n a ,b\n", NAMES | {"trim": True}, [("1", "2")]),
         ("é;b\n1;2\né;b\n3;4\n".encode("cp1252"), {"delimiter": ";", "encoding": "cp1252"} | NAMES, [("1", "2")]),

@@ -87,6 +87,53 @@ def test_years_in_a_header_name_columns():
     assert "count up" in doubts
 
 
+@pytest.mark.parametrize(
+    ("header", "below"),
+    [
+        ("state,2021", "Utah,-29.5\nOhio,3.5\nIowa,4.25\n"),  # no whole number below
+        ("Forest land (ha),2005", "Angola,10\nBenin,2004\n" + "".join(f"C{i},{i}\n" for i in range(20))),  # one year below
+        ("Reported,2005", "".join(f"{name},7\n" for name in "ABCDEFGHI")),  # what stands below is sorted
+        ("place,1990,2000,2005", "Rome,5,6,7\nOslo,8,9,10\nBonn,1,2,3\n"),  # in no even steps
+        (",1990,2000,2010", "Rome,1990,2000,2010\nOslo,1990,1990,1990\nBonn,1991,2001,2011\n"),  # a corner
+        ("cases," + ",".join(map(str, range(1990, 2000))), "Rome,1999,1998,7,5,5,4,3,2000,1,1\nOslo" + ",1950" * 10 + "\n"),
+        ("age,0,5,10,15,20,25", "Rome,9,7,5,1,0,0\nOslo,3,4,3,3,5,4\n"),
+    ],
+)  # fmt: skip
+def test_numbers_unlike_those_below_name_columns(header, below):
+    types, options, doubts = explained(f"{header}\n{below}")
+    assert (list(types), options["header"]) == (header.split(","), True)
+    assert "count up" in doubts or "is a year" in doubts
+
+
+def test_numbers_in_quotes_above_numbers_without_name_columns():
+    types, options, doubts = explained('"","16.5","16.75","17.25"\n"71",0,0,1\n"70",3,4,2\n"69",1,5,0\n')
+    assert (list(types), options["header"], doubts) == (["", "16.5", "16.75", "17.25"], True, "")
+    assert set(types.values()) == {"int64"}
+
+
+@pytest.mark.parametrize(
+    "data", ["Ohio,2000\nUtah,3500\nIowa,7000\nMaine,3\n", "US,1990,2000\nFR,5,9\nDE,1995,3\nIT,1,2\n"]
+)
+def test_a_first_record_whose_numbers_may_be_years_is_told(data):
+    _, options, doubts = explained(data)
+    assert options["header"] is False
+    assert "may be years that name columns: taken as data" in doubts
+
+
+@pytest.mark.parametrize(
+    "data", ["US,1,3,7\nFR,2,5,9\nDE,1,2,3\n", "US,10,20,30\nFR,2,5,9\nDE,1,2,9\n", "a,1\nb,2\nc,3\n"]
+)
+def test_numbers_that_go_up_as_those_below_do_are_data(data):
+    _, options, doubts = explained(data)
+    assert (options["header"], doubts) == (False, "")
+
+
+def test_a_first_column_that_tells_rows_apart_needs_no_name():
+    types, _, doubts = explained("carat,depth,cut\n1,0.3,61.5,Fair\n4,0.5,60.1,Good\n9,0.7,59.0,Fair\n")
+    assert list(types) == ["", "carat", "depth", "cut"]
+    assert "3 names for 4 columns" in doubts
+
+
 @pytest.mark.parametrize("first", ["0,1", "2001,2002", "1,2,3,4,5,6"])
 def test_a_first_record_of_numbers_that_may_be_names_is_told(first):
     _, options, doubts = explained(first + "\n" + 3 * (first.replace("0", "7") + "\n"))

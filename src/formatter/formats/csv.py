@@ -164,8 +164,10 @@ class Csv(FrozenOptions):
         if self.table_end is None:
             return
         check_choices(self, table_end=TABLE_ENDS)
-        if self.table_end == "names" and self.header is False:
-            raise OptionError("Csv: table_end='names' is about a header; set header=True")
+        if self.table_end == "names" and self.header is False and not self.skip_records:
+            raise OptionError(
+                "Csv: table_end='names' is about a header; set header=True, or skip_records=1 to name its fields otherwise"
+            )
         excluded = {
             "skip_footer": self.skip_footer > 0,
             "max_quoted_lines": self.max_quoted_lines is not None,

@@ -10,12 +10,20 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import pairwise
-from typing import NamedTuple
 
 from formatter import _core
 from formatter.errors import shorten, shown
 from formatter.inference.kinds import FAMILY
+from formatter.inference.number_names import (
+    NAMING_WORDS,
+    SEVERAL,
+    Cell,
+    Record,
+    counts_up,
+    is_index,
+    may_be_years,
+    may_name_by_count,
+)
 from formatter.inference.readings import USUAL, Reading, Separators
 
 LEAD_RECORDS = 64
@@ -25,37 +33,10 @@ TYPED_SHARE = 0.75  # of a column's values, for the column to speak of a type
 HEADER_LINES_MOST = 5
 SPARSE_HEADER = 4  # a record that names less than one in so many of the columns with values is no header
 LONGEST_NAME = 60
-YEARS = range(1800, 2101)
-COUNTED_COLUMNS = 6  # so many numbers from 0 or 1 on name columns, also where nothing else does
 SURE = 2.0  # of a header where all columns are text: what needs no warning
 OBJECTION = 0.75  # and what does, on the other side, however much stands against it
-_WORDS = re.compile(
-    r"(?i)\b(id|key|code|name|names|first|last|title|type|kind|class|category|group|date|time|year|month|day|hour|start|end|"
-    r"created|updated|timestamp|city|state|country|county|region|address|street|zip|postal|phone|email|e-mail|url|link|"
-    r"age|sex|gender|price|cost|amount|total|sum|count|number|num|no|nr|qty|quantity|rate|percent|value|values|score|rank|"
-    r"status|description|desc|comment|comments|note|notes|text|label|source|target|lat|lon|latitude|longitude|x|y|z|"
-    r"width|height|weight|length|size|unit|units|currency|version|user|username|language|author|index|column|col\d*|field\d*|"
-    r"nom|nombre|nome|fecha|datum|data|jahr|naam|stadt|ort|ville|ciudad|pays|land|wert|preis|prix|precio|anzahl|menge)\b"
-)
 _LETTER = re.compile(r"[^\W\d_]")
 _IDENTIFIER = re.compile(r"[^\W\d][\w .\-/()%#$&:+*'?\[\]]*\Z")
-
-
-class Cell(NamedTuple):
-    text: str
-    family: str
-    quoted: bool
-
-
-class Record(NamedTuple):
-    begin: int
-    end: int  # of its text
-    after: int
-    cells: list[Cell]
-
-    @property
-    def width(self) -> int:
-        return len(self.cells)
 
 
 @dataclass
@@ -157,6 +138,7 @@ class _Search:
         self.families = [self._family([row.cells[i] for row in later]) for i in range(self.even[0].width)]
         self.usually_filled = sorted(map(_filled, later))[3 * len(later) // 4]
         self.typed = [i for i, family in enumerate(self.families) if family not in ("text", "void")]
+        self.bare = {i for i in self.typed if self._is_bare([row.cells[i] for row in self.even[1:]])}
         self.doubts: list[str] = []
         self.headers: set[int] = (
             set()
@@ -169,6 +151,11 @@ class _Search:
             return "void"
         family, count = Counter(present).most_common(1)[0]
         return family if count >= TYPED_SHARE * len(present) else "text"
+
+    @staticmethod
+    def _is_bare(cells: list[Cell]) -> bool:
+        present = [cell.quoted for cell in cells if cell.family != "void"]
+        return len(present) >= SEVERAL and not any(present)
 
     def table(self) -> Table:
         if not self.typed:
@@ -194,20 +181,25 @@ class _Search:
         return places[0] if places else 0
 
     def _fits(self, row: Record) -> tuple[int, list[int]]:
-        """In how many columns of a type the record has a value of it, and in which it has another."""
-        hits = sum(row.cells[i].family == self.families[i] for i in self.typed)
-        return hits, [i for i in self.typed if row.cells[i].family not in (self.families[i], "void")]
+        """In how many columns of a type the record has a value of it, and in which it has another: text, if it alone is quoted."""
+        present = [i for i in self.typed if row.cells[i].family != "void"]
+        misses = [
+            i for i in present if row.cells[i].family != self.families[i] or (row.cells[i].quoted and i in self.bare)
+        ]
+        return len(present) - len(misses), misses
 
     def _is_data(self, place: int, hits: int, misses: list[int]) -> bool:
         row = self.rows[place]
-        if hits and self._counts_up(row):
-            self.doubts.append(f"the numbers in {_shown(row)} count up and do not recur below: taken as a header")
+        if hits and counts_up(row, self._others(row)):
+            count = sum(cell.family == "number" for cell in row.cells)
+            like = "numbers in {} count up" if count > 1 else "number in {} is a year"
+            self.doubts.append(f"the {like.format(_shown(row))}, unlike those below: taken as a header")
             return False
         if not hits or not misses:
             return hits > len(misses)
         named = any(self._may_name(above) and self._names_typed(above) for above in self.rows[:place])
         worded = [i for i in misses if _LETTER.search(row.cells[i].text)]
-        counted = any(_is_index([other.cells[i].text for other in self.even if other is not row]) for i in worded)
+        counted = any(is_index([other.cells[i].text for other in self._others(row)]) for i in worded)
         is_data = named or (hits > len(misses) and not counted)
         self.doubts.append(
             f"{_shown(row)} has values as those below in {hits} columns, but {row.cells[misses[0]].text!r} is no "
@@ -217,11 +209,14 @@ class _Search:
             self.headers.add(row.begin)
         return is_data
 
+    def _others(self, row: Record) -> list[Record]:
+        return [other for other in self.even if other is not row]
+
     def _names_typed(self, row: Record) -> bool:
         """Whether a record has words in most columns of a type, or words alone that are unlike the values of the others."""
         hits, misses = self._fits(row)
         if hits or misses:
-            return len(misses) > hits or row.begin in self.headers or self._counts_up(row)
+            return len(misses) > hits or row.begin in self.headers or counts_up(row, self._others(row))
         return self._look(row).score > 0
 
     def _is_sparse(self, row: Record) -> bool:
@@ -230,22 +225,6 @@ class _Search:
         return row.width == self.width and (
             filled == 0 or (self.usually_filled > 2 and 3 * filled <= self.usually_filled)
         )
-
-    def _counts_up(self, row: Record) -> bool:
-        """Numbers that name columns: years in order, or places from 0 or 1, unlike the numbers below."""
-        places = [i for i, cell in enumerate(row.cells) if cell.family == "number"]
-        numbers = [row.cells[i].text for i in places]
-        if len(numbers) < 2 or len(numbers) == row.width or not all(text.isdecimal() for text in numbers):
-            return False
-        values = [int(text) for text in numbers]
-        steps = {b - a for a, b in pairwise(values)}
-        if len(steps) != 1 or 0 in steps:
-            return False
-        below = [other.cells[i].text for other in self.even if other is not row for i in places]
-        if all(value in YEARS for value in values):
-            return not any(text.isdecimal() and int(text) in YEARS for text in below)
-        first = row.cells[0].family != "number" or len(numbers) >= COUNTED_COLUMNS
-        return first and values[0] in (0, 1) and steps == {1} and not set(below) & set(numbers)
 
     # What names the columns
 
@@ -270,10 +249,10 @@ class _Search:
             look.says(0.5)
         if any(len(text) > LONGEST_NAME for text in filled):
             look.says(-1, "it has a long text")
-        known = sum(_IDENTIFIER.match(text) is not None and _WORDS.search(text) is not None for text in filled)
+        known = sum(_IDENTIFIER.match(text) is not None and NAMING_WORDS.search(text) is not None for text in filled)
         if known:
             look.says(min(2.0, 2.0 * known / len(filled) + 0.3), f"{known} of its words often name columns")
-        if self._counts_up(row):
+        if counts_up(row, self._others(row)):
             look.says(2, "its numbers count up")
         elif any(cell.family not in ("text", "void") for cell in row.cells):
             look.says(-1, "it has values that are no words")
@@ -328,7 +307,11 @@ class _Search:
     def _why_data(self, row: Record) -> str:
         if len(self.even) == 1:
             self.doubts.append(f"one record only, {_shown(row)}: taken as data, not as a header")
-        elif _may_name_by_count([cell.text for cell in row.cells]):
+        elif may_be_years(row, self._others(row)):
+            self.doubts.append(
+                f"the numbers in {_shown(row)} may be years that name columns: taken as data, not as a header"
+            )
+        elif may_name_by_count([cell.text for cell in row.cells]):
             self.doubts.append(f"the numbers in {_shown(row)} count up: taken as data, not as a header")
         i = next((i for i in self.typed if row.cells[i].family == self.families[i]), 0)
         return f"{row.cells[i].text!r} in the first record is a {self.families[i]} as the values below it"
@@ -364,7 +347,7 @@ class _Search:
             return False
         if SPARSE_HEADER * len(filled) < min(self.usually_filled, row.width):
             return False
-        return not above or all(cell.family == "text" for cell in filled) or self._counts_up(row)
+        return not above or all(cell.family == "text" for cell in filled) or counts_up(row, self._others(row))
 
     def _is_prose(self, row: Record) -> bool:
         """Whether blanks follow the delimiters as in a sentence, and in no other record; within quotes they may."""
@@ -429,7 +412,7 @@ class _Search:
         return [name[1:-1] if len(name) > 2 and name[0] == name[-1] in "\"'" else name for name in names]
 
     def _fitted(self, names: list[str], rows: list[Record]) -> list[str]:
-        """Names for all columns: those of the first are missing where it counts the rows, else those of the last."""
+        """Names for all columns: that of the first is missing where it tells the rows apart, else those of the last."""
         if len(names) > self.width:
             spare = len(names) - self.width
             if names.count("") >= spare:
@@ -438,8 +421,8 @@ class _Search:
             return names[: self.width]
         missing = self.width - len(names)
         column = [row.cells[0].text for row in rows if row.width == self.width]
-        counted = missing == 1 and len(set(column)) == len(column) > 1 and _is_index(column)
-        return ["", *names] if counted else names + [f"f{i}" for i in range(len(names), self.width)]
+        named = missing == 1 and len(set(column)) == len(column) > 1
+        return ["", *names] if named else names + [f"f{i}" for i in range(len(names), self.width)]
 
 
 def _filled(row: Record) -> int:
@@ -448,19 +431,6 @@ def _filled(row: Record) -> int:
 
 def _family_of(text: str) -> str:
     return FAMILY[_core.look(text.encode())]
-
-
-def _is_index(column: list[str]) -> bool:
-    numbers = [int(text) for text in column if text.isdecimal()]
-    return len(numbers) == len(column) and all(b - a == 1 for a, b in pairwise(numbers))
-
-
-def _may_name_by_count(texts: list[str]) -> bool:
-    """Whether nothing but numbers might name columns: years in order, places from 0, or many from 1."""
-    if len(texts) < 2 or not _is_index(texts):
-        return False
-    first = int(texts[0])
-    return first == 0 or first in YEARS or (first == 1 and len(texts) >= COUNTED_COLUMNS)
 
 
 def _joined(parts: list[str]) -> str:

@@ -36,10 +36,15 @@ std::vector<std::string> TableEndSearch::fields_of(const uint8_t* data, size_t s
 }
 
 void TableEndSearch::begin(const uint8_t* data, size_t size, bool whole) {
+    if (sign_ != TableEnd::names) return;
     const size_t mark = mark_size(data, size);
+    CsvFormat named = *csv_;
+    if (named.header_at.empty()) {  // the first record that is passed over is the header
+        named.header_at = {0};
+        named.skip_records--;
+    }
     PreambleLines lines;
-    if (sign_ == TableEnd::names && follow_preamble(*csv_, data + mark, size - mark, whole, &lines) &&
-        !lines.names.empty())
+    if (follow_preamble(named, data + mark, size - mark, whole, &lines) && !lines.names.empty())
         names_ = fields_of(lines.names[0].data, lines.names[0].size, false);
 }
 
