@@ -42,9 +42,15 @@ def test_the_wheel_imports_from_an_empty_folder_and_carries_types_but_no_sources
     with zipfile.ZipFile(built[1]) as archive:
         names = archive.namelist()
         archive.extractall(tmp_path)
-    assert {"formatter/py.typed", "formatter/_core.pyi", "spark_udfs/py.typed"} <= set(names)
+    shipped = [path for suffix in ("py", "pyi", "java", "typed") for path in (ROOT / "src").rglob(f"*.{suffix}")]
+    shipped += [path for path in (ROOT / "spark_udfs").rglob("*") if path.suffix in (".py", ".pyi", ".java", ".typed")]
+    wanted = {str(path.relative_to(ROOT)).removeprefix("src/") for path in shipped}
+    assert wanted - set(names) == set()
     assert [name for name in names if name.endswith((".cpp", ".hpp", ".pyx", ".pxi"))] == []
-    code = "import formatter, sys; print(formatter.__file__, *formatter.kernels())"
+    code = (
+        "import formatter, spark_udfs; [getattr(module, name) for module in (formatter, spark_udfs) for name in dir(module)]"
+        "; print(formatter.__file__, *formatter.kernels())"
+    )
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, env=environment)
     assert result.returncode == 0, result.stderr
