@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from csv_runs import CHUNK_SIZES, csv_format, cut_every, difference, through_stream
 from oracle.csv_oracle import Dialect, parse
+from oracle.csv_runs import CHUNK_SIZES, csv_format, cut_every, difference, through_stream
 
 import formatter as fm
 

@@ -4,11 +4,11 @@ import random
 
 import pyarrow as pa
 import pytest
-from csv_runs import CHUNK_SIZES, csv_format, cut_every, difference, through_read, through_stream
-from malformed_dialects import SHAPES as DIALECT_SHAPES
-from malformed_structure import SHAPES as RECORD_SHAPES
-from malformed_values import BAD, GOOD
 from oracle.csv_oracle import Dialect, parse
+from oracle.csv_runs import CHUNK_SIZES, csv_format, cut_every, difference, through_read, through_stream
+from oracle.malformed_dialects import SHAPES as DIALECT_SHAPES
+from oracle.malformed_structure import SHAPES as RECORD_SHAPES
+from oracle.malformed_values import BAD, GOOD
 from test_oracle_agrees_with_the_tables import value_schema
 
 import formatter as fm

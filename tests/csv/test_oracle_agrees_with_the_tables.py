@@ -4,10 +4,10 @@ import math
 
 import pyarrow as pa
 import pytest
-from malformed_dialects import SHAPES as DIALECT_SHAPES
-from malformed_structure import SHAPES as RECORD_SHAPES
-from malformed_values import BAD, GOOD
 from oracle.csv_oracle import Dialect, parse
+from oracle.malformed_dialects import SHAPES as DIALECT_SHAPES
+from oracle.malformed_structure import SHAPES as RECORD_SHAPES
+from oracle.malformed_values import BAD, GOOD
 
 SHAPES = RECORD_SHAPES + DIALECT_SHAPES
 

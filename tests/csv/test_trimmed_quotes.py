@@ -8,8 +8,8 @@ import random
 
 import pyarrow as pa
 import pytest
-from csv_runs import difference, through_read, through_stream
 from oracle.csv_oracle import Dialect, parse
+from oracle.csv_runs import difference, through_read, through_stream
 
 SCHEMA = pa.schema([("a", pa.string()), ("b", pa.string()), ("c", pa.string())])
 LETTERS = (b'"" ,\n', b'"" ,\nxx', b'" ,,\t\nx', b'"  \t,\n\r', b'""",,\n  xyz')

@@ -219,6 +219,19 @@ def test_what_the_binding_copies_by_itself_owns_no_memory():
     assert not converted, "Cython copies what it has made of Python's; see set_text and its like in plans.pxi"
 
 
+def test_a_room_of_tests_imports_no_helper_of_another_room():
+    """Alone it would not run: what rooms share lies beside them, or among the oracles."""
+    rooms = [room for room in (ROOT / "tests").iterdir() if room.is_dir() and room.name != "oracle"]
+    helpers = {path.stem: room for room in rooms for path in room.glob("*.py") if not path.name.startswith("test_")}
+    for room in rooms:
+        for path in room.glob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text())):
+                names = [node.module] if isinstance(node, ast.ImportFrom) else []
+                names += [name.name for name in node.names] if isinstance(node, ast.Import) else []
+                for name in names:
+                    assert helpers.get(name, room) == room, f"{path.name} imports {name} of tests/{helpers[name].name}"
+
+
 def test_no_module_is_named_after_nothing():
     vague = {"utils", "util", "common", "helpers", "helper", "manager", "misc"}
     assert [name_of(path) for path in (*PYTHON, *NATIVE, *CYTHON) if vague & set(re.split(r"[._]", path.name))] == []

@@ -4,13 +4,13 @@ import io
 
 import pyarrow as pa
 import pytest
-from csv_runs import difference, through_read, through_stream
 from hypothesis import given
 from hypothesis import strategies as st
 from kernel_choice import under_kernel
-from malformed_dialects import SHAPES as DIALECT_SHAPES
-from malformed_structure import SHAPES as RECORD_SHAPES
 from oracle.csv_oracle import Dialect, parse
+from oracle.csv_runs import difference, through_read, through_stream
+from oracle.malformed_dialects import SHAPES as DIALECT_SHAPES
+from oracle.malformed_structure import SHAPES as RECORD_SHAPES
 
 import formatter as fm
 from formatter import readers

@@ -5,10 +5,10 @@ import operator
 from decimal import Decimal
 
 import pyarrow as pa
-from csv_runs import table_difference
 from hypothesis import given
 from hypothesis import strategies as st
 from kernel_choice import under_kernel
+from oracle.csv_runs import table_difference
 
 import formatter as fm
 

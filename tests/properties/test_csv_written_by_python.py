@@ -10,10 +10,10 @@ import math
 from itertools import pairwise
 
 import pyarrow as pa
-from csv_runs import cut_every, table_difference
 from hypothesis import given
 from hypothesis import strategies as st
 from kernel_choice import under_kernel
+from oracle.csv_runs import cut_every, table_difference
 
 import formatter as fm
 

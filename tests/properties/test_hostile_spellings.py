@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from csv_runs import CHUNK_SIZES, cut_every, difference, through_read, through_stream
 from hypothesis import given
 from hypothesis import strategies as st
 from kernel_choice import under_kernel
 from oracle.csv_oracle import Dialect, parse
+from oracle.csv_runs import CHUNK_SIZES, cut_every, difference, through_read, through_stream
 
 import formatter as fm
 

@@ -12,7 +12,7 @@ import threading
 import numpy as np
 import pyarrow as pa
 import pytest
-from native_indexers import NativeIndexer, NativeParser, library
+from oracle.native_indexers import NativeIndexer, NativeParser, library
 from oracle.piped_records import as_netstring, as_pipes, netstring_ends, netstrings, pipes
 from oracle.stream_runs import (
     SIZES,

@@ -6,20 +6,15 @@ In: records of a toy format. Out: verdicts. Refuses to know: how their indexers 
 from __future__ import annotations
 
 import random
-import sys
-from pathlib import Path
 
 import pytest
-from oracle import piped_records
+from oracle import native_indexers, piped_records
+from oracle.native_indexers import NativeIndexer, library
 from oracle.piped_records import as_netstring, as_pipes, netstring_ends, netstrings, pipes
 from pyspark import cloudpickle
 
 import formatter as fm
 import spark_udfs as su
-
-sys.path.append(str(Path(__file__).resolve().parents[1] / "registered"))
-import native_indexers
-from native_indexers import NativeIndexer, library
 
 for module in (piped_records, native_indexers):  # workers have no such modules
     cloudpickle.register_pickle_by_value(module)

@@ -130,6 +130,7 @@ struct NeedleSet {
     uint32_t count;
     bool escapes;  // a backslash is one, too
     bool exponents;  // and an e or E behind a digit or a point
+    bool all_probes;  // two of them are not rare enough
     BlankLines blank;
 };
 
@@ -137,8 +138,7 @@ struct PassedRecords {
     size_t bytes;  // of the records before the first that holds a needle, or of all whole ones
     uint64_t records;  // of these, without blank lines
     size_t
-        found;  // bytes of the record behind them, which holds one, with its end; 0: none does, or its end is not there
-    uint64_t false_hits;  // probes met that were no needle
+        found;  // bytes of the record behind them, which holds one, with its end; 0: none does, or its end is missing
 };
 
 // ---------------------------------------------------------------------------------------------- json index
@@ -236,7 +236,10 @@ struct Kernel {
     // Where bytes of the set stand, in order.
     void (*find_bytes)(const uint8_t* data, size_t size, const ByteSet&, BytePositions&);
     // Passes over the records from `data`, which begins one, that hold no needle. Only the strict rule for quotes, or none.
-    void (*pass_records)(const uint8_t* data, size_t size, const NeedleSet&, const CsvBytes&, PassedRecords&);
+    // Writes as many entries as there is room for, or up to one that has found nothing; returns how many. `false_hits`: probes
+    // met that were no needle.
+    size_t (*pass_records)(const uint8_t* data, size_t size, const NeedleSet&, const CsvBytes&, PassedRecords* out,
+                           size_t room, uint64_t* false_hits);
     void (*summarize_quotes)(const uint8_t* data, size_t size, const CsvBytes&, QuoteSummary&);
     uint64_t (*count_byte)(const uint8_t* data, size_t size, uint8_t byte);
     // The position of the first record end outside quotes, for bytes that begin inside or outside, or `none`.

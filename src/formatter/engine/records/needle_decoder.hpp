@@ -76,24 +76,26 @@ class NeedleDecoder final : public Decoder {
             full_ = run < at;
             return !full_;
         };
-        PassedRecords passed{};
-        do {
-            search_.pass(data + at, size - at, &passed);
-            const uint8_t* const found = data + at + passed.bytes;
-            if (passed.found && !search_.found_holds(found, passed.found)) {
-                passed.records += search_.needles().is_blank(found, passed.found - 1) ? 0 : 1;
-                passed.bytes += passed.found;
-            } else if (passed.bytes == 0) {
+        for (bool more = true; more;) {
+            more = false;
+            for (PassedRecords passed : search_.pass(data + at, size - at)) {
+                more = passed.found > 0;
+                const uint8_t* const found = data + at + passed.bytes;
+                if (passed.found && !search_.found_holds(found, passed.found)) {
+                    passed.records += search_.needles().is_blank(found, passed.found - 1) ? 0 : 1;
+                    passed.bytes += passed.found;
+                    passed.found = 0;
+                }
+                if (passed.bytes > 0) {
+                    if (!index_run()) return run;
+                    pass_over(passed.bytes, passed.records);
+                    *row_limit -= passed.records;
+                    at += passed.bytes;
+                    run = at;
+                }
                 at += passed.found;
-                continue;
             }
-            if (!index_run()) return run;
-            pass_over(passed.bytes, passed.records);
-            *row_limit -= passed.records;
-            at += passed.bytes;
-            run = at;
-            if (data + at == found) at += passed.found;
-        } while (passed.found);
+        }
         index_run();
         return run;
     }

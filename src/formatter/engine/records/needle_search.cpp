@@ -1,6 +1,7 @@
 #include "engine/records/needle_search.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 
 namespace formatter {
@@ -11,17 +12,19 @@ constexpr uint64_t learned_for_bytes = 16 << 20;
 constexpr uint64_t doubtful_from_bytes = 256 << 10;  // what was learned is given so long
 constexpr uint64_t bytes_a_false_hit = 2048;  // with more of them other probes may do better
 constexpr size_t probes_within = 64;
+constexpr size_t bytes_a_third_probe = 4096;  // with more positions that two probes leave, a third one pays
 constexpr size_t many_needles = 3;  // that one look for what they begin with may take the place of
 constexpr size_t bytes_a_prefix = 512;  // it has to be so rare
 
 // The byte of the needle that is met least often, then the one that is where that was met, and so on: bytes that are rare by
-// themselves may come together.
-void choose_probes(const uint8_t* data, size_t size, const uint32_t* often, NeedleBytes* needle) {
+// themselves may come together. Returns at how many places of the sample the third one is needed.
+size_t choose_probes(const uint8_t* data, size_t size, const uint32_t* often, NeedleBytes* needle) {
     const uint32_t places = uint32_t(std::min<size_t>(needle->size, probes_within));
     uint32_t* const probes = needle->probes;
     for (uint32_t i = 1; i < places; i++)
         if (often[needle->bytes[i]] < often[needle->bytes[probes[0]]]) probes[0] = i;
     std::vector<size_t> met;  // where the needle would begin
+    size_t left_to_third = 0;
     for (size_t i = 0; i + needle->size <= size; i++)
         if (data[i + probes[0]] == needle->bytes[probes[0]]) met.push_back(i);
     for (uint32_t p = 1; p < NeedleBytes::probe_count; p++) {
@@ -38,7 +41,9 @@ void choose_probes(const uint8_t* data, size_t size, const uint32_t* often, Need
             probes[p] = probes[0];
         else
             met.erase(std::remove_if(met.begin(), met.end(), differs(probes[p])), met.end());
+        if (p == 1) left_to_third = met.size();
     }
+    return left_to_third - met.size();
 }
 
 // How many bytes all of them begin with.
@@ -67,19 +72,24 @@ size_t times_in(const uint8_t* data, size_t size, const uint8_t* bytes, size_t c
 NeedleSearch::NeedleSearch(std::shared_ptr<const RecordNeedles> needles, const Kernel* kernel)
     : needles_(std::move(needles)), kernel_(kernel) {}
 
-void NeedleSearch::pass(const uint8_t* data, size_t size, PassedRecords* passed) {
+NeedleSearch::Entries NeedleSearch::pass(const uint8_t* data, size_t size) {
     const bool misled = bytes_seen_ > doubtful_from_bytes && false_hits_ > bytes_seen_ / bytes_a_false_hit;
     if (bytes_left_ == 0 || misled) learn(data, size);
-    pass_wanted(data, size, passed);
-    const uint64_t seen = passed->bytes + passed->found;
+    const Entries entries{passed_, pass_wanted(data, size)};
+    uint64_t seen = 0;
+    for (const PassedRecords& passed : entries) seen += passed.bytes + passed.found;
     bytes_left_ -= std::min(bytes_left_, seen);
     bytes_seen_ += seen;
-    false_hits_ += passed->false_hits;
+    return entries;
 }
 
-void NeedleSearch::pass_wanted(const uint8_t* data, size_t size, PassedRecords* passed) const {
-    const NeedleSet set{wanted_.data(), uint32_t(wanted_.size()), escapes_, exponents_, needles_->blank()};
-    kernel_->pass_records(data, size, set, needles_->bytes(), *passed);
+size_t NeedleSearch::pass_wanted(const uint8_t* data, size_t size) {
+    const NeedleSet set{wanted_.data(), uint32_t(wanted_.size()), escapes_, exponents_, all_probes_, needles_->blank()};
+    uint64_t false_hits;
+    const size_t count =
+        kernel_->pass_records(data, size, set, needles_->bytes(), passed_, std::size(passed_), &false_hits);
+    false_hits_ += false_hits;
+    return count;
 }
 
 // Of each alternative the clause whose needles stand in the fewest records of a sample.
@@ -104,6 +114,11 @@ void NeedleSearch::learn(const uint8_t* data, size_t size) {
 void NeedleSearch::look_for(const std::vector<const ClauseNeedles*>& clauses, const Sample& sample) {
     wanted_.clear();
     escapes_ = exponents_ = by_prefix_ = false;
+    size_t left_to_third = 0;
+    const auto add = [&](NeedleBytes needle) {
+        left_to_third += choose_probes(sample.data, sample.size, sample.often, &needle);
+        wanted_.push_back(needle);
+    };
     for (const ClauseNeedles* clause : clauses) {
         escapes_ |= clause->escapes;
         exponents_ |= clause->exponents;
@@ -112,28 +127,27 @@ void NeedleSearch::look_for(const std::vector<const ClauseNeedles*>& clauses, co
             const auto* bytes = reinterpret_cast<const uint8_t*>(clause->any_of[0].bytes.data());
             if (common && times_in(sample.data, sample.size, bytes, common) * bytes_a_prefix <= sample.size) {
                 by_prefix_ = true;
-                wanted_.push_back({bytes, uint32_t(common), {}, false});
-                choose_probes(sample.data, sample.size, sample.often, &wanted_.back());
+                add({bytes, uint32_t(common), {}, false});
                 continue;
             }
         }
         for (const Needle& needle : clause->any_of) {
             const auto* bytes = reinterpret_cast<const uint8_t*>(needle.bytes.data());
-            wanted_.push_back({bytes, uint32_t(needle.bytes.size()), {}, needle.number});
-            choose_probes(sample.data, sample.size, sample.often, &wanted_.back());
+            add({bytes, uint32_t(needle.bytes.size()), {}, needle.number});
         }
     }
+    all_probes_ = left_to_third * bytes_a_third_probe > sample.size;
 }
 
 uint64_t NeedleSearch::hits_of(const ClauseNeedles& clause, const Sample& sample) {
     look_for({&clause}, sample);
     uint64_t hits = 0;
-    PassedRecords passed{};
-    for (size_t at = 0; at < sample.size; at += passed.bytes + passed.found, hits++) {
-        pass_wanted(sample.data + at, sample.size - at, &passed);
-        if (passed.found == 0) break;
+    for (size_t at = 0;;) {
+        const size_t count = pass_wanted(sample.data + at, sample.size - at);
+        for (size_t i = 0; i < count; i++) at += passed_[i].bytes + passed_[i].found;
+        hits += count;
+        if (passed_[count - 1].found == 0) return hits - 1;
     }
-    return hits;
 }
 
 }  // namespace formatter

@@ -4,7 +4,7 @@ In: nothing. Out: a table, decided by hand from docs/csv.md. Refuses to know: th
 """
 
 import pyarrow as pa
-from malformed_structure import Shape
+from oracle.malformed_structure import Shape
 
 TWO_LINES = pa.schema([("a\n", pa.int64()), ("b", pa.string())])
 
