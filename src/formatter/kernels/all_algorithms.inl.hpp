@@ -31,6 +31,7 @@ const Kernel FORMATTER_JOIN(kernel_, FORMATTER_ISA) = {
     .supported = FORMATTER_ISA::supported,
     .index_csv = FORMATTER_ISA::index_csv,
     .find_bytes = FORMATTER_ISA::find_bytes,
+    .mark_bytes = FORMATTER_ISA::mark_bytes,
     .pass_records = FORMATTER_ISA::pass_records,
     .summarize_quotes = FORMATTER_ISA::summarize_quotes,
     .count_byte = FORMATTER_ISA::count_byte,

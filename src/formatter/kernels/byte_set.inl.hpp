@@ -8,6 +8,8 @@
 // In: any bytes. Out: positions, ordinals. Refuses to know what the bytes mean and which of them count.
 #pragma once
 
+#include <iterator>
+
 #include "kernels/kernel.hpp"
 #include "kernels/separator_blocks.inl.hpp"
 
@@ -38,6 +40,36 @@ static void find_bytes_as(const uint8_t* data, size_t size, const ByteSet& set, 
     }
     found.count = size_t(out - found.positions);
     found.end_count = size_t(ends_out - found.ends);
+}
+
+template <unsigned needle_count>
+static void mark_bytes_as(const uint8_t* data, size_t size, const ByteSet& set, uint32_t joined, uint64_t* bits,
+                          size_t stride) {
+    Needle needles[needle_count];
+    uint64_t with_former[needle_count];
+    for (unsigned i = 0; i < needle_count; i++) {
+        needles[i] = make_needle(set.bytes[i]);
+        with_former[i] = i > 1 && i <= joined ? ~uint64_t(0) : 0;
+    }
+    for (size_t word = 0; word * 64 < size; word++) {
+        const size_t at = word * 64;
+        uint64_t present = ~uint64_t(0), former = 0;
+        const Block block = size - at >= 64 ? load_block(data + at) : load_tail(data + at, size - at, present);
+        for (unsigned i = 0; i < needle_count; i++) {
+            former = (equal_mask(block, needles[i]) & present) | (former & with_former[i]);
+            bits[i * stride + word] = former;
+        }
+    }
+}
+
+static void mark_bytes(const uint8_t* data, size_t size, const ByteSet& set, uint32_t joined, uint64_t* bits,
+                       size_t stride) {
+    static constexpr decltype(&mark_bytes) by_count[] = {
+        mark_bytes_as<1>, mark_bytes_as<2>, mark_bytes_as<3>, mark_bytes_as<4>,  mark_bytes_as<5>,  mark_bytes_as<6>,
+        mark_bytes_as<7>, mark_bytes_as<8>, mark_bytes_as<9>, mark_bytes_as<10>, mark_bytes_as<11>, mark_bytes_as<12>,
+    };
+    static_assert(std::size(by_count) == ByteSet::most_marked, "a loop for each number of bytes");
+    by_count[set.count - 1](data, size, set, joined, bits, stride);
 }
 
 static void find_bytes(const uint8_t* data, size_t size, const ByteSet& set, BytePositions& found) {

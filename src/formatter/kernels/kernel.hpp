@@ -94,7 +94,7 @@ struct QuoteSummary {
 // ---------------------------------------------------------------------------------------------- byte sets
 
 struct ByteSet {
-    static constexpr uint32_t most = 16;
+    static constexpr uint32_t most = 16, most_marked = 12;
     uint8_t bytes[most];  // the first is that of record ends
     uint32_t count;  // at least one
 };
@@ -235,6 +235,10 @@ struct Kernel {
     void (*index_csv)(const uint8_t* data, size_t size, const CsvBytes&, const StopChoice&, CsvIndex&);
     // Where bytes of the set stand, in order.
     void (*find_bytes)(const uint8_t* data, size_t size, const ByteSet&, BytePositions&);
+    // The same as bits, one for each byte of the data: `stride` words for each byte of the set, one behind the other. Those of its
+    // second byte up to `joined` more have the bits of the ones before them, too.
+    void (*mark_bytes)(const uint8_t* data, size_t size, const ByteSet&, uint32_t joined, uint64_t* bits,
+                       size_t stride);
     // Passes over the records from `data`, which begins one, that hold no needle. Only the strict rule for quotes, or none.
     // Writes as many entries as there is room for, or up to one that has found nothing; returns how many. `false_hits`: probes
     // met that were no needle.

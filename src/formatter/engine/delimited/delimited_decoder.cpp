@@ -11,6 +11,7 @@ namespace formatter {
 namespace {
 
 constexpr size_t window_bytes = 64 << 10;  // read again for each record's parts: it stays in the first caches
+constexpr size_t marked_bytes = 16 << 10;  // so do its bits
 
 bool begins_with(const std::string& text, const uint8_t* data, size_t size) {
     return size >= text.size() && std::memcmp(data, text.data(), text.size()) == 0;
@@ -22,9 +23,19 @@ DelimitedDecoder::DelimitedDecoder(std::shared_ptr<const DelimitedFormat> format
     : SpanDecoder(format->fields),
       declared_(std::move(format)),
       splitter_(*declared_),
-      ending_(declared_->fields->record_end) {}
+      ending_(declared_->fields->record_end) {
+    if (PlainSplitter::fits(*declared_)) plain_.emplace(*declared_);
+}
 
-void DelimitedDecoder::find_positions(const uint8_t* data, size_t size) {
+void DelimitedDecoder::find_separators(const uint8_t* data, size_t size) {
+    if (plain_) {
+        stride_ = (size + 63) / 64;
+        if (bits_.size() < stride_ * plain_->bytes().count) bits_.resize(stride_ * plain_->bytes().count);
+        kernel_->mark_bytes(data, size, plain_->bytes(), plain_->joined(), bits_.data(), stride_);
+        word_ = 0;
+        ends_left_ = stride_ ? bits_[0] : 0;
+        return;
+    }
     if (positions_.size() < size + 64) {
         positions_.resize(size + 64);
         ends_.resize(size + 64);
@@ -32,6 +43,35 @@ void DelimitedDecoder::find_positions(const uint8_t* data, size_t size) {
     found_.positions = positions_.data();
     found_.ends = ends_.data();
     kernel_->find_bytes(data, size, splitter_.bytes(), found_);
+    ends_met_ = 0;
+    end_ = nullptr;
+    first_ = found_.positions;
+}
+
+bool DelimitedDecoder::find_end(uint32_t begin, uint32_t* end) {
+    if (plain_) {
+        for (;; ends_left_ = bits_[word_]) {
+            for (; ends_left_ != 0; ends_left_ &= ends_left_ - 1) {
+                *end = uint32_t(word_ * 64) + uint32_t(__builtin_ctzll(ends_left_));
+                if (*end < begin) continue;
+                ends_left_ &= ends_left_ - 1;
+                return true;
+            }
+            if (++word_ >= stride_) return false;
+        }
+    }
+    while (ends_met_ < found_.end_count) {
+        end_ = found_.positions + found_.ends[ends_met_++];
+        *end = *end_;
+        if (*end >= begin) return true;
+    }
+    return false;
+}
+
+bool DelimitedDecoder::split_record(const Window& window, uint32_t begin, uint32_t end, uint32_t* stops) {
+    if (!plain_) return splitter_.split(window.data, begin, end, {first_, end_}, stops);
+    plain_->split(window.data, window.size, bits_.data(), stride_, begin, end, stops);
+    return true;
 }
 
 size_t DelimitedDecoder::index(const uint8_t* data, size_t size, uint64_t row_limit) {
@@ -41,23 +81,22 @@ size_t DelimitedDecoder::index(const uint8_t* data, size_t size, uint64_t row_li
         place_.stream_start = false;
         offset_ += at;
     }
-    size_t stretch = window_bytes, passed = 0;
+    const size_t usual = plain_ ? marked_bytes : window_bytes;
+    size_t stretch = usual, passed = 0;
     while (row_limit > 0 && at < size) {
         const size_t window_size = std::min({size - at, stretch, offsets_most});
         if (!has_room(window_size)) break;
-        find_positions(data + at, window_size);
+        find_separators(data + at, window_size);
         Window window{data + at, data, data + size, window_size, int64_t(offset_)};
         uint32_t begin = 0;
-        const uint32_t* first = found_.positions;
-        for (size_t e = 0; e < found_.end_count && row_limit > 0; e++) {
-            const uint32_t* const end = found_.positions + found_.ends[e];
-            if (*end < begin || !begins_with(ending_, window.data + *end, size - at - *end)) continue;
-            if (add_record(&window, begin, *end, {first, end})) row_limit--;
-            const uint32_t behind = *end + uint32_t(ending_.size());
+        for (uint32_t end = 0; row_limit > 0 && find_end(begin, &end);) {
+            if (!begins_with(ending_, window.data + end, size - at - end)) continue;
+            if (add_record(&window, begin, end)) row_limit--;
+            const uint32_t behind = end + uint32_t(ending_.size());
             offset_ += behind - begin;
             indexed_bytes_ += behind - begin;
             begin = behind;
-            first = end + 1;
+            if (!plain_) first_ = end_ + 1;
         }
         at += begin;
         if (row_limit == 0) break;
@@ -69,7 +108,7 @@ size_t DelimitedDecoder::index(const uint8_t* data, size_t size, uint64_t row_li
         } else if (window_size == size - at + begin) {
             break;  // the rest is an incomplete record
         }
-        stretch = begin ? window_bytes : stretch * 2;
+        stretch = begin ? usual : stretch * 2;
         // A block's bytes should stay cached until its values are read.
         if (indexed_bytes_ >= stretch_bytes) materialize();
     }
@@ -95,10 +134,10 @@ size_t DelimitedDecoder::index_unterminated(const uint8_t* data, size_t size) {
     uint8_t* record = block_.keep_bytes(whole);
     std::memcpy(record, data, size);
     std::memcpy(record + size, ending_.data(), ending_.size());
-    find_positions(record, whole);
+    find_separators(record, whole);
     Window window{record, record, record + whole, whole, int64_t(offset_)};
-    const uint32_t* const end = std::lower_bound(found_.positions, found_.positions + found_.count, uint32_t(size));
-    add_record(&window, 0, uint32_t(size), {found_.positions, end});
+    if (!plain_) end_ = std::lower_bound(found_.positions, found_.positions + found_.count, uint32_t(size));
+    add_record(&window, 0, uint32_t(size));
     offset_ += size;
     return marked + size;
 }
@@ -111,8 +150,7 @@ bool DelimitedDecoder::holds_record(const Window& window, uint32_t begin, uint32
 }
 
 // Whether the bytes are a record, be it one that cannot be read.
-bool DelimitedDecoder::add_record(Window* window, uint32_t begin, uint32_t record_end,
-                                  RecordSplitter::Positions positions) {
+bool DelimitedDecoder::add_record(Window* window, uint32_t begin, uint32_t record_end) {
     const uint32_t end = uint32_t(begin + without_carriage_return(*format_, window->data + begin, record_end - begin));
     if (!holds_record(*window, begin, end)) {
         window->stops = nullptr;
@@ -130,9 +168,9 @@ bool DelimitedDecoder::add_record(Window* window, uint32_t begin, uint32_t recor
         open_row(&window->stops, window->data, window->readable_begin, window->readable_end, window->offset, begin);
     std::fill(stops, stops + last_stop_, record_end + 1);
     stops[last_stop_] = record_end;
-    if (!splitter_.split(window->data, begin + uint32_t(start.size()), end, positions, stops))
+    if (!split_record(*window, begin + uint32_t(start.size()), end, stops))
         return refuse(ErrorCode::unterminated_quote, splitter_.unclosed() - begin);
-    if (splitter_.escaped().empty()) {
+    if (splitter().escaped().empty()) {
         close_row(&window->stops);
     } else {
         const std::vector<uint32_t> as_found(stops, stops + last_stop_ + 1);
@@ -149,14 +187,14 @@ void DelimitedDecoder::add_resolved(const Window& window, uint32_t begin, uint32
     resolved_.clear();
     std::vector<uint32_t> moved(stops, stops + last_stop_ + 1);
     for (uint32_t& stop : moved) stop -= begin;
-    for (const uint32_t column : splitter_.escaped()) {
+    for (const uint32_t column : splitter().escaped()) {
         uint32_t* const bounds = moved.data() + 2 * column;
         if (bounds[0] == moved[last_stop_] + 1) continue;
         moved_.push_back({block_.rows(), column, bounds[0]});
         const uint32_t size = bounds[1] - bounds[0];
         const uint8_t* const written = window.data + begin + bounds[0];
         bounds[0] = behind + uint32_t(resolved_.size());
-        splitter_.resolve(written, size, &resolved_);
+        splitter().resolve(written, size, &resolved_);
         bounds[1] = behind + uint32_t(resolved_.size());
     }
     uint8_t* const kept = block_.keep_bytes(behind + resolved_.size());

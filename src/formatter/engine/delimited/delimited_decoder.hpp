@@ -6,9 +6,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "engine/delimited/plain_splitter.hpp"
 #include "engine/delimited/record_splitter.hpp"
 #include "engine/delimited/span_decoder.hpp"
 
@@ -22,7 +24,7 @@ class DelimitedDecoder : public SpanDecoder {
     size_t index_unterminated(const uint8_t* data, size_t size) override;
 
   private:
-    struct Window {  // bytes whose positions are known
+    struct Window {  // bytes whose separators are known
         const uint8_t* data;
         const uint8_t* readable_begin;
         const uint8_t* readable_end;
@@ -34,8 +36,12 @@ class DelimitedDecoder : public SpanDecoder {
         uint32_t row, column, bytes;
     };
 
-    void find_positions(const uint8_t* data, size_t size);
-    bool add_record(Window*, uint32_t begin, uint32_t record_end, RecordSplitter::Positions);
+    PartBounds& splitter() { return plain_ ? static_cast<PartBounds&>(*plain_) : splitter_; }
+    void find_separators(const uint8_t* data, size_t size);
+    // The next byte, from `begin` on, that may end the record that begins there.
+    bool find_end(uint32_t begin, uint32_t* end);
+    bool add_record(Window*, uint32_t begin, uint32_t record_end);
+    bool split_record(const Window&, uint32_t begin, uint32_t end, uint32_t* stops);
     void add_resolved(const Window&, uint32_t begin, uint32_t record_end, const uint32_t* stops);
     bool holds_record(const Window&, uint32_t begin, uint32_t end) const;
     void end_block(uint64_t bytes) override;
@@ -44,9 +50,19 @@ class DelimitedDecoder : public SpanDecoder {
 
     std::shared_ptr<const DelimitedFormat> declared_;
     RecordSplitter splitter_;
+    std::optional<PlainSplitter> plain_;  // in its place, where it can
     const std::string& ending_;
+
+    // Of the window: for the plain splitter bits, for the other one positions.
+    std::vector<uint64_t> bits_;
+    size_t stride_ = 0;
+    uint64_t ends_left_ = 0;  // bits of the word, those of record ends not met yet
+    size_t word_ = 0;
     std::vector<uint32_t> positions_, ends_;
     BytePositions found_{};
+    size_t ends_met_ = 0;
+    const uint32_t *first_ = nullptr, *end_ = nullptr;  // of the positions, those in the record that ends next
+
     std::vector<Moved> moved_;
     std::string resolved_;
 };

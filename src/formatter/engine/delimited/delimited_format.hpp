@@ -30,6 +30,7 @@ struct Escape {  // content wherever it stands
 struct ByteRange {  // of a value's bytes
     static constexpr uint32_t open = ~uint32_t(0);
     uint32_t begin = 0, end = open;
+    bool is_all() const { return begin == 0 && end == open; }
 };
 
 // What a path goes through: a part of the parent's parts. The root is the record.

@@ -1,5 +1,6 @@
 // One record to the bounds of its wanted values. In: a record's bytes, and where bytes that may matter stand in it. Out: two
-// positions a column. Refuses to know where records begin, and what values mean.
+// positions a column. Refuses to know where records begin, and what values mean. Where nothing hides separators of single bytes,
+// plain_splitter.hpp does the same by less.
 //
 // A level is cut into parts by going over its positions once; only parts that a path leads through are cut further, so what
 // nobody asks for is met once, as positions.
@@ -7,17 +8,13 @@
 
 #include <vector>
 
-#include "engine/delimited/delimited_format.hpp"
-#include "kernels/kernel.hpp"
+#include "engine/delimited/part_bounds.hpp"
 
 namespace formatter {
 
-class RecordSplitter {
+class RecordSplitter : public PartBounds {
   public:
     explicit RecordSplitter(const DelimitedFormat&);
-
-    // The bytes to be found. Levels that no path reaches are left out where that changes nothing.
-    const ByteSet& bytes() const { return bytes_; }
 
     struct Positions {
         const uint32_t* at;
@@ -27,10 +24,6 @@ class RecordSplitter {
     // stay as they are. False if a mark is never closed: `unclosed()`.
     bool split(const uint8_t* base, uint32_t begin, uint32_t end, Positions, uint32_t* bounds);
     uint32_t unclosed() const { return unclosed_; }
-    // Columns whose values hold escapes, in the record just split.
-    const std::vector<uint32_t>& escaped() const { return escaped_; }
-    // What the text means; appended.
-    void resolve(const uint8_t* data, size_t size, std::string* out) const;
 
   private:
     struct Part {
@@ -43,38 +36,20 @@ class RecordSplitter {
         bool keyed = false, escaped = false;
     };
 
-    static Positions within(Positions, uint32_t begin, uint32_t end);
     bool split_level(const PathNode&, uint32_t begin, uint32_t end, Positions);
-    bool split_plain_positions(const PathNode&, uint32_t begin, uint32_t end, Positions);
-    bool split_plain_keys(const PathNode&, uint32_t begin, uint32_t end, Positions);
-    bool split_with_care(const PathNode&, uint32_t begin, uint32_t end, Positions);
     bool end_part(const PathNode&, const Part&, uint32_t end, Positions, uint32_t ordinal, size_t* next);
-    const PathNode* keyed_child(const PathNode&, uint32_t key, uint32_t key_end);
     bool take(const PathNode&, const Part&, uint32_t begin, uint32_t end, Positions);
-    bool take_plain(const PathNode&, uint32_t begin, uint32_t end, Positions);
-    void take_rest(const PathNode&, uint32_t begin, uint32_t end);
-    void write(const PathNode::Target&, uint32_t begin, uint32_t end);
     bool holds_escape(uint32_t begin, uint32_t end) const;
     bool close_mark(const Mark&, Part*, Positions*, uint32_t end, uint32_t* behind);
     const Mark* mark_at(uint32_t at) const;
     bool may_open(uint32_t at, uint32_t begin, uint32_t settled) const;
     bool ends_separator(uint32_t at, uint32_t begin) const;
-    uint32_t escape_size(uint32_t at, uint32_t end) const;
-    bool stands_at(const std::string& text, uint32_t at, uint32_t end) const;
-    void trim(uint32_t* begin, uint32_t* end) const;
 
-    const DelimitedFormat& format_;
-    ByteSet bytes_;
     bool escapes_separate_;  // or not: what an escape is written with never is a separator, nor a mark
     std::vector<uint8_t> escape_leads_;  // what they begin with
-    std::vector<uint8_t> plain_levels_;  // separators are single bytes, and nothing hides them
     std::vector<const std::string*> separators_;  // of all levels, keys' ends too
     uint16_t roles_[256];
     bool ends_role_[256];  // a separator may end with it
-    std::vector<uint32_t> met_;  // by node: how often its key was, among the parts of its parent
-    std::vector<uint32_t> escaped_;
-    const uint8_t* base_ = nullptr;
-    uint32_t* bounds_ = nullptr;
     uint32_t unclosed_ = 0;
     uint32_t escape_end_ = 0;
 };
