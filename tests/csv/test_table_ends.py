@@ -23,6 +23,11 @@ NAMES = {"table_end": "names", "header": True, "ragged": "fit"}
         (b"\n\n1,2\n\r\n3,4\n", {"table_end": "blank_line"}, [("1", "2")]),
         (b"1,2\n \n3,4\n", {"table_end": "blank_line", "ragged": "pad"}, [("1", "2"), (" ", None), ("3", "4")]),
         (b'1,"x\n\ny"\n\n3,4', {"table_end": "blank_line"}, [("1", "x\n\ny")]),
+        (b'#"\n\n\n1,2\n\n3,4', {"table_end": "blank_line", "comment": "#"}, [("1", "2")]),
+        (b"a,b\n#\n\n1,2\n#\n\n3,4", {"table_end": "blank_line", "comment": "#", "header": True}, [("1", "2")]),
+        (b"\xef\xbb\xbf\n\n1,2\n\n3,4", {"table_end": "blank_line"}, [("1", "2")]),
+        (b"\xef\xbb\xbf#\n\n1,2\n\n3,4", {"table_end": "blank_line", "comment": "#"}, [("1", "2")]),
+        (b"#\n\n", {"table_end": "blank_line", "comment": "#"}, []),
         (b"a,b\n1,2\na,b\n3,4\n", NAMES, [("1", "2")]),
         (b'a,"b"\n1,2\n"a",b,c\n3,4,5\n', NAMES, [("1", "2")]),
         (b"a,b\r\n1,2\r\na,b\r\n3,4\r\n", NAMES, [("1", "2")]),
@@ -69,8 +74,18 @@ def test_any_window_finds_the_end_that_lines_show(monkeypatch, kernel, rule, sig
         text = "a,b\n" if sign == "names" else ""
         for _ in range(chance.randrange(1, 60)):
             text += chance.choice(signs) if chance.random() < 0.03 else chance.choice(parts)
-        format = fm.Csv(AB, quotes=rule, nulls=(), table_end=sign, header=sign == "names", ragged="fit")
-        for source in (text.encode(), io.BytesIO(text.encode())):
+        comments = "".join(chance.choice(('# "c\n', "\n")) for _ in range(chance.randrange(9)))
+        format = fm.Csv(
+            AB,
+            quotes=rule,
+            nulls=(),
+            table_end=sign,
+            header=sign == "names",
+            ragged="fit",
+            comment="#" if comments else None,
+        )
+        data = (comments + text).encode()
+        for source in (data, io.BytesIO(data)):
             table = fm.read(source, format, threads=1)
             assert list(zip(*(column.to_pylist() for column in table.columns), strict=True)) == first_table(text, sign)
 

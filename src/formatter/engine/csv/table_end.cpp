@@ -35,9 +35,14 @@ std::vector<std::string> TableEndSearch::fields_of(const uint8_t* data, size_t s
     return fields;
 }
 
+bool TableEndSearch::is_blank_line(const uint8_t* data, size_t content) const {
+    return content == 0 || (content == 1 && data[0] == '\r' && csv_->accepts_crlf());
+}
+
 void TableEndSearch::begin(const uint8_t* data, size_t size, bool whole) {
-    if (sign_ != TableEnd::names) return;
     const size_t mark = mark_size(data, size);
+    mark_ = csv_->has_preamble() ? 0 : mark;
+    if (sign_ != TableEnd::names) return;
     CsvFormat named = *csv_;
     if (named.header_at.empty()) {  // the first record that is passed over is the header
         named.header_at = {0};
@@ -65,11 +70,8 @@ TableEndSearch::Answer TableEndSearch::look(const uint8_t* data, size_t size, bo
     RecordShape shape;
     const bool complete = split_record(*csv_, data, size, &shape) && !shape.damaged;
     if (!complete && !input_ends) return Answer::open;
-    if (sign_ == TableEnd::blank_line) {
-        const size_t content = complete ? shape.separators.back() : size;
-        return content == 0 || (content == 1 && data[0] == '\r' && csv_->accepts_crlf()) ? Answer::ends
-                                                                                         : Answer::goes_on;
-    }
+    if (sign_ == TableEnd::blank_line)
+        return is_blank_line(data, complete ? shape.separators.back() : size) ? Answer::ends : Answer::goes_on;
     const std::vector<std::string> fields = fields_of(data, complete ? shape.size : size, complete);
     const size_t both = std::min(fields.size(), names_.size());
     const bool enough = both >= std::min<size_t>(2, names_.size()) && both > 0;
@@ -77,13 +79,35 @@ TableEndSearch::Answer TableEndSearch::look(const uint8_t* data, size_t size, bo
                                                                                                   : Answer::goes_on;
 }
 
+// Blank lines and comments in front of all records end nothing. Where the first record begins; all bytes if none does here.
+size_t TableEndSearch::find_first_record(const uint8_t* data, size_t size, bool input_ends) {
+    RecordShape shape;
+    size_t at = std::min(mark_, size);
+    for (; at < size; at += shape.size) {
+        if (!split_record(*csv_, data + at, size - at, &shape) || shape.damaged) {
+            if (input_ends) return size;  // nothing ends behind its only record
+            break;
+        }
+        has_records_ = !shape.comment && !is_blank_line(data + at, shape.separators.back());
+        if (has_records_) break;
+    }
+    if (at == mark_) return has_records_ ? at : 0;
+    mark_ = 0;
+    return at;
+}
+
 size_t TableEndSearch::find(const uint8_t* data, size_t size, bool input_ends) {
     if (ended_) return 0;
+    size_t first = 0;
+    if (sign_ == TableEnd::blank_line && !has_records_) {
+        first = find_first_record(data, size, input_ends);
+        if (!has_records_) return first;
+    }
     const uint8_t line_end = uint8_t(csv_->record_end.back());
     ScanState state;
-    size_t followed = 0;  // a record begins there, or the state says what is open
-    size_t record = 0;  // the last one known to begin
-    for (size_t line = 0; line < size;) {
+    size_t followed = first;  // a record begins there, or the state says what is open
+    size_t record = first;  // the last one known to begin
+    for (size_t line = first; line < size;) {
         if (may_end_at(data + line, size - line, input_ends)) {
             if (line > followed) {
                 RecordEnds ends = ending_.ends_after(data + followed, line - followed, &state);
@@ -93,14 +117,8 @@ size_t TableEndSearch::find(const uint8_t* data, size_t size, bool input_ends) {
                 followed = line;
             }
             const Answer answer = record == line ? look(data + line, size - line, input_ends) : Answer::goes_on;
-            if (answer == Answer::open) return line;
-            const bool counts =
-                has_records_ || sign_ == TableEnd::names;  // blank lines in front of all records end nothing
-            ended_ = answer == Answer::ends && counts;
-            if (ended_) return line;
-            has_records_ |= answer == Answer::goes_on;
-        } else {
-            has_records_ = true;
+            ended_ = answer == Answer::ends;
+            if (answer != Answer::goes_on) return line;
         }
         const void* end = std::memchr(data + line, line_end, size - line);
         if (!end) break;

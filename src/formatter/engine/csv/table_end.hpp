@@ -32,12 +32,15 @@ class TableEndSearch {
     // Of a record that begins there.
     Answer look(const uint8_t* data, size_t size, bool input_ends) const;
     bool may_end_at(const uint8_t* data, size_t size, bool input_ends) const;
+    size_t find_first_record(const uint8_t* data, size_t size, bool input_ends);
+    bool is_blank_line(const uint8_t* data, size_t size_without_end) const;
     std::vector<std::string> fields_of(const uint8_t* data, size_t size, bool ends) const;
 
     std::shared_ptr<const CsvFormat> csv_;
     RecordEnding ending_;
     TableEnd sign_;
     std::vector<std::string> names_;
+    size_t mark_ = 0;  // bytes of a byte order mark that the first record stands behind
     bool has_records_ = false;
     bool ended_ = false;
 };
