@@ -259,7 +259,9 @@ class _Reading:
             found = self.plan.header(window, last)
             if found is None and not last:
                 return -1
-            if found is not None:
+            if found is None:
+                self.footer = None  # without a header there is no table that could end: the engine says what is missing
+            else:
                 self.engine, size, missing = found
                 if missing:
                     raise diagnostics.missing_in_header(format, missing, bytes(window[:HEAD_BYTES]))

@@ -56,6 +56,10 @@ CASES = {
     "an open quote in front of a header, in UTF-16": (
         BA, '"t\na,b\nx,1\ny,2\n'.encode("utf-16-le"), {"header": 1, "encoding": "utf-16-le"},
     ),
+    "names longer than quoted text may be": (
+        pa.schema([("name", pa.string()), ("b", pa.int64())]), b't\n"name",b\nx,1\n"name",b\ny,2\n',
+        {"header": 1, "max_quoted_bytes": 2, "repeated_headers": True},
+    ),
     "lenient quotes": (BA, b't\n"a",b\nx,1\ny,2\n', {"skip_lines": 1, "header": True, "quotes": "lenient"}),
 }  # fmt: skip
 FOOTERS = {
@@ -204,6 +208,30 @@ def test_a_header_that_is_not_there_is_an_error_and_nothing_at_all_is_none():
         fm.read(b"a\nb\n", fm.Csv(AB, header=5))
     assert fm.read(b"", fm.Csv(AB, header=5)).num_rows == 0
     assert fm.read(b"a\n", fm.Csv(AB, skip_lines=5)).num_rows == 0
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", ""])
+@pytest.mark.parametrize("schema", [pa.schema([("a", pa.string())]), AB], ids=["one column", "two"])
+def test_an_input_that_ends_in_front_of_its_header_is_an_error_whatever_else_is_passed_over(schema, end):
+    data = ("a,b\n1,2" + end).encode()
+    for options in ({}, {"skip_footer": 2}, {"skip_footer": 5}, {"table_end": "blank_line"}, {"encoding": "cp1252"}):
+        format = fm.Csv(schema, header=(0, 2), **options)
+        for source in (data, io.BytesIO(data)):
+            with pytest.raises(fm.FormatError, match="a header"):
+                fm.read(source, format)
+        if not {"skip_footer", "table_end"} & options.keys():
+            stream = fm.Stream(format)
+            stream.push(data, sequence=1)
+            with pytest.raises(fm.FormatError, match="a header"):
+                stream.finish()
+
+
+def test_a_column_that_the_header_lacks_is_missing_where_the_record_ends_whatever_is_cut_from_it():
+    schema = pa.schema([("a", pa.string()), pa.field("z", pa.string(), nullable=False)])
+    format = fm.Csv(schema, header=True, missing_columns="null", ragged="fit")
+    rejects = []
+    fm.read(b"a,b\nx\nx,y\nx,y,12\r\n", format, on_error="collect", rejects=rejects)
+    assert rejects[0]["byte_offset"].to_pylist() == [5, 9, 16]
 
 
 def test_what_a_stream_cannot_do_is_refused():

@@ -255,9 +255,12 @@ def quote_closes(behind: bytes, dialect: Dialect) -> bool:
     """Whether a quote inside quotes, which is not doubled, ends them, by what follows it."""
     if dialect.quotes == "lenient":
         return True
-    behind = behind.lstrip(b" \t") if dialect.trims_right else behind
-    separators = dialect.delimiter[0] + dialect.record_delimiter[0] + ("\r" if dialect.record_delimiter == "\n" else "")
-    return not behind or behind[:1] in [c.encode() for c in separators]
+    separators = dialect.delimiter.encode()[:1] + dialect.record_delimiter.encode()[:1]
+    separators += b"\r" if dialect.record_delimiter == "\n" else b""
+    for byte in behind:
+        if byte in separators or not dialect.trims_right or byte not in b" \t":
+            return byte in separators
+    return True
 
 
 def _is(data: bytes, at: int, special: str | None) -> bool:

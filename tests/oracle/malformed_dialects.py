@@ -145,4 +145,19 @@ SHAPES = [
         [(1, "x")],
         options={"header": True, "comment": "#"},
     ),
+    Shape(
+        "a bound of quotes that end with their line holds for the last one, too",
+        b'1,"xyz"\n2,"wxyz"',
+        [(1, "xyz")],
+        [(8, 1, None, "unterminated_quote")],
+        options={"max_quoted_bytes": 3, "newlines_in_quotes": False},
+    ),
+    Shape(
+        "a bound holds for a quote that seemed to close behind blanks, too",
+        b'1,"y" "\n2,"x" z"\n3,"w" \n',
+        [(3, "w")],
+        [(0, 0, None, "unterminated_quote"), (8, 1, None, "unterminated_quote")],
+        [(3, "w")],
+        options={"max_quoted_bytes": 1, "quotes": "sticky", "trim": "right", "escape": "\\"},
+    ),
 ]

@@ -130,15 +130,15 @@ CsvDecoder::CsvDecoder(const std::shared_ptr<const CsvFormat>& format, std::vect
 }
 
 // What stands before the first record. False if that does not end in these bytes, which is an error for a header if they are
-// the whole input and the record end behind it.
+// the whole input.
 bool CsvDecoder::skip_preamble(const uint8_t* data, size_t size, size_t* skipped, bool whole) {
     *skipped = 0;
     if (!place_.stream_start) return true;
     const size_t mark = mark_size(data, size);
     PreambleLines lines;
     if (format_->has_preamble() && !follow_preamble(*format_, data + mark, size - mark, whole, &lines)) {
-        const size_t begin = mark + lines.header, end = size - std::min(size, format_->record_end.size());
-        if (whole && begin < end) header_error(data + begin, end - begin);
+        const size_t begin = mark + lines.header;
+        if (whole && begin < size) header_error(data + begin, size - begin);
         return false;
     }
     *skipped = mark + lines.size;
@@ -278,11 +278,13 @@ bool CsvDecoder::split_next(const uint8_t* data, size_t size, RecordShape* shape
 
 // A record with a quote that is never closed, or too late, is the line that has the quote, and bad.
 void CsvDecoder::pass_damaged(const uint8_t* data, const RecordShape& shape) {
-    const size_t content = record_without_carriage_return(*format_, data, shape);
-    PlacePosition at = here();
-    at.record_end = at.bytes + int64_t(shape.size);
-    structural_error(ErrorCode::unterminated_quote, data, content, at, 0, shape.quote);
-    records_++;
+    if (!is_header_again(data, shape.separators.back())) {
+        const size_t content = record_without_carriage_return(*format_, data, shape);
+        PlacePosition at = here();
+        at.record_end = at.bytes + int64_t(shape.size);
+        structural_error(ErrorCode::unterminated_quote, data, content, at, 0, shape.quote);
+        records_++;
+    }
     offset_ += shape.size;
     indexed_bytes_ += shape.size;
 }
@@ -367,7 +369,7 @@ size_t CsvDecoder::index_unterminated(const uint8_t* data, size_t size) {
     std::memcpy(record, data, size);
     std::memcpy(record + size, format_->record_end.data(), format_->record_end.size());
     at = 0;
-    const bool begun = skip_preamble(record, terminated_size, &at, true);
+    const bool begun = skip_preamble(record, size, &at, true);  // the end that was added makes no record of nothing
     if (!begun || at >= size || format_->unreadable) return skipped + size;
     const PlacePosition begin = here();
     if (!split_record(*format_, record + at, terminated_size - at, &shape)) {

@@ -19,6 +19,12 @@ std::string stripped(const std::string& text) {
     return text.substr(begin, end - begin);
 }
 
+// Bounds are of records: where one is passed in a header a stream would have to go back behind what it has let go.
+CsvFormat without_bounds(CsvFormat format) {
+    format.max_quoted_lines = format.max_quoted_bytes = 0;
+    return format;
+}
+
 // The fields of one line of the header.
 std::vector<std::string> fields_of(const CsvFormat& format, Bytes line) {
     std::string terminated(reinterpret_cast<const char*>(line.data), line.size);
@@ -58,7 +64,8 @@ void make_unique(std::vector<std::string>* names) {
 }
 
 // Names that several lines give together are their words, one line after the other.
-std::vector<std::string> names_of(const CsvFormat& format, const std::vector<Bytes>& lines) {
+std::vector<std::string> names_of(const CsvFormat& csv, const std::vector<Bytes>& lines) {
+    const CsvFormat format = without_bounds(csv);
     std::vector<std::string> names;
     for (size_t i = 0; i < lines.size(); i++) {
         const std::vector<std::string> fields = fields_of(format, lines[i]);
@@ -109,12 +116,6 @@ std::vector<std::string> map_columns(CsvFormat* format, const std::vector<std::s
 
 bool names_fields(const CsvFormat& format, uint64_t record) {
     return std::find(format.header_at.begin(), format.header_at.end(), record) != format.header_at.end();
-}
-
-// Bounds are of records: where one is passed in a header a stream would have to go back behind what it has let go.
-CsvFormat without_bounds(CsvFormat format) {
-    format.max_quoted_lines = format.max_quoted_bytes = 0;
-    return format;
 }
 
 uint64_t records_of_header(const CsvFormat& format) {

@@ -36,12 +36,14 @@ void meet_quote(const CsvFormat& format, ScanState* state) {
     }
 }
 
-// The byte behind a quote that may have closed is another one. Blanks that are trimmed decide nothing.
+// The byte behind a quote that may have closed is another one. Blanks that are trimmed decide nothing, but for those that
+// separate fields.
 void settle_closing(const CsvFormat& format, uint8_t c, ScanState* state) {
     state->fresh = false;
-    if (format.quote_rule == QuoteRule::sticky && format.trim_right && is_blank_byte(c)) return;
+    const bool stays_open = format.quote_rule == QuoteRule::sticky && !begins_separator(format, c);
+    if (stays_open && format.trim_right && is_blank_byte(c)) return;
     state->closing = false;
-    if (format.quote_rule == QuoteRule::sticky && !begins_separator(format, c)) state->inside = true;
+    if (stays_open) state->inside = true;
 }
 
 }  // namespace
@@ -61,6 +63,8 @@ RecordEnds follow(const CsvFormat& format, const uint8_t* data, size_t size, Sca
     const bool by_place = format.picky(), wants_delimiters = by_place || (record && record->separators);
     for (size_t at = 0; at < size; at++) {
         const uint8_t c = data[at];
+        const bool quote = format.quoting && c == format.quote;
+        if (state->closing && !(quote && state->fresh)) settle_closing(format, c, state);
         if (record && state->inside && record->passes_bound(format, at)) {
             record->damaged = true;
             record->damaged_at = at;
@@ -82,8 +86,6 @@ RecordEnds follow(const CsvFormat& format, const uint8_t* data, size_t size, Sca
             continue;
         }
         if (!state->in_comment) {
-            const bool quote = format.quoting && c == format.quote;
-            if (state->closing && !(quote && state->fresh)) settle_closing(format, c, state);
             if (format.escaping && c == format.escape) {
                 state->escaped = true;
                 state->fresh = false;

@@ -74,10 +74,13 @@ bool split_record(const CsvFormat& format, const uint8_t* data, size_t size, Rec
 }
 
 bool is_left_open(const CsvFormat& format, const uint8_t* data, size_t size, RecordShape* out) {
-    if (!format.quoting || !format.newlines_in_quotes) return false;
+    if (!format.quoting) return false;
     ScanState state;
     RecordScan record;
-    if (scan_csv(format, data, size, &state, true, &record).any() || !(state.inside || record.damaged)) return false;
+    if (scan_csv(format, data, size, &state, true, &record).any()) return false;
+    const bool open =
+        state.inside && format.newlines_in_quotes;  // else the input's end closes it, as a line's end does
+    if (!open && !record.damaged) return false;
     out->comment = false;
     if (end_damage(format, data, size, record, out)) return true;
     out->damaged = true;

@@ -140,8 +140,9 @@ void CsvDecoder::note_error(const ColumnRows& c, uint32_t row, ErrorCode code, B
     PlacePosition position = value_position(at, field_at(c.fields, *at.segment, at.stops).data, c.index, row);
     finding.set_found(found.data, found.size);
     const Bytes raw = record(at, row);
-    // A field that was not there is reported where the record ends.
-    if (block_.rewritten_at(row)) position.bytes = std::min(position.bytes, at.base_bytes + int64_t(raw.size));
+    // A field that was not there is reported where the record ends, as it stood in the input.
+    const Rewritten* const rewritten = block_.rewritten_at(row);
+    if (rewritten && c.spec.field >= rewritten->fields) position.bytes = at.base_bytes + int64_t(raw.size);
     finding.set_raw(raw.data, raw.size);
     note_value(std::move(finding), position, [&](const FindingAt<PlacePosition>& other) {
         return columns_.specs()[size_t(other.column)].field > c.spec.field;
