@@ -78,7 +78,7 @@ def describe(
     name = names[finding.column] if finding.column >= 0 else None
     field = as_numbers(format.schema.field(name)) if name is not None else None
     if code in ("too_few_fields", "too_many_fields"):
-        expected = f"{len(format.schema)} fields"
+        expected = f"{finding.expected_fields} fields"
         found = f"{finding.found_fields} fields"
         shown = f"{found} in {shorten(found_bytes)}"
     else:
@@ -137,7 +137,7 @@ def _remedy(finding: Finding, found: bytes, field: pa.Field | None, format: Form
     if code == "no_record_start":
         return "check record_start against what wrote the data"
     if code == "too_few_fields":
-        several = finding.found_fields == 1 and other_delimiter(raw, len(format.schema), format)
+        several = finding.found_fields == 1 and other_delimiter(raw, finding.expected_fields, format)
         return several or "set ragged='pad'"
     if code == "too_many_fields":
         return "set ragged='truncate'"

@@ -234,6 +234,35 @@ def test_a_column_that_the_header_lacks_is_missing_where_the_record_ends_whateve
     assert rejects[0]["byte_offset"].to_pylist() == [5, 9, 16]
 
 
+@pytest.mark.parametrize(
+    ("record", "found", "remedy"),
+    [(b"1,2", 2, "set ragged='pad'"), (b"1,2,3,4", 4, "set ragged='truncate'"), (b"1;2;3", 1, "set delimiter=';'")],
+)
+def test_a_record_of_another_width_is_held_against_the_header_not_the_schema(record, found, remedy):
+    format = fm.Csv(AB, header=True)
+    expected = f"expected 3 fields, found {found} fields in .*{remedy}"
+    with pytest.raises(fm.FormatError, match=expected):
+        fm.read(b"a,b,c\n" + record, format)
+    stream = fm.Stream(format, on_error="collect")
+    stream.push(b"a,b,c\n" + record + b"\n", sequence=1)
+    stream = fm.Stream.restore(format, stream.checkpoint())
+    stream.finish()
+    (row,) = stream.rejects().to_pylist()
+    assert f"expected 3 fields, found {found} fields" in row["message"]
+
+
+@pytest.mark.parametrize("quotes", ["strict", "lenient", "sticky"])
+@pytest.mark.parametrize("line", [b'u,"v', b"u,v\\"])
+def test_a_line_of_the_header_that_its_end_leaves_open_names_what_stands_in_it(quotes, line):
+    options = {"quotes": quotes, "escape": "\\" if line.endswith(b"\\") else None}
+    schema = pa.schema([("a u", pa.string())])
+    for data in (b"a,b\n" + line, b"\xef\xbb\xbfa,b\n" + line):
+        assert fm.read(data, fm.Csv(schema, header=(0, 1), **options)).num_rows == 0
+        with pytest.raises(fm.SchemaError, match="'a'"):
+            fm.read(data, fm.Csv(AB, header=(0, 1), **options))
+        assert fm.read(data, fm.Csv(AB, skip_records=2, **options)).num_rows == 0
+
+
 def test_what_a_stream_cannot_do_is_refused():
     with pytest.raises(fm.OptionError, match="whole inputs"):
         fm.Stream(fm.Csv(AB, skip_footer=1))

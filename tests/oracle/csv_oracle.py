@@ -245,10 +245,21 @@ class _Walk:
         assert self.opened is not None
         part = self.data[self.opened + 1 : at]
         most_lines, most_bytes = self.dialect.max_quoted_lines, self.dialect.max_quoted_bytes
-        lines = most_lines is not None and part.count(self.dialect.record_delimiter.encode()) >= most_lines
+        lines = most_lines is not None and _line_ends(part, self.dialect) >= most_lines
         long = most_bytes is not None and len(part) > most_bytes and not doubled
         self.left_open |= lines or long
         return lines or long
+
+
+def _line_ends(part: bytes, dialect: Dialect) -> int:
+    """Record ends in a quoted part; an escape makes what is behind it none."""
+    ender = dialect.record_delimiter.encode()
+    at = found = 0
+    while at < len(part):
+        ends = part.startswith(ender, at)
+        found += ends
+        at += len(ender) if ends else 2 if _is(part, at, dialect.escape) else 1
+    return found
 
 
 def quote_closes(behind: bytes, dialect: Dialect) -> bool:

@@ -88,6 +88,7 @@ cdef class Finding:
     cdef readonly uint64_t sequence
     cdef readonly int64_t byte_offset
     cdef readonly uint64_t record
+    cdef readonly uint32_t expected_fields
     cdef readonly uint32_t found_fields
     cdef readonly uint64_t opened
     cdef readonly bytes found
@@ -101,6 +102,7 @@ cdef Finding finding_at(const EngineFinding& found, uint64_t sequence, int64_t b
     finding.sequence = sequence
     finding.byte_offset = byte_offset
     finding.record = record
+    finding.expected_fields = found.expected_fields
     finding.found_fields = found.found_fields
     finding.opened = found.opened
     finding.found = found.found

@@ -146,7 +146,7 @@ cdef extern from "engine/records/findings.hpp" namespace "formatter" nogil:
     cdef cppclass EngineFinding "formatter::Finding":
         ErrorCode code
         int32_t column
-        uint32_t found_fields
+        uint32_t expected_fields, found_fields
         uint64_t opened
         string found, raw
     cdef cppclass StretchPosition:

@@ -447,6 +447,7 @@ void CsvDecoder::structural_error(ErrorCode code, const uint8_t* data, size_t si
     counters.rejected++;
     if (format_->on_error == OnError::skip) return;
     Finding finding = Finding::of_record(code, data, size);
+    finding.expected_fields = format_->fields;
     finding.found_fields = found_fields;
     if (quote) finding.opened = quote, finding.set_found(data + quote, size - quote);
     findings.emplace_back(std::move(finding), at);

@@ -32,7 +32,11 @@ std::vector<std::string> fields_of(const CsvFormat& format, Bytes line) {
     const uint8_t* const base = reinterpret_cast<const uint8_t*>(terminated.data());
     std::vector<std::string> fields;
     RecordShape shape;
-    if (!split_record(format, base, terminated.size(), &shape)) return fields;
+    if (!split_record(format, base, terminated.size(), &shape)) {  // a quote never closed, or an escape of nothing
+        CsvFormat ended = format;  // by the line's end, whatever is open there
+        ended.newlines_in_quotes = ended.escaping = false;
+        split_record(ended, base, terminated.size(), &shape);
+    }
     size_t begin = 0;
     for (size_t i = 0; i < shape.separators.size(); i++) {
         size_t size = shape.separators[i] - begin;
@@ -151,7 +155,10 @@ bool follow_preamble(const CsvFormat& format, const uint8_t* data, size_t size, 
             std::string last(reinterpret_cast<const char*>(data + at), size - at);
             last += ending;
             const uint8_t* const text = reinterpret_cast<const uint8_t*>(last.data());
-            if (!split_record(format, text, last.size(), &shape)) return false;
+            if (!split_record(format, text, last.size(), &shape)) {  // it ends with an escape of nothing
+                shape.comment = false;
+                shape.separators.assign(1, uint32_t(size - at));
+            }
             shape.size = size - at;
         }
         const size_t content = shape.separators.back();

@@ -17,7 +17,7 @@ struct Finding {
     ErrorCode code = ErrorCode::none;
     bool row_kept = false;  // the value became null, the row came out
     int32_t column = -1;  // index into the format's columns; -1: the record as a whole
-    uint32_t found_fields = 0;  // for the arity codes
+    uint32_t expected_fields = 0, found_fields = 0;  // for the arity codes
     uint64_t opened = 0;  // for a quote that is never closed: its bytes from the record's begin
     std::string found;  // the value's bytes, or the record's first ones
     std::string raw;  // the record's bytes

@@ -10,7 +10,7 @@
 namespace formatter {
 namespace {
 
-constexpr char stream_magic[] = "fmstrm05";
+constexpr char stream_magic[] = "fmstrm06";
 
 // What is saved is described once: an ImageWriter takes the same walk as an ImageReader.
 
@@ -62,7 +62,7 @@ void walk(Image& image, Held& held) {
 template <typename Image>
 void walk(Image& image, RunFinding& finding) {
     RunPosition& at = finding.at;
-    image.numbers(finding.code, finding.column, finding.found_fields, finding.opened);
+    image.numbers(finding.code, finding.column, finding.expected_fields, finding.found_fields, finding.opened);
     image.numbers(at.from, at.bytes, at.records, at.buffer);
     image.text(finding.found);
     image.text(finding.raw);
