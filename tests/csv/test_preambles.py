@@ -230,8 +230,8 @@ def test_a_column_that_the_header_lacks_is_missing_where_the_record_ends_whateve
     schema = pa.schema([("a", pa.string()), pa.field("z", pa.string(), nullable=False)])
     format = fm.Csv(schema, header=True, missing_columns="null", ragged="fit")
     rejects = []
-    fm.read(b"a,b\nx\nx,y\nx,y,12\r\n", format, on_error="collect", rejects=rejects)
-    assert rejects[0]["byte_offset"].to_pylist() == [5, 9, 16]
+    fm.read(b"a,b\nx\nx,y\r\nx,y\nx,y,12\r\n", format, on_error="collect", rejects=rejects)
+    assert rejects[0]["byte_offset"].to_pylist() == [5, 9, 14, 21]
 
 
 @pytest.mark.parametrize(

@@ -137,12 +137,15 @@ Bytes CsvDecoder::record(const RowBlock::Location& at, uint32_t row) const {
 void CsvDecoder::note_error(const ColumnRows& c, uint32_t row, ErrorCode code, Bytes found, bool row_kept) {
     const RowBlock::Location at = block_.locate(row);
     Finding finding{code, row_kept, int32_t(c.index)};
-    PlacePosition position = value_position(at, field_at(c.fields, *at.segment, at.stops).data, c.index, row);
-    finding.set_found(found.data, found.size);
     const Bytes raw = record(at, row);
     // A field that was not there is reported where the record ends, as it stood in the input.
     const Rewritten* const rewritten = block_.rewritten_at(row);
-    if (rewritten && c.spec.field >= rewritten->fields) position.bytes = at.base_bytes + int64_t(raw.size);
+    const bool is_there = c.spec.field < (rewritten ? rewritten->fields : format_->fields);
+    const uint8_t* const value =
+        is_there || rewritten ? field_at(c.fields, *at.segment, at.stops).data : raw.data + raw.size;
+    PlacePosition position = value_position(at, value, c.index, row);
+    if (!is_there && rewritten) position.bytes = at.base_bytes + int64_t(raw.size);
+    finding.set_found(found.data, found.size);
     finding.set_raw(raw.data, raw.size);
     note_value(std::move(finding), position, [&](const FindingAt<PlacePosition>& other) {
         return columns_.specs()[size_t(other.column)].field > c.spec.field;
