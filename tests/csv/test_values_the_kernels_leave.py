@@ -2,7 +2,7 @@
 
 import random
 import struct
-from decimal import Decimal
+from decimal import Context, Decimal
 
 import pyarrow as pa
 import pytest
@@ -11,6 +11,7 @@ import formatter as fm
 from formatter import FormatError
 
 COUNT = 20_000
+WIDE = Context(prec=100)
 
 
 def column(texts: list[str], kind: pa.DataType, **options) -> list:
@@ -119,3 +120,23 @@ def test_decimals_of_every_size_are_exact(precision, scale):
         with pytest.raises(FormatError) as raised:
             column([text], pa.decimal128(precision, scale))
         assert raised.value.code == code
+
+
+@pytest.mark.parametrize("scale", [0, 1, 9, 19, 36, 37, 38, -3])
+@pytest.mark.parametrize("wide", [pa.decimal128, pa.decimal256])
+def test_a_decimal_of_more_digits_than_there_may_be_overflows_whatever_is_left_of_them_in_128_bits(scale, wide, kernel):
+    rng = random.Random(scale)
+    kind = wide(38, scale)
+    for form in (fm.Csv, fm.Json):
+        for _ in range(200):
+            digits = "".join(
+                rng.choices("0123456789", k=rng.randint(36, 42) - max(scale, 0) + rng.randint(0, max(scale, 0)))
+            )
+            whole = rng.choice("123456789") + digits
+            point = rng.randint(1, len(whole))
+            text = whole[:point] + rng.choice(["", "." + whole[point:] if whole[point:] else ""])
+            data = f"{text}\n" if form is fm.Csv else f'{{"x":{text}}}\n'
+            (found,) = fm.read(data.encode(), form(pa.schema([("x", kind)])), on_error="null")["x"].to_pylist()
+            unscaled = Decimal(text).scaleb(scale, WIDE)
+            fits = unscaled == unscaled.to_integral_value(context=WIDE) and abs(unscaled) < 10**38
+            assert found == (Decimal(text) if fits else None), (text, form)

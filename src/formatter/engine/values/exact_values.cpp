@@ -262,6 +262,22 @@ ErrorCode parse_float(Bytes field, int bits, uint8_t decimal_point, double* out)
 
 namespace {
 
+// Digits of a decimal. One more than the precision has is told before it counts: ten times 38 digits are more than 128 bits.
+struct DecimalDigits {
+    explicit DecimalDigits(uint8_t precision) {
+        for (int i = 1; i < precision; i++) full_ *= 10;
+    }
+    void append(unsigned digit) {
+        over |= value >= full_;
+        if (!over) value = value * 10 + digit;
+    }
+    unsigned __int128 value = 0;
+    bool over = false;
+
+  private:
+    unsigned __int128 full_ = 1;  // the least number with as many digits as there may be
+};
+
 // A negative scale: the digits left of the point that it leaves no room for have to be zeros.
 ErrorCode parse_coarse_decimal(Bytes field, uint8_t precision, int dropped, uint8_t decimal_point, __int128* out) {
     size_t at = 0;
@@ -276,17 +292,14 @@ ErrorCode parse_coarse_decimal(Bytes field, uint8_t precision, int dropped, uint
     while (at < field.size && is_digit(field.data[at])) at++;
     if (at != field.size || whole + (at - fraction) == 0) return ErrorCode::invalid;
     const size_t kept = whole - std::min(whole, size_t(dropped));
-    unsigned __int128 value = 0, limit = 1;
-    for (int i = 0; i < precision; i++) limit *= 10;
+    DecimalDigits digits(precision);
     for (size_t i = kept; i < field.size - begin; i++) {
         const uint8_t c = field.data[begin + i];
         if (is_digit(c) && c != '0') return ErrorCode::precision;
     }
-    for (size_t i = 0; i < kept; i++) {
-        value = value * 10 + unsigned(field.data[begin + i] - '0');
-        if (value >= limit) return ErrorCode::overflow;
-    }
-    *out = negative ? -__int128(value) : __int128(value);
+    for (size_t i = 0; i < kept; i++) digits.append(unsigned(field.data[begin + i] - '0'));
+    if (digits.over) return ErrorCode::overflow;
+    *out = negative ? -__int128(digits.value) : __int128(digits.value);
     return ErrorCode::none;
 }
 
@@ -346,36 +359,30 @@ ErrorCode parse_decimal(Bytes field, uint8_t precision, int scale, uint8_t decim
     const uint8_t* end = at + field.size;
     bool negative = false;
     if (at < end && (*at == '-' || *at == '+')) negative = *at++ == '-';
-    unsigned __int128 value = 0;
-    unsigned __int128 limit = 1;
-    for (int i = 0; i < precision; i++) limit *= 10;
-    size_t digits = 0;
+    DecimalDigits digits(precision);
+    size_t count = 0;
     int fraction = 0;
-    bool point = false, inexact = false, over = false;
+    bool point = false, inexact = false;
     for (; at < end; at++) {
         if (is_digit(*at)) {
-            digits++;
+            count++;
             if (point && fraction == scale) {
                 inexact |= *at != '0';
                 continue;
             }
             if (point) fraction++;
-            if (!over) value = value * 10 + unsigned(*at - '0');
-            over |= value >= limit;
+            digits.append(unsigned(*at - '0'));
         } else if (*at == decimal_point && !point) {
             point = true;
         } else {
             return ErrorCode::invalid;
         }
     }
-    if (digits == 0) return ErrorCode::invalid;
+    if (count == 0) return ErrorCode::invalid;
     if (inexact) return ErrorCode::precision;
-    for (; fraction < scale && !over; fraction++) {
-        value *= 10;
-        over |= value >= limit;
-    }
-    if (over) return ErrorCode::overflow;
-    *out = negative ? -__int128(value) : __int128(value);
+    for (; fraction < scale && !digits.over; fraction++) digits.append(0);
+    if (digits.over) return ErrorCode::overflow;
+    *out = negative ? -__int128(digits.value) : __int128(digits.value);
     return ErrorCode::none;
 }
 
