@@ -43,7 +43,7 @@ def test_a_pattern_reads_by_the_loop_what_it_reads_exactly(pattern, kind, kernel
     data = "\n".join(texts_of(pattern, random.Random(pattern))).encode()
     schema = pa.schema([("t", kind)])
     exact = fm.Csv(
-        schema, timestamp_formats=["no time is written so", pattern]
+        schema, timestamp_formats=["no time is written so: %Y", pattern]
     )  # the first one is looked for in the loop
     found = []
     for format in (fm.Csv(schema, timestamp_formats=[pattern]), exact):
@@ -98,3 +98,53 @@ def test_a_weekday_is_read_as_strptime_reads_it_which_asks_the_date_alone(patter
     found = fm.read("\n".join(texts).encode(), format, on_error="null")["d"]
     assert found.to_pylist() == [by_strptime(text) for text in texts]
     assert found.null_count < len(texts) - len(days)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "texts"),
+    [
+        ("%m%d%Y", ["9152024", "09152024", "12312024", "13012024", "0152024", "9322024"]),
+        ("%Y %H%M", ["2024 905", "2024 2359", "2024 2460", "2024 5", "2024 240"]),
+        ("%Y%j", ["20241", "2024366", "2023366", "2024367", "20240"]),
+        (
+            "%b %d %Y %I:%M%p",
+            ["Jan  1 2024  5:01PM", "Dec 31 2024 10:01AM", "Dec 31 2024\t10:01AM", "Dec31 2024 10:01AM"],
+        ),
+        ("%b  %d %Y", ["Jan  1 2024", "Jan 31 2024", "Jan 31 2024 ", " Jan 31 2024", "Jan31 2024"]),
+    ],
+)
+def test_numbers_without_a_mark_between_and_runs_of_blanks_are_read_as_strptime_reads_them(pattern, texts):
+    def by_strptime(text):
+        try:
+            return datetime.datetime.strptime(text, pattern)
+        except ValueError:
+            return None
+
+    format = fm.Csv(pa.schema([("t", pa.timestamp("s"))]), delimiter=";", timestamp_formats=[pattern])
+    found = fm.read("\n".join(texts).encode(), format, on_error="null")["t"]
+    assert found.to_pylist() == [by_strptime(text) for text in texts]
+    assert 0 < found.null_count < len(texts)
+
+
+def test_hours_of_half_a_day_and_of_a_whole_one_may_say_the_same():
+    format = fm.Csv(pa.schema([("t", pa.time32("s"))]), timestamp_formats=["%H:%M %p"])
+    texts = ["1:05 PM", "13:05 PM", "0:05 AM", "12:05 AM", "13:05 AM", "0:05 PM", "12:05 PM"]
+    found = fm.read("\n".join(texts).encode(), format, on_error="null")["t"].to_pylist()
+    assert [time and time.hour for time in found] == [13, 13, 0, 0, None, None, 12]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        ("%Y-%m-%d %Z", "'%Z' in"),
+        ("%e.%m.%Y", "'%e' in"),
+        ("%-d/%m/%Y", "'%-' in"),
+        ("%Y%", "'%' in"),
+        ("dd.MM.yyyy", "has none"),
+    ],
+)
+def test_a_pattern_that_no_time_can_follow_is_refused(pattern, found):
+    schema = pa.schema([("t", pa.date32())])
+    for make in (fm.Csv, fm.Json):
+        with pytest.raises(fm.OptionError, match=f"timestamp_formats: expected patterns of %Y .*{found}"):
+            make(schema, timestamp_formats=[pattern])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any, Literal
 
@@ -11,6 +12,7 @@ from formatter.errors import OptionError, SchemaError
 
 OnError = Literal["raise", "null", "skip", "collect"]
 UNMATCHED = ("checked", "counted")
+TIME_DIRECTIVES = "YymdjbBaAHIMSfpz%"  # those of engine/values/exact_times.cpp
 ON_ERROR = ("raise", "null", "skip", "collect")
 
 
@@ -32,11 +34,27 @@ def texts_of(values: Iterable[str], name: str, owner: str) -> tuple[str, ...]:
     return texts
 
 
+def time_patterns_of(values: Iterable[str], owner: str) -> tuple[str, ...]:
+    """Patterns of times, of directives that the engine knows: another one would only make every value a wrong one."""
+    patterns = texts_of(values, "timestamp_formats", owner)
+    for pattern in patterns:
+        directives = re.findall("%(.?)", pattern)
+        unknown = next((f"%{letter}" for letter in directives if letter not in {*TIME_DIRECTIVES}), None)
+        if unknown or not directives:
+            known = " ".join(f"%{letter}" for letter in TIME_DIRECTIVES)
+            found = f"{unknown!r} in {pattern!r}" if unknown else f"{pattern!r}, which has none"
+            raise OptionError(
+                f"{owner}: timestamp_formats: expected patterns of {known}, as strptime has them, found {found}"
+            )
+    return patterns
+
+
 def spellings_of(format: Any) -> dict[str, tuple[str, ...]]:
     """How values are written, as a text format was told, checked."""
     owner = type(format).__name__
-    names = ("nulls", "true_values", "false_values", "timestamp_formats")
+    names = ("nulls", "true_values", "false_values")
     texts = {name: texts_of(getattr(format, name), name, owner) for name in names}
+    texts["timestamp_formats"] = time_patterns_of(format.timestamp_formats, owner)
     check_choices(format, decimal=(".", ","))
     overlap = {*texts["true_values"]} & {*texts["false_values"]}
     if overlap:

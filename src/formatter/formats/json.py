@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from formatter.errors import OptionError, SchemaError
-from formatter.formats.checks import UNMATCHED, check_choices, check_schema, texts_of, with_rescue_column
+from formatter.formats.checks import UNMATCHED, check_choices, check_schema, time_patterns_of, with_rescue_column
 from formatter.formats.frozen import FrozenOptions
 from formatter.variants import is_variant
 
@@ -75,7 +75,7 @@ class Json(FrozenOptions):
             schema=schema,
             paths=_checked_paths(self.paths, schema),
             records=_checked_records(self.records),
-            timestamp_formats=texts_of(self.timestamp_formats, "timestamp_formats", "Json"),
+            timestamp_formats=time_patterns_of(self.timestamp_formats, "Json"),
         )
         if self.rescue in dict(self.paths):
             raise SchemaError(f"Json: paths: {self.rescue!r} is the column of what is rescued, which stands nowhere")

@@ -140,7 +140,7 @@ void CsvDecoder::note_error(const ColumnRows& c, uint32_t row, ErrorCode code, B
     const Bytes raw = record(at, row);
     // A field that was not there is reported where the record ends, as it stood in the input.
     const Rewritten* const rewritten = block_.rewritten_at(row);
-    const bool is_there = c.spec.field < (rewritten ? rewritten->fields : format_->fields);
+    const bool is_there = rewritten ? c.spec.field < rewritten->fields : c.spec.field != absent_field;
     const uint8_t* const value =
         is_there || rewritten ? field_at(c.fields, *at.segment, at.stops).data : raw.data + raw.size;
     PlacePosition position = value_position(at, value, c.index, row);

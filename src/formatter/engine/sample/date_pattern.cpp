@@ -44,11 +44,18 @@ void literal(std::string* format, uint8_t byte) {
     format->push_back(char(byte));
 }
 
+// As many as there are: a format's blank is any number of them.
+void blanks(Text* text, std::string* format) {
+    const uint8_t* const before = text->at;
+    while (text->take(' ')) {}
+    if (text->at > before) literal(format, ' ');
+}
+
 // Separators between the numbers of a date: one of / . - or blanks, a comma before a blank.
 bool separator(Text* text, std::string* format) {
     const uint8_t* before = text->at;
     if (text->take(',')) literal(format, ',');
-    while (text->at < text->end && *text->at == ' ') literal(format, *text->at++);
+    blanks(text, format);
     if (text->at == before && text->at < text->end && (*text->at == '/' || *text->at == '.' || *text->at == '-'))
         literal(format, *text->at++);
     return text->at > before && text->at - before <= 3;
@@ -141,7 +148,7 @@ bool find_time(Text* text, DatePattern* out) {
     out->has_time = true;
     const uint8_t* const before_half = text->at;
     const size_t kept = format.size();
-    while (text->take(' ')) format += ' ';
+    blanks(text, &format);
     if (text->end - text->at >= 2 && (text->at[1] | 32) == 'm' &&
         ((text->at[0] | 32) == 'a' || (text->at[0] | 32) == 'p')) {
         if (hour < 1 || hour > 12) return false;
@@ -157,7 +164,7 @@ bool find_time(Text* text, DatePattern* out) {
 
 bool find_zone(Text* text, DatePattern* out) {
     std::string& format = out->format;
-    while (text->take(' ')) format += ' ';
+    blanks(text, &format);
     const size_t left = size_t(text->end - text->at);
     out->has_zone = true;
     if (left == 3 && (std::memcmp(text->at, "UTC", 3) == 0 || std::memcmp(text->at, "GMT", 3) == 0)) {

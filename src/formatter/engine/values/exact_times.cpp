@@ -21,6 +21,20 @@ struct Reader {
         *out = value;
         return count >= least;
     }
+    // As many as the number may have that is no larger: nothing else says where it ends in 905 or 9152024.
+    bool part(int most, int largest, int* out) {
+        const uint8_t* const begin = at;
+        int value = 0;
+        for (; at < end && uint8_t(*at - '0') <= 9 && value * 10 + (*at - '0') <= largest && at - begin < most; at++)
+            value = value * 10 + (*at - '0');
+        *out = value;
+        return at > begin;
+    }
+    bool blanks() {
+        const uint8_t* const begin = at;
+        while (at < end && (*at == ' ' || *at == '\t')) at++;
+        return at > begin;
+    }
 };
 
 struct Civil {
@@ -145,7 +159,13 @@ bool by_format(Reader& r, const std::string& format, Civil* c) {
     int half_day = -1, day_of_year = 0;
     for (size_t i = 0; i < format.size(); i++) {
         if (format[i] != '%' || i + 1 == format.size()) {
-            if (!r.take(uint8_t(format[i]))) return false;
+            // Blanks are as many as there are, as strptime has it.
+            if (format[i] == ' ') {
+                while (i + 1 < format.size() && format[i + 1] == ' ') i++;
+                if (!r.blanks()) return false;
+            } else if (!r.take(uint8_t(format[i]))) {
+                return false;
+            }
             continue;
         }
         bool ok = true;
@@ -155,19 +175,19 @@ bool by_format(Reader& r, const std::string& format, Civil* c) {
                 ok = r.number(2, 2, &c->year);
                 c->year += c->year < 69 ? 2000 : 1900;  // as POSIX
                 break;
-            case 'm': ok = r.number(1, 2, &c->month); break;
-            case 'd': ok = r.number(1, 2, &c->day); break;
-            case 'H':
-            case 'I': ok = r.number(1, 2, &c->hour); break;
-            case 'M': ok = r.number(1, 2, &c->minute); break;
-            case 'S': ok = r.number(1, 2, &c->second); break;
+            case 'm': ok = r.part(2, 12, &c->month); break;
+            case 'd': ok = r.part(2, 31, &c->day); break;
+            case 'H': ok = r.part(2, 23, &c->hour); break;
+            case 'I': ok = r.part(2, 12, &c->hour); break;
+            case 'M': ok = r.part(2, 59, &c->minute); break;
+            case 'S': ok = r.part(2, 59, &c->second); break;
             case 'f': {
                 const uint8_t* before = r.at;
                 fraction(r, c);
                 ok = r.at > before;
                 break;
             }
-            case 'j': ok = r.number(1, 3, &day_of_year) && day_of_year >= 1; break;
+            case 'j': ok = r.part(3, 366, &day_of_year) && day_of_year >= 1; break;
             case 'b': ok = month_name(r, false, &c->month); break;
             case 'B': ok = month_name(r, true, &c->month); break;
             case 'a': ok = weekday_name(r, false); break;
@@ -181,13 +201,13 @@ bool by_format(Reader& r, const std::string& format, Civil* c) {
                 r.at += 2;
                 break;
             }
-            default: ok = r.take(uint8_t(format[i])); break;  // %% and unknown letters stand for themselves
+            default: ok = r.take(uint8_t(format[i])); break;  // %%: formats have no other letters
         }
         if (!ok) return false;
     }
-    if (half_day >= 0) {
-        if (c->hour < 1 || c->hour > 12) return false;
-        c->hour = c->hour % 12 + 12 * half_day;
+    if (half_day >= 0) {  // 13:05 PM says the same twice
+        if (c->hour >= 1 && c->hour <= 12) c->hour = c->hour % 12 + 12 * half_day;
+        if (c->hour / 12 != half_day) return false;
     }
     if (day_of_year) {
         for (c->month = 1; c->month <= 12 && day_of_year > days_in_month(c->year, c->month); c->month++)
