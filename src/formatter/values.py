@@ -183,7 +183,7 @@ class RecordParser:
             note_nulled=not self._raises,
             single=True,
         )
-        self._rescue = rescue_of(format) or ""
+        self._rescue = rescue_of(format)
         self._record_end = b"" if isinstance(format, Native) else record_end_of(format)
 
     @property
@@ -257,7 +257,7 @@ class RecordParser:
 
     def _with_rescued(self, batch: pa.RecordBatch, rows: Sequence[int | None], texts: Sequence[str]) -> pa.RecordBatch:
         """What is no record has no names, so it is rescued whole, under that of the column."""
-        place = batch.schema.get_field_index(self._rescue)
+        place = batch.schema.get_field_index(str(self._rescue))
         rescued = batch.column(place).to_pylist()
         for row, text in zip(rows, texts, strict=True):
             if row is not None and rescued[row] is None:

@@ -141,6 +141,14 @@ def test_a_value_of_an_array_that_is_no_record_is_rescued_under_the_columns_name
     ]  # fmt: skip
 
 
+def test_a_column_of_no_name_is_none_of_what_is_rescued():
+    """An empty key is a key like others; without `rescue` nothing is put into any column."""
+    records = [b'{"": 7}', b"oops", b'{"": "x"}']
+    numbers, texts = (fm.Json(pa.schema([("", kind)])) for kind in (pa.int64(), pa.string()))
+    assert fm.parse_records(records, numbers).column(0).to_pylist() == [7, None, None]
+    assert fm.parse_records(records, texts).column(0).to_pylist() == [None, None, "x"]
+
+
 def test_readers_take_the_name_in_place_of_the_format():
     plain, data = fm.Json(FLAT), b'{"id": "x"}\n'
     expected = ['{"id":"x"}']
