@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pyarrow as pa
+import pytest
 
 import formatter as fm
 
@@ -55,6 +56,28 @@ def test_what_costs_the_row_is_told_before_what_only_became_null():
     assert parsed.data["name"].to_pylist() == [None, "b"]
     assert "'name'" in parsed.errors[0].as_py()
     assert parsed.errors[1].as_py() is None
+
+
+REQUIRED = pa.field("k", pa.binary(3), nullable=False)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "expected"),
+    [
+        (pa.struct([REQUIRED]), b'{"k": "abc"}', {"k": b"abc"}),
+        (pa.list_(REQUIRED, 2), b'["abc", "def"]', [b"abc", b"def"]),
+        (pa.list_(pa.struct([REQUIRED]), 1), b'[{"k": "abc"}]', [{"k": b"abc"}]),
+        (pa.struct([("in", pa.struct([REQUIRED]))]), b'{"in": {"k": "abc"}}', {"in": {"k": b"abc"}}),
+    ],
+)
+def test_below_a_null_binaries_of_one_length_that_may_not_be_null_are_zeros(kind, value, expected):
+    """They have their length there, too: nothing shorter can be one of them."""
+    lines = [b'{"v": %s}' % value, b'{"v": null}', b"{}", b'{"v": 1}', b'{"v": %s}' % value]
+    format = fm.Json(pa.schema([("v", kind)]))
+    for repeats in (1, 40):
+        table = fm.read(b"\n".join(lines * repeats), format, on_error="null")
+        table.validate(full=True)
+        assert table["v"].to_pylist() == [expected, None, None, None, expected] * repeats
 
 
 def test_many_bad_values_cost_no_more_than_their_number():

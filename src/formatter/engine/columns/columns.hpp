@@ -57,6 +57,10 @@ inline bool must_be_utf8(const ColumnSpec& spec) { return spec.type->is_utf8; }
 inline bool has_width(const ColumnSpec& spec, size_t bytes) {
     return spec.byte_width < 0 || bytes == size_t(spec.byte_width);
 }
+// What stands for no value where the schema allows none.
+inline size_t zero_bytes(const ColumnSpec& spec) {
+    return spec.nullable || spec.byte_width < 0 ? 0 : size_t(spec.byte_width);
+}
 // Text that is a value's content and nothing else: loops gather it.
 inline bool is_plain_text(const ColumnSpec& spec) {
     return is_text(spec) && !spec.raw && spec.encoding == BinaryEncoding::plain && spec.byte_width < 0;

@@ -153,6 +153,11 @@ void JsonBuilder::append_null() {
                 store_value(*spec_->scalar.type, JsonScalar{}.value, values_.data(), length_);
                 break;
             }
+            if (const size_t zeros = zero_bytes(spec_->scalar)) {
+                text_.reserve(text_bytes_ + zeros + 64, text_bytes_);
+                std::memset(text_.data() + text_bytes_, 0, zeros);
+                text_bytes_ += zeros;
+            }
             [[fallthrough]];
         default: append_offset(item_count());
     }

@@ -117,7 +117,7 @@ bool JsonFiller::fill_text(JsonBuilder& builder, uint32_t at) {
     const FieldView view = walk_->space(node.space).view(node.entry);
     const bool nullable = spec.scalar.nullable;
     begin_rows(view.rows);
-    static const uint8_t none[1] = {};
+    const std::vector<uint8_t> zeros(zero_bytes(spec.scalar) + 1);  // one more: text of no bytes has an address, too
     const auto exactly = [&](uint32_t row, const Segment& segment, const uint32_t* stops) {
         bool null = segment.base[stops[0]] == '\n';  // that nothing due is absent was seen on the walk
         if (!null) {
@@ -126,7 +126,8 @@ bool JsonFiller::fill_text(JsonBuilder& builder, uint32_t at) {
             if (null && !nullable) return Bytes{nullptr, 0};
         }
         if (null && nullable) clear_valid(row);
-        return null || scalar_.text.size == 0 ? Bytes{none, 0} : scalar_.text;
+        if (null) return Bytes{zeros.data(), zeros.size() - 1};
+        return scalar_.text.size == 0 ? Bytes{zeros.data(), 0} : scalar_.text;
     };
     JsonLoops::TextTarget target = builder.text_target(marks_.valid.data());
     if (!loops_.gather_text(view, is_plain_text(spec.scalar), &target, exactly)) return false;
