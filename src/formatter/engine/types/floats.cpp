@@ -17,10 +17,11 @@ void leave_other_spellings(const FieldLoop& c) {
     if (!c.spec.plain || !c.spelling.typed) return;
     T* const out = c.out<T>();
     for (uint32_t row = 0; row < c.fields.rows; row++) {
-        const bool negative_zero = out[row] == 0 && std::signbit(out[row]);
-        const bool large = sizeof(T) == 4 && std::fabs(out[row]) >= plain_whole_floats;
+        const double value = double(out[row]);
+        const bool negative_zero = value == 0 && std::signbit(value);
+        const bool large = sizeof(T) == 4 && std::fabs(value) >= plain_whole_floats;
         if (!negative_zero && !large) continue;
-        out[row] = 0;
+        out[row] = T{};
         mark_odd(c.marks, row, true);
     }
 }
@@ -30,13 +31,12 @@ bool decode(const FieldLoop& c) {
     const uint8_t point = c.spelling.decimal_point;
     if constexpr (std::is_same_v<T, double>) {
         c.kernel->decode_float64(c.fields, point, c.out<T>(), *c.marks);
-        leave_other_spellings<T>(c);
     } else {
         double* const wide = reinterpret_cast<double*>(c.wide);
         c.kernel->decode_float64(c.fields, point, wide, *c.marks);
         narrow(wide, c.out<T>(), c.fields.rows, c.marks);
-        if constexpr (std::is_same_v<T, float>) leave_other_spellings<T>(c);
     }
+    leave_other_spellings<T>(c);
     return true;
 }
 
