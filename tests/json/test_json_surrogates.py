@@ -46,6 +46,39 @@ def test_replacement_reaches_items_keys_and_dictionaries(kind):
     assert fm.read(b'{"v":' + value + b"}\n", format)["v"].to_pylist() == [expected]
 
 
+@pytest.mark.parametrize(
+    ("record", "kind", "expected"),
+    [
+        (rb'{"\ud800": 1, "v": 2}', pa.int64(), 2),
+        (rb'{"v": {"\ud800": 1, "k": 2}}', pa.struct([("k", pa.int64())]), {"k": 2}),
+        (rb'{"v": {"\ud800k": 1}}', pa.struct([("\ufffdk", pa.int64())]), {"\ufffdk": 1}),
+        (rb'{"v": [{"a\udc00": 1}]}', pa.list_(pa.struct([("a\ufffd", pa.int64())])), [{"a\ufffd": 1}]),
+        (rb'{"v": {"\ud800": "\udc00"}}', fm.variant(), {"\ufffd": "\ufffd"}),
+    ],
+)
+def test_the_option_reaches_keys_as_the_error_without_it_says(record, kind, expected):
+    schema = pa.schema([("v", kind)])
+    for data in (record, record + b"\n", (record + b"\n") * 70):  # by its text, by structure, by the shape of others
+        with pytest.raises(fm.FormatError, match="surrogates='replace'"):
+            fm.read(data, fm.Json(schema))
+        found = fm.read(data, fm.Json(schema, surrogates="replace"))["v"]
+        if kind == fm.variant():
+            plain = json.dumps({"v": expected}).encode()
+            assert found.to_pylist() == fm.read(plain, fm.Json(schema))["v"].to_pylist() * len(found)
+        else:
+            assert found.to_pylist() == [expected] * len(found)
+
+
+def test_a_key_that_is_replaced_is_unknown_or_found_as_any_other():
+    data = rb'{"\ud800": 1, "id": 2}'
+    schema = pa.schema([("id", pa.int64())])
+    with pytest.raises(fm.FormatError) as caught:
+        fm.read(data, fm.Json(schema, surrogates="replace", unknown="error"))
+    assert caught.value.code == "unknown_key"
+    rescued = fm.read(data, fm.Json(schema, surrogates="replace", rescue="rest"))
+    assert rescued.to_pylist() == [{"id": 2, "rest": r'{"\ud800":1}'}]
+
+
 def test_without_the_option_it_is_an_error_of_the_value_alone():
     data = rb'{"v":"\ud83d","id":1}' + b"\n" + rb'{"v":"b","id":2}'
     assert fm.read(data, fm.Json(TEXT), columns=["id"])["id"].to_pylist() == [1, 2]

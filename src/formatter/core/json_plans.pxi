@@ -31,6 +31,7 @@ cdef extern from "engine/json_text/json_format.hpp" namespace "formatter" nogil:
         LengthPrefix length
         cbool whole_records, validate_full, unknown_is_error
         DuplicateKey duplicates
+        Surrogate lone_surrogates
 
 cdef extern from "engine/json/json_scalars.hpp" namespace "formatter" nogil:
     shared_ptr[const Spelling] json_spelling_with(vector[string] timestamp_formats) except +
@@ -67,6 +68,7 @@ def json_plan(dict options, list columns):
     json.validate_full = options["validate_full"]
     json.unknown_is_error = options["unknown_is_error"]
     json.duplicates = <DuplicateKey><uint8_t>options["duplicates"]
+    json.lone_surrogates = <Surrogate><cbool>options["replace_surrogates"]
     fill_options(json, options)
     plan.format = json_record_format(shared)
     plan.column_names = tuple(column["node"]["scalar"]["name"] for column in columns)

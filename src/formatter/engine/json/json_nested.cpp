@@ -131,7 +131,7 @@ Skipped JsonNestedReader::read_structure(JsonBuilder& builder, const uint8_t* at
                 found = int(guess);
                 value.at = skip_json_space(at + builder.usual_key(guess).size(), end);
             } else {
-                value = read_key(at, end, &key, &scratch);
+                value = read_key(at, end, &key, &scratch, builder.spec().lone_surrogates);
                 if (value.code != ErrorCode::none) return value;
                 found = find_key(members, key, guess);
             }

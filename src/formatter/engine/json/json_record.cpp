@@ -95,7 +95,7 @@ Skipped JsonRecordReader::read_object(uint32_t node, const uint8_t* at, const ui
             return {close.code == ErrorCode::unterminated_quote ? at : close.at, close.code};
         Bytes key{at + 1, size_t(close.at - at - 1)};
         if (!is_plain_string(key)) {
-            const ErrorCode code = unescape(key, &scratch_);
+            const ErrorCode code = unescape(key, &scratch_, format_->lone_surrogates);
             if (code != ErrorCode::none) return {at, code};
             key = Bytes{reinterpret_cast<const uint8_t*>(scratch_.data()), scratch_.size()};
         }

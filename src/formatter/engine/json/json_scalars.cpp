@@ -59,7 +59,7 @@ Skipped parse_json_scalar(const JsonNodeSpec& node, const uint8_t* at, const uin
     out->null = false;
     if (at == end) return {at, ErrorCode::malformed};
     if (spec.encoding == BinaryEncoding::variant) {
-        if (!out->variants) out->variants = std::make_shared<VariantWriter>();
+        if (!out->variants) out->variants = std::make_shared<VariantWriter>(node.lone_surrogates);
         return out->variants->write(at, end, &out->text);
     }
     if (spec.raw || *at == '{' || *at == '[') {

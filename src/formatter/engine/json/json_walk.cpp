@@ -486,7 +486,8 @@ const JsonKeys::Entry* JsonWalk::learn_key(uint32_t node, const uint8_t* begin, 
     const Skipped close = check_string(from + 1, to, &escapes);
     if (close.code != ErrorCode::none || close.at != to - 1) return nullptr;
     std::string key(reinterpret_cast<const char*>(from) + 1, size_t(to - from) - 2);
-    if (escapes && unescape(bytes_of(std::string(key)), &key) != ErrorCode::none) return nullptr;
+    if (escapes && unescape(bytes_of(std::string(key)), &key, format_->lone_surrogates) != ErrorCode::none)
+        return nullptr;
     const auto known = object.by_key.find(key);
     const bool all_known = format_->unknown_is_error && (nodes_[node].kind == Node::structure || node == 1);
     if (known == object.by_key.end() && all_known) return nullptr;

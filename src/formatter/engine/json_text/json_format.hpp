@@ -46,6 +46,7 @@ struct JsonFormat : DecodeOptions {
     bool validate_full = false;
     bool unknown_is_error = false;
     DuplicateKey duplicates = DuplicateKey::last;
+    Surrogate lone_surrogates = Surrogate::error;  // of keys; each value has its own
 };
 
 }  // namespace formatter

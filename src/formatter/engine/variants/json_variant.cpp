@@ -167,7 +167,7 @@ ErrorCode VariantWriter::write_string(const uint8_t** at, const uint8_t* end) {
     uint8_t* const to = scalar_room(size + 5 + 16);
     uint8_t* content = to + (size > short_text_most ? 5 : 1);
     if (escapes) {
-        const ErrorCode code = unescape({text, size}, content, &size);
+        const ErrorCode code = unescape({text, size}, content, &size, alone_);
         if (code != ErrorCode::none) return code;
         if (size <= short_text_most && content != to + 1) {
             std::memmove(to + 1, content, size);

@@ -15,6 +15,7 @@ constexpr uint32_t variant_depth_limit = 1000;  // brackets open at once, as in 
 
 class VariantWriter {
   public:
+    explicit VariantWriter(Surrogate alone) : alone_(alone), keys_(alone) {}
     // Reads the value at `at` and stops behind it; on an error, where the offending byte stands. `out`, until the next call:
     // four bytes that say how long the value is, the value, its metadata.
     Skipped write(const uint8_t* at, const uint8_t* end, Bytes* out);
@@ -52,6 +53,7 @@ class VariantWriter {
         bytes_ += bytes;
     }
 
+    const Surrogate alone_;
     PoolBuffer scalars_, headers_, out_;
     size_t scalar_bytes_ = 0, header_bytes_ = 0;
     uint64_t bytes_ = 0;  // of the value so far, headers of what is closed included

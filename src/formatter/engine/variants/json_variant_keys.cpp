@@ -82,7 +82,7 @@ ErrorCode VariantKeys::read(const uint8_t** at, const uint8_t* end, VariantPlace
         close = whole.at;
         Bytes content{text, size_t(close - text)};
         if (escapes) {
-            const ErrorCode code = unescape(content, &scratch_);
+            const ErrorCode code = unescape(content, &scratch_, alone_);
             if (code != ErrorCode::none) return code;
             content = Bytes{reinterpret_cast<const uint8_t*>(scratch_.data()), scratch_.size()};
         }

@@ -59,7 +59,7 @@ struct VariantPlace {
 
 class VariantKeys {
   public:
-    VariantKeys() { forget(); }
+    explicit VariantKeys(Surrogate alone) : alone_(alone) { forget(); }
     void begin_record();
     // `*at` stands at a key; then behind its colon, and the key is the last one of `place`.
     ErrorCode read(const uint8_t** at, const uint8_t* end, VariantPlace* place);
@@ -95,6 +95,7 @@ class VariantKeys {
     bool sort_by_rank(const VariantEntry* entries, std::vector<uint32_t>* places);
     void rank();
 
+    const Surrogate alone_;
     std::vector<Key> keys_;  // the first one stands for none
     std::vector<uint8_t> texts_;
     std::vector<uint32_t> slots_;  // of a hash table: places in keys_
