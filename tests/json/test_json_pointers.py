@@ -117,3 +117,24 @@ def test_a_value_and_parts_of_it_are_read_together_as_one_by_one(records, order,
         wrong = {error.record for error in together.details} ^ {error.record for error in alone.details}
         kept = [number for number in range(len(texts)) if number not in wrong]
         assert together.data.column(name).take(kept).equals(alone.data.column(name).take(kept))
+
+
+@pytest.mark.by_kernel
+@pytest.mark.parametrize("before", [b'"', b"\n", b"7"])
+@pytest.mark.parametrize(
+    ("kind", "metadata"),
+    [(pa.string(), {b"text": b"any"}), (pa.large_string(), {b"text": b"any"}), (pa.string(), None), (pa.time64("ns"), None)],
+)
+def test_a_whole_record_is_the_same_whatever_stands_in_front_of_its_bytes(kind, metadata, before):
+    """A quote in memory before a buffer opens nothing in it."""
+    format = fm.Json(pa.schema([pa.field("all", kind, metadata=metadata)]), paths={"all": ""})
+    for record in (b"{}", b'{"a":1}', b'{"a": "x"}  '):
+        data = memoryview(before + record)[1:]
+        wanted = [{"all": record.decode().strip()}] if metadata else []
+        rejects: list[pa.Table] = []
+        assert fm.read(data, format, on_error="collect", rejects=rejects).to_pylist() == wanted
+        assert rejects[0]["code"].to_pylist() == ([] if metadata else ["wrong_type"])
+        stream = fm.Stream(format, on_error="collect")
+        batches = stream.push(data, sequence=1) + stream.finish()
+        assert [row for batch in batches for row in batch.data.to_pylist()] == wanted
+        assert stream.rejects()["code"].to_pylist() == rejects[0]["code"].to_pylist()

@@ -43,7 +43,8 @@ JsonDecoder::JsonDecoder(const std::shared_ptr<const JsonFormat>& format)
     for (const JsonColumn& column : format_->columns) {
         Layout layout;
         layout.nested = column.node.kind != JsonKind::scalar;
-        layout.quoted = !layout.nested && expects_string(column.node) && &column != rescue_column;
+        layout.whole = column.path.empty();
+        layout.quoted = !layout.nested && !layout.whole && expects_string(column.node) && &column != rescue_column;
         layout.position = layout.nested ? uint32_t(nested_.size()) : flat++;
         if (layout.nested) nested_.emplace_back(&column.node);
         layout_.push_back(layout);

@@ -42,6 +42,7 @@ class JsonDecoder : public BlockDecoder {
   private:
     struct Layout {  // how a column of the plan is kept
         bool nested = false;
+        bool whole = false;  // all of the record, in front of which may be nothing that can be looked at
         bool quoted = false;  // expects a string: stops lie inside its quotes
         uint32_t position = 0;  // among the flat columns or the nested ones
     };

@@ -66,7 +66,10 @@ void JsonDecoder::decode_flat(size_t i) {
                block_.view(int32_t(2 * i), int32_t(2 * i + 1), 0, false),
                marks_};
     c.marks.all_valid(c.fields.rows);
-    if (is_text(c.node.scalar)) {
+    const bool text = is_text(c.node.scalar);
+    if (layout_[i].whole && !text) {
+        for (uint32_t row = 0; row < c.fields.rows; row++) read_exactly(c, row);
+    } else if (text) {
         decode_text(c);
         check_texts(c.node.scalar, c.column, [&](uint32_t row) {
             const RowBlock::Location at = block_.locate(row);
@@ -103,7 +106,7 @@ void JsonDecoder::decode_rest(FlatRows& c) {
 void JsonDecoder::decode_text(FlatRows& c) {
     const ColumnSpec& spec = c.node.scalar;
     const bool large = has_large_offsets(spec);
-    if (!is_plain_text(spec)) return decode_text_exactly(c);
+    if (!is_plain_text(spec) || layout_[c.index].whole) return decode_text_exactly(c);
     static const uint8_t none[1] = {};
     const auto exactly = [&](uint32_t row, const Segment&, const uint32_t*) {
         read_exactly(c, row);
