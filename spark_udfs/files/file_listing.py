@@ -11,23 +11,25 @@ import fnmatch
 import os
 import posixpath
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from pyarrow import fs
 
 import formatter as fm
+from formatter.errors import shown
 
 HADOOPS_S3 = re.compile("^s3[an]://")  # its names for what others call s3
 HDFS_NEEDS = (
     "set JAVA_HOME, HADOOP_HOME and CLASSPATH (`hadoop classpath --glob`), here and on executors, or give filesystem="
 )
+PARAMETERS = re.compile(r"\?\w+=")  # of a URI; elsewhere '?' is any character of a name
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
-Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class Storage:
         if self.options:
             return self._by_fsspec(path)
         try:
-            return fs.FileSystem.from_uri(HADOOPS_S3.sub("s3://", path))  # type: ignore[no-any-return]
+            return fs.FileSystem.from_uri(_escaped(HADOOPS_S3.sub("s3://", path)))  # type: ignore[no-any-return]
         except OSError as error:  # a library that it needs goes on for pages
             needs = HDFS_NEEDS if path.startswith(("hdfs:", "viewfs:")) else "give storage_options= or filesystem="
             raise fm.OptionError(f"spark: {path!r} cannot be reached: {str(error).splitlines()[0]}; {needs}") from None
@@ -112,10 +114,20 @@ def list_files(
     may_be_empty: a folder without files is none. base_path: where partition folders begin; without it, at each path (or at
     each folder a glob matches).
     """
-    several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    return [file for path in listed(paths) for file in _files_of(path, storage, base_path, may_be_empty)]
+
+
+def listed(paths: Paths) -> list[str]:
+    """Each path as text, whatever they were given as."""
+    several = list(paths) if isinstance(paths, Iterable) and not isinstance(paths, (str, bytes)) else [paths]
+    for path in several:
+        if not isinstance(path, (str, os.PathLike)):
+            raise fm.OptionError(
+                f"spark: a path is a text or a pathlib.Path, several are a list of them, found {shown(path)}"
+            )
     if not several:
         raise fm.OptionError("spark: no paths are given to read")
-    return [file for path in several for file in _files_of(os.fspath(path), storage, base_path, may_be_empty)]
+    return [os.fspath(path) for path in several]
 
 
 def _files_of(path: str, storage: Storage, base_path: Any, may_be_empty: bool) -> list[FoundFile]:
@@ -140,11 +152,11 @@ def _files_at(path: str, storage: Storage, base_path: Any, may_be_empty: bool) -
     filesystem, inner = storage.resolve(path)
     inner = inner.rstrip("/") or inner[:1]
     base = None if base_path is None else _base(path, inner, os.fspath(base_path), storage)
-    prefix = _prefix(path, inner) if storage.filesystem is None and "://" in path else ""
+    start = _uri_start(path, inner) if storage.filesystem is None and "://" in path else ("", "")
     folder = inner
     exact = filesystem.get_file_info(inner)
     if exact.type == fs.FileType.File:
-        return [_found(exact, prefix, posixpath.dirname(inner) if base is None else base)]
+        return [_found(exact, start, posixpath.dirname(inner) if base is None else base)]
     is_glob = exact.type == fs.FileType.NotFound and any(character in inner for character in "*?[")
     while is_glob and any(character in folder for character in "*?["):
         folder = posixpath.dirname(folder)
@@ -156,7 +168,7 @@ def _files_at(path: str, storage: Storage, base_path: Any, may_be_empty: bool) -
         if is_glob and not _matches(info.path, inner):
             continue
         asked = "/".join(info.path.split("/")[:depth])
-        files.append(_found(info, prefix, asked if base is None else base, asked))
+        files.append(_found(info, start, asked if base is None else base, asked))
     return files if files or (may_be_empty and exact.type == fs.FileType.Directory) else None
 
 
@@ -193,21 +205,38 @@ def _alternatives(pattern: str) -> list[str]:
     return [pattern]
 
 
-def _prefix(path: str, inner: str) -> str:
-    """What a URI has before the path as the filesystem spells it."""
+def _escaped(uri: str) -> str:
+    """So that all of its path stands for itself, as in Hadoop's paths: folders of Spark's own have `%3A` in their names."""
+    scheme, _, rest = uri.partition("://")
+    authority, slash, path = rest.partition("/")
+    return f"{scheme}://{authority}{slash}{quote(path)}"
+
+
+def _uri_start(path: str, inner: str) -> tuple[str, str]:
+    """What URIs of this filesystem begin with, and what its own paths begin with in place of that."""
     bare = path.rstrip("/")
+    if bare == inner:  # http's do not
+        return "", ""
+    scheme, _, rest = bare.partition("://")
+    authority, slash, below = rest.partition("/")
+    if PARAMETERS.search(below):
+        raise fm.OptionError(
+            f"spark: {path!r} has parameters; give them in storage_options= or in the environment instead"
+        )
     if bare.endswith(inner):
-        return bare[: -len(inner)]
-    scheme = bare.partition("://")[0]
-    if bare == f"{scheme}://{inner.lstrip('/')}":  # fsspec may spell a leading slash that the URI has not
-        return f"{scheme}:/"
-    raise fm.OptionError(f"spark: {path!r} has parameters; give them in storage_options= or in the environment instead")
+        return bare.removesuffix(inner), ""
+    if inner.endswith(slash + below):
+        return f"{scheme}://{authority}", inner.removesuffix(slash + below)
+    raise fm.OptionError(
+        f"spark: {path!r} is {inner!r} to its filesystem, whose other files nobody could name then; give filesystem="
+    )
 
 
-def _found(info: fs.FileInfo, prefix: str, root: str, asked: str | None = None) -> FoundFile:
+def _found(info: fs.FileInfo, start: tuple[str, str], root: str, asked: str | None = None) -> FoundFile:
     between = [] if asked is None else info.path[len(asked) :].strip("/").split("/")[:-1]
     plain = sum("=" not in name for name in between)
-    return FoundFile(prefix + info.path, info.size or 0, info.mtime_ns, _partition_of(info.path, root), plain, root)
+    path = start[0] + info.path.removeprefix(start[1])
+    return FoundFile(path, info.size or 0, info.mtime_ns, _partition_of(info.path, root), plain, root)
 
 
 def _is_visible(path: str, folder: str) -> bool:

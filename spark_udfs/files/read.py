@@ -28,7 +28,7 @@ from formatter.plans import with_rescue
 from formatter.splits import Part, SplitReader, begins_anywhere, can_be_split
 from formatter.variants import Columns, asked_as
 from spark_udfs.files.block_hosts import hosts_of
-from spark_udfs.files.file_listing import LOCAL, FoundFile, Paths, Storage, list_files
+from spark_udfs.files.file_listing import LOCAL, FoundFile, Paths, Storage, list_files, listed
 from spark_udfs.files.inferred import call_of, inferred, tell_doubts
 from spark_udfs.files.partitions import FolderFilter, Partitioning, partitioning_of
 from spark_udfs.files.read_task import FilePart, ReadTask
@@ -111,6 +111,7 @@ def read(
         [Row(id=1, city='Oslo,\\ncapital')]
     """
     attach_if_configured(spark)
+    path = listed(path)
     storage = Storage.of(filesystem, storage_options)
     files = None
     named = format is None or (isinstance(format, str) and not is_registered(format))
@@ -201,9 +202,8 @@ def read_task(
     return ReadTask(reading, names, partitioning.schema, distinct, storage, groups, reports, file_column)
 
 
-def _shown(path: Paths) -> str:
-    several = [path] if isinstance(path, (str, os.PathLike)) else list(path)
-    return f"{os.fspath(several[0]) if several else 'nothing'}{', ...' if several[1:] else ''}"
+def _shown(paths: Sequence[str]) -> str:
+    return f"{paths[0]}{', ...' if paths[1:] else ''}"
 
 
 def _asked(

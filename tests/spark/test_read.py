@@ -23,7 +23,6 @@ from formatter.splits import Part
 from spark_udfs.files import read as read_module
 from spark_udfs.files import split_starts
 from spark_udfs.files.block_hosts import hosts_of
-from spark_udfs.files.file_listing import Storage, list_files
 from spark_udfs.files.read_task import FilePart
 from spark_udfs.files.task_rows import Groups, task_rows
 from spark_udfs.sources.batch_reader import FilteringReader
@@ -293,22 +292,6 @@ def test_any_filesystem_of_arrow_or_fsspec_will_do(spark, tmp_path, small_splits
     ]
     for path, where in places:
         assert su.read(spark, path, FORMAT, split_bytes=300, **where).collect() == expected, path
-
-
-def test_files_in_memory_are_listed_and_read_by_this_process():
-    memory = fsspec.filesystem("memory")
-    memory.pipe("/lake/day=3/a.csv", b"1,x,2\n")
-    memory.pipe("/lake/day=3/_tmp.csv", b"?")
-    storage = Storage()
-    [found] = list_files("memory://lake", storage=storage)
-    assert found.partition == (("day", "3"),)
-    filesystem, inner = storage.resolve(found.path)
-    assert filesystem.open_input_file(inner).read() == b"1,x,2\n"
-
-
-def test_an_unknown_scheme_is_refused_by_name():
-    with pytest.raises(fm.OptionError, match="nor fsspec knows 'nowhere'"):
-        list_files("nowhere://a/b")
 
 
 def test_an_error_names_the_file_the_byte_and_the_column(spark, tmp_path, small_splits):
