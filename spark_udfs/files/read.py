@@ -294,7 +294,7 @@ def _header_of(file: FoundFile, format: Any, storage: Storage) -> bytes:
         size = HEADER_BYTES
         while True:
             start = stream.read_at(min(size, file.size), 0)
-            if (found := reader.header_bytes(start, len(start) == file.size)) is not None:
+            if (found := reader.header_bytes(start, len(start) == file.size, file.path)) is not None:
                 return bytes(start[:found])
             size *= 8
 

@@ -241,7 +241,7 @@ class _Placing:
             )  # fmt: skip
         _, size, missing = found
         if missing:
-            raise diagnostics.missing_in_header(self.format, missing)
+            raise diagnostics.missing_in_header(self.format, missing, text, f"origin {origin!r}")
         return size, None if self._is_own_order(text[:size]) else text[:size]
 
     def _is_own_order(self, header: bytes) -> bool:

@@ -60,15 +60,23 @@ class Sent:
         return eval, (ARRIVAL, {"pickled": pickle(self.function)})
 
 
+@contextmanager
+def plainly() -> Iterator[None]:
+    """Where data is bad, or what was asked makes no sense: the process that raises is about to end, so what it is told stays with
+    this error."""
+    try:
+        yield
+    except (fm.FormatterError, OSError):  # a file that is gone, cannot be opened, or lacks a column is bad data, too
+        os.environ["SPARK_HIDE_TRACEBACK"] = "1"
+        raise
+
+
 def told_plainly(run: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
-    """Of a generator that parses: the process that raises is about to end, so what it is told stays with this error."""
+    """Of a generator that parses, in a task."""
 
     @functools.wraps(run)
     def telling(*arguments: Any, **options: Any) -> Iterator[Any]:
-        try:
+        with plainly():
             yield from run(*arguments, **options)
-        except (fm.FormatError, OSError):  # a file that is gone, or cannot be opened, is bad data, too
-            os.environ["SPARK_HIDE_TRACEBACK"] = "1"
-            raise
 
     return telling

@@ -11,7 +11,7 @@ import pyarrow as pa
 from formatter._core import Finding, codes_of_stream
 from formatter.errors import FormatError, SchemaError, shorten
 from formatter.formats import Csv, Delimited, Framed, Native, Registered
-from formatter.mistaken_bytes import mistaken_record, mistaken_start, other_delimiter
+from formatter.mistaken_bytes import ENDS_IN_RETURN, mistaken_record, mistaken_start, other_delimiter
 from formatter.plans import Format
 from formatter.types import as_numbers
 
@@ -206,9 +206,19 @@ def too_large_batch(schema: pa.Schema) -> SchemaError:
     )
 
 
-def missing_in_header(format: Csv, missing: list[str], start: bytes = b"") -> SchemaError:
-    """`start`: the input's first bytes, if they are at hand."""
+def missing_in_header(format: Csv, missing: list[str], start: bytes = b"", place: str | None = None) -> SchemaError:
+    """`start`: the input's first bytes, if they are at hand. `place`: which file, if it is one."""
     remedy = mistaken_start(start, format) or _CHECK_NAMES
-    return SchemaError(
-        f"csv: header: expected the columns {', '.join(map(repr, missing[:5]))}, found none of that name; {remedy}"
-    )
+    names = ", ".join(map(repr, missing[:5]))
+    where = f"{place}: " if place else ""
+    return SchemaError(f"{where}csv: header: expected the columns {names}, found none of that name; {remedy}")
+
+
+def unending_header(start: bytes, place: str | None = None) -> FormatError:
+    """Of a header that would be passed over with every line behind it."""
+    where = f"{place}: " if place else ""
+    expected = "a line end of '\\n' or '\\r\\n'"
+    return FormatError(
+        f"{where}csv: header: expected {expected}, found {shorten(start)}; {ENDS_IN_RETURN}",
+        code="header", origin=place, expected=expected, found=shorten(start),
+    )  # fmt: skip

@@ -19,6 +19,7 @@ NO_TEXT = {b"PAR1": "Parquet", b"ARROW1\x00\x00": "Arrow's file format", b"PK\x0
 UTF16_MARKS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 UTF16_LOOKED_AT = 64  # bytes: half of them are NUL in most texts
 ENDS_LOOKED_AT = 64  # bytes of a record, white space and all
+ENDS_IN_RETURN = "its lines seem to end in a lone '\\r': set record_delimiter='\\r'"
 DELIMITERS = (b",", b";", b"\t", b"|")
 
 
@@ -38,7 +39,19 @@ def mistaken_start(start: bytes, format: object) -> str:
     line = start.split(b"\n", 1)[0].strip()
     if isinstance(format, Csv) and line.startswith(b'{"') and line.endswith(b"}"):
         return "it looks like JSON: read it with fm.Json"
+    if isinstance(format, Csv) and has_lone_return(start, format):
+        return ENDS_IN_RETURN
     return ""
+
+
+def has_lone_return(start: bytes, format: Csv) -> bool:
+    """Whether a carriage return that is no part of a record end stands in the first line, outside quotes: as in files whose lines
+    all end in one."""
+    if as_bytes(format.record_delimiter, "record_delimiter") != b"\n" or format.encoding.startswith("utf-16"):
+        return False
+    before, lone, _ = start.split(b"\n", 1)[0].rstrip(b"\r").partition(b"\r")
+    quote = as_bytes(format.quote, "quote") if format.quote else b""
+    return bool(lone) and not (quote and before.count(quote) % 2)
 
 
 def mistaken_record(code: str, found: bytes, raw: bytes, format: object) -> str:

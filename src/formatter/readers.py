@@ -264,7 +264,7 @@ class _Reading:
             else:
                 self.engine, size, missing = found
                 if missing:
-                    raise diagnostics.missing_in_header(format, missing, bytes(window[:HEAD_BYTES]))
+                    raise diagnostics.missing_in_header(format, missing, bytes(window[:HEAD_BYTES]), self.item.name)
         if self.footer is not None:
             self.footer.follow_preamble(window, last)
         self.ranges = _core.RangeReader(self.engine, self.threads, ROWS_PER_BATCH, BYTES_PER_BATCH)

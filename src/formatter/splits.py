@@ -23,6 +23,7 @@ from formatter.filters import Filters, normalized
 from formatter.footers import footer_of
 from formatter.foreign_code import raise_kept
 from formatter.formats import Csv, Delimited, Json, Native, Registered
+from formatter.mistaken_bytes import has_lone_return
 from formatter.plans import Format, make_plan, record_end_of
 
 ROWS_PER_BATCH = 65_536  # of what a window holds more only if its records are shorter than 32 bytes
@@ -33,6 +34,7 @@ COLUMNS_PER_WINDOW = (
 )
 LONGEST_WINDOW_BYTES = 8 << 20
 SCAN_BYTES = 256 << 10
+HEAD_BYTES = 4 << 10  # that show what a file is
 FIRST_SCAN_BYTES = 4 << 10
 GUESS_BYTES = 1 << 20
 GUESS_BYTES_BEFORE = 4 << 10  # of what is guessed, looked at
@@ -287,9 +289,9 @@ class SplitReader:
         longer = WINDOW_BYTES * -(-len(self.plan.columns) // COLUMNS_PER_WINDOW)
         self._window = memoryview(bytearray(min(max(WINDOW_BYTES, longer), LONGEST_WINDOW_BYTES)))
 
-    def header_bytes(self, start: bytes, whole: bool) -> int | None:
+    def header_bytes(self, start: bytes, whole: bool, origin: str | None = None) -> int | None:
         """How many bytes the header takes at the start of a file; None if it does not end in these."""
-        _, size = self._with_header(start, whole)
+        _, size = self._with_header(start, whole, origin)
         return size
 
     def batches(
@@ -299,7 +301,7 @@ class SplitReader:
         engine = self.plan.engine
         wants_header = isinstance(self.plan.format, Csv) and self.plan.format.has_preamble
         if wants_header and part.begin:
-            engine, _ = self._with_header(header, True)
+            engine, _ = self._with_header(header, True, origin)
             wants_header = False
         elif part.begin:
             wants_header = False
@@ -325,7 +327,7 @@ class SplitReader:
                 start = 0
                 if ranges is None:
                     if wants_header:
-                        engine, size = self._with_header(window[:filled], ended)
+                        engine, size = self._with_header(window[:filled], ended, origin)
                         if size is None:
                             continue
                         start = min(size, filled)
@@ -402,7 +404,10 @@ class SplitReader:
         for name, count in (counters | {"records": records}).items():
             self.counts[name] += count
 
-    def _with_header(self, start: Any, whole: bool) -> tuple[Any, int | None]:
+    def _with_header(self, start: Any, whole: bool, origin: str | None) -> tuple[Any, int | None]:
+        format = self.plan.format
+        if self._positional is not None and has_lone_return(head := bytes(start[:HEAD_BYTES]), format):
+            raise diagnostics.unending_header(head, origin)
         found = self.plan.header(start, whole)
         if found is None:
             return self.plan.ordered(start), len(start) if whole else None
@@ -410,7 +415,7 @@ class SplitReader:
         if self._positional is not None:
             return self._positional.ordered(start), size
         if missing:
-            raise diagnostics.missing_in_header(self.plan.format, missing)  # type: ignore[arg-type]
+            raise diagnostics.missing_in_header(format, missing, bytes(start[:HEAD_BYTES]), origin)
         if self._keeper is not None:
             self._keeper.follow_header(bytes(start[:size]))
         return mapped, size

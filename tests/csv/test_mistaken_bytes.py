@@ -6,6 +6,7 @@ import bz2
 import gzip
 import json
 import lzma
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -88,6 +89,15 @@ def test_json_and_other_delimiters_taken_for_csv_are_told():
     assert said_of(b"1 a\n", CSV) == "set ragged='pad'"
     assert said_of(b"PAR1" + bytes(40), CSV) == "it begins as Parquet does, which is no text"
     assert said_of(b"BZh,a,b\n", CSV) == "set ragged='truncate'"
+
+
+def test_lines_that_end_in_a_lone_return_name_the_option_that_reads_them():
+    remedy = "its lines seem to end in a lone '\\r': set record_delimiter='\\r'"
+    for format, data in ((CSV, b"1,Oslo\r2,Rome\r"), (HEADED, b"id,name\r1,Oslo\r2,Rome")):
+        assert said_of(data, format) == remedy
+        assert fm.read(data, replace(format, record_delimiter="\r")).num_rows == 2
+    assert said_of(b'1,"a\rb",x\n', CSV) == "set ragged='truncate'"  # in quotes it is text
+    assert said_of(b"1,a,x\r\r\n", CSV) == "set ragged='truncate'"
 
 
 def test_what_stands_behind_the_first_record_is_not_taken_for_another_kind():

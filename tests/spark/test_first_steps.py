@@ -69,6 +69,43 @@ def test_bad_data_is_told_in_a_sentence_and_without_our_steps_to_it(spark, tmp_p
     assert "record_task.py" not in str(caught.value)
 
 
+def test_a_file_whose_header_lacks_a_column_is_named_in_a_sentence(spark, tmp_path):
+    (tmp_path / "good.csv").write_text("a,b\n1,x\n")
+    (tmp_path / "poor.csv").write_text("a,c\n1,x\n")
+    with pytest.raises(Exception, match=r"poor\.csv: csv: header: expected the columns 'b', found none") as caught:
+        su.read(spark, tmp_path, fm.Csv(SCHEMA, header=True)).collect()
+    assert "splits.py" not in str(caught.value)
+    with pytest.raises(fm.SchemaError, match=r"poor\.csv: csv: header: expected the columns 'b'"):
+        fm.read(tmp_path / "poor.csv", fm.Csv(SCHEMA, header=True))
+
+
+def test_a_header_that_would_be_passed_over_with_all_lines_is_an_error(spark, tmp_path):
+    """Of files whose lines end in a lone return, in which Spark's own reader finds lines."""
+    (tmp_path / "old.csv").write_bytes(b"a,b\r1,x\r2,y\r")
+    options = {"header": True}
+    with pytest.raises(Exception, match=r"old\.csv: csv: header: expected a line end .* set record_delimiter='\\r'"):
+        su.read(spark, tmp_path, "csv", schema=SCHEMA, options=options).collect()
+    read = su.read(spark, tmp_path, "csv", schema=SCHEMA, options=options | {"lineSep": "\r"})
+    assert read.collect() == [(1, "x"), (2, "y")]
+    (tmp_path / "old.csv").write_bytes(b'"a\rb",c\r\n1,x\r\n')
+    assert su.read(spark, tmp_path, "csv", schema=SCHEMA, options=options | {"multiLine": True}).collect() == [(1, "x")]
+
+
+@pytest.mark.parametrize("path", [5, b"/data", [None], ["a.csv", 5]])
+def test_what_is_no_path_is_refused_by_name(spark, path):
+    with pytest.raises(
+        fm.OptionError, match=r"a path is a text or a pathlib\.Path, several are a list of them, found "
+    ):
+        su.read(spark, path, fm.Csv(SCHEMA))
+
+
+def test_paths_may_come_one_by_one(spark, tmp_path):
+    for name in "ab":
+        (tmp_path / f"{name}.csv").write_text(f"1,{name}\n")
+    assert su.read(spark, sorted(tmp_path.glob("*.csv")), fm.Csv(SCHEMA)).count() == 2
+    assert su.read(spark, tmp_path.glob("*.csv"), fm.Csv(SCHEMA)).count() == 2
+
+
 def test_an_error_of_another_function_keeps_its_steps(spark):
     def fails(batches):
         for _ in batches:
