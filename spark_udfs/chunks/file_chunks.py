@@ -18,7 +18,7 @@ from formatter.codecs import codec_of
 from spark_udfs.files.file_listing import FoundFile, Paths, list_files
 from spark_udfs.files.open_files import payloads_of
 from spark_udfs.files.task_rows import Groups, task_rows
-from spark_udfs.tasks.sent_functions import mapped
+from spark_udfs.tasks.sent_functions import mapped, told_plainly
 from spark_udfs.types.spark_types import struct_of
 
 DEFAULT_CHUNK_BYTES = 1 << 20
@@ -106,6 +106,7 @@ def stretches_of(files: Sequence[FoundFile], chunk_bytes: int) -> Iterator[Stret
             yield from stretches(file.path, 0, file.size, 1, chunk_bytes)
 
 
+@told_plainly
 def chunk_batches(stretch: Stretch, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """A few MB at a time, in the columns of CHUNK_SCHEMA or of STREAM_SCHEMA."""
     rows, held = [], 0

@@ -35,6 +35,7 @@ from spark_udfs.files.task_rows import Groups
 from spark_udfs.options.reading import Reading, reading_of
 from spark_udfs.pushdown.predicates import clause_of
 from spark_udfs.sources.source_options import SourceOptions
+from spark_udfs.tasks.sent_functions import plainly
 from spark_udfs.types.arrow_schema import arrow_schema
 from spark_udfs.types.spark_types import SparkColumns
 
@@ -97,6 +98,7 @@ class FormatterReader(engine.DataSourceReader):
             split_bytes=self.split_bytes, files=self.files,
         )  # fmt: skip
 
+    @plainly()
     def partitions(self) -> Sequence[GroupOfParts]:
         return [GroupOfParts(group) for group in self.task.groups.packed] or [GroupOfParts(b"")]
 

@@ -25,6 +25,7 @@ from spark_udfs.chunks.file_chunks import LAST_READ, Stretch, stretches
 from spark_udfs.files.file_listing import LOCAL, FoundFile, list_files
 from spark_udfs.sources.source_options import SourceOptions
 from spark_udfs.sources.streamed_files import StreamedFiles
+from spark_udfs.tasks.sent_functions import plainly
 
 OPTIONS = ("path", "layout", "chunkBytes", "maxBytesPerTrigger", "done", "cleanSource")
 DEFAULT_DONE = {
@@ -54,12 +55,15 @@ class ChunkStreamReader(StreamedFiles):
         self.done: str = options.given.get("done", DEFAULT_DONE[self.layout])
         self.until: Taken | None = None  # under availableNow: what was there when the query began
 
+    @plainly()
     def prepareForTriggerAvailableNow(self) -> None:
         self.until = self._available({}, math.inf)
 
+    @plainly()
     def latestOffset(self, start: Taken, limit: ReadLimit) -> Taken:
         return self._available(start, limit.max_bytes if isinstance(limit, ReadMaxBytes) else math.inf)
 
+    @plainly()
     def partitions(self, start: Taken, end: Taken) -> Sequence[InputPartition]:
         between = self._chunk_files if self.layout == "chunks" else self._new_bytes
         changed = (origin for origin in end if end[origin] != start.get(origin))

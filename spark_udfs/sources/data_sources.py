@@ -29,6 +29,7 @@ from spark_udfs.jvm.session_jvm import has_jvm
 from spark_udfs.sources.batch_reader import FilteringReader, FormatterReader, inferred_schema
 from spark_udfs.sources.source_options import SourceOptions
 from spark_udfs.sources.table_function import enable_table_function
+from spark_udfs.tasks.sent_functions import plainly
 from spark_udfs.types.spark_types import struct_of
 
 FILTER_PUSHDOWN = "spark.sql.python.filterPushdown.enabled"  # without it pushFilters is an error
@@ -92,24 +93,30 @@ class FormatterSource(engine.DataSource):
     def name(cls) -> str:
         return "formatter"
 
+    @plainly()
     def schema(self) -> StructType:
         self.inferred, schema = inferred_schema(SourceOptions(self.name(), self.options))
         return schema
 
+    @plainly()
     def reader(self, schema: StructType) -> FormatterReader:
         options = self._known_options()
         return self.batch_reader(options, schema, format=self.inferred)
 
     def streamReader(self, schema: StructType) -> Any:
         require_streams(self.name())
+        from spark_udfs.sources.file_stream import FormatterStreamReader
+        from spark_udfs.sources.streamed_files import made_or_refused
+
+        return made_or_refused(lambda: FormatterStreamReader(self._stream_options(), schema))
+
+    def _stream_options(self) -> SourceOptions:
         if self.inferred is not None:
             raise fm.SchemaError(
                 "formatter: a stream needs a schema, since files that are yet to come say nothing: spark.readStream.schema(...); "
                 "su.schema_of and su.infer propose one"
             )
-        from spark_udfs.sources.file_stream import FormatterStreamReader
-
-        return FormatterStreamReader(self._known_options(), schema)
+        return self._known_options()
 
     def _known_options(self) -> SourceOptions:
         options = SourceOptions(self.name(), self.options)
@@ -143,11 +150,15 @@ class ChunkStreamSource(engine.DataSource):
 
     def streamReader(self, schema: StructType) -> Any:
         from spark_udfs.sources.chunk_stream import ChunkStreamReader
+        from spark_udfs.sources.streamed_files import made_or_refused
 
+        return made_or_refused(lambda: ChunkStreamReader(self._stream_options(schema)))
+
+    def _stream_options(self, schema: StructType) -> SourceOptions:
         if schema.names != STREAM_SCHEMA.names:
             columns = ", ".join(STREAM_SCHEMA.names)
             raise fm.SchemaError(f"formatter_chunks: its columns are ({columns}); select what you need after load()")
-        return ChunkStreamReader(SourceOptions(self.name(), self.options))
+        return SourceOptions(self.name(), self.options)
 
 
 def require_streams(source: str) -> None:

@@ -23,6 +23,7 @@ from spark_udfs.files.read_task import ReadTask
 from spark_udfs.sources.batch_reader import FormatterReader, batches_of_group
 from spark_udfs.sources.source_options import SourceOptions
 from spark_udfs.sources.streamed_files import StreamedFiles
+from spark_udfs.tasks.sent_functions import plainly
 
 Taken = dict[str, int]  # an offset: the sizes of the files that were taken, by path
 STREAM_OPTIONS = ("maxfilespertrigger", "maxbytespertrigger", "cleansource")
@@ -47,9 +48,11 @@ class FormatterStreamReader(StreamedFiles):
     def _task_for(self, files: Sequence[FoundFile]) -> ReadTask:
         return FormatterReader(self.options, self.schema, files, STREAM_OPTIONS).task
 
+    @plainly()
     def prepareForTriggerAvailableNow(self) -> None:
         self.until = {file.path for file in self.listed()}
 
+    @plainly()
     def latestOffset(self, start: Taken, limit: ReadLimit) -> Taken:
         """The oldest of the files not yet taken, as many as the limit lets in, but always one."""
         new = [file for file in self.listed() if file.path not in start]
@@ -66,6 +69,7 @@ class FormatterStreamReader(StreamedFiles):
             room -= cost
         return taken
 
+    @plainly()
     def partitions(self, start: Taken, end: Taken) -> Sequence[engine.InputPartition]:
         new = [path for path in end if path not in start]
         there = {file.path: file for file in self.listed()}

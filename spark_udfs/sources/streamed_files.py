@@ -7,14 +7,17 @@ it has come has what this builds on, so data_sources.py imports it where a strea
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from pyarrow import fs
 from pyspark.sql import datasource as engine
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, SupportsTriggerAvailableNow
 
+import formatter as fm
 from spark_udfs.files.file_listing import LOCAL, FoundFile, list_files
 from spark_udfs.sources.source_options import SourceOptions
+from spark_udfs.tasks.sent_functions import plainly
 
 
 class StreamedFiles(engine.DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -43,3 +46,24 @@ class StreamedFiles(engine.DataSourceStreamReader, SupportsTriggerAvailableNow):
             filesystem.delete_file(inner)
         elif folders and found.type == fs.FileType.Directory:
             filesystem.delete_dir(inner)
+
+
+def made_or_refused(make: Callable[[], engine.DataSourceStreamReader]) -> engine.DataSourceStreamReader:
+    """Of an error that is raised while a reader is made, PySpark tells another, of its own: so it waits for the first question."""
+    try:
+        return make()
+    except (fm.FormatterError, OSError) as error:
+        return RefusedStream(error)
+
+
+class RefusedStream(engine.DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """In the place of a reader that cannot be."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def _refuse(self, *question: Any) -> Any:
+        with plainly():
+            raise self.error
+
+    initialOffset = latestOffset = partitions = read = getDefaultReadLimit = prepareForTriggerAvailableNow = _refuse  # type: ignore[assignment]

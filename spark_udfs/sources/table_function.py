@@ -10,30 +10,36 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from pyspark.errors import PySparkException
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import SparkSession
 
 import formatter as fm
 from spark_udfs.files.read import read
+from spark_udfs.jvm.session_jvm import static_method
 
 NAME = "formatter_read"
 SHAPE = f"{NAME}(path, format, schema, options): texts or arrays of texts, 'csv' or 'json' or a registered name, DDL, and a map"
 OWN_OPTIONS = ("rescue", "split_bytes", "file_column")  # of su.read; all others are those of Spark's reader
-_MOST_ARGUMENTS = 4
+ARGUMENTS = ("path", "format", "schema", "options")
 
 
 class ReadInSql:
-    """What the JVM calls: expressions in, a plan out."""
+    """What the JVM calls: expressions in; a plan out, or a text that says what is wrong with them."""
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
 
     def apply(self, expressions: Any) -> Any:
         jvm: Any = self._spark._jvm
-        given = [_constant(one) for one in jvm.scala.jdk.javaapi.CollectionConverters.asJava(expressions)]
-        if not 1 <= len(given) <= _MOST_ARGUMENTS:
-            raise fm.OptionError(f"{SHAPE}; found {len(given)} of them")
-        path, format, schema, options = given + [None] * (_MOST_ARGUMENTS - len(given))
+        try:
+            return self._planned(list(jvm.scala.jdk.javaapi.CollectionConverters.asJava(expressions)))
+        except (fm.FormatterError, OSError, PySparkException) as error:
+            said = str(error)
+            return said if said.startswith(NAME) else f"{NAME}: {said}"
+
+    def _planned(self, expressions: Sequence[Any]) -> Any:
+        path, format, schema, options = _arguments(expressions)
         asked = {str(name): value for name, value in (options or {}).items()}
         own: dict[str, Any] = {name: asked.pop(name) for name in OWN_OPTIONS if name in asked}
         if "split_bytes" in own:
@@ -52,7 +58,28 @@ def enable_table_function(spark: SparkSession) -> None:
     """Makes `formatter_read` known to SQL in this session, which has a JVM."""
     ensure_callback_server_started(spark.sparkContext._gateway)  # type: ignore[no-untyped-call]
     registry = spark._jsparkSession.sessionState().tableFunctionRegistry()
-    registry.createOrReplaceTempFunction(NAME, ReadInSql(spark), "python_udf")
+    told = static_method(spark, ("sql_function.java",), "formatter.spark.SqlFunction", "told")
+    jvm: Any = spark._jvm
+    arguments = jvm.java.util.ArrayList()  # an array takes no object of Python's
+    arguments.add(ReadInSql(spark))
+    registry.createOrReplaceTempFunction(NAME, told.invoke(None, arguments.toArray()), "python_udf")
+
+
+def _arguments(expressions: Sequence[Any]) -> list[Any]:
+    """The four, in order, None for what is not given: by place, or by name (`path => '/data'`)."""
+    found: dict[str, Any] = {}
+    for place, expression in enumerate(expressions):
+        named = expression.getClass().getSimpleName() == "NamedArgumentExpression"
+        name = str(expression.key()).lower() if named else ARGUMENTS[place] if place < len(ARGUMENTS) else ""
+        if name not in ARGUMENTS or name in found:
+            what = f"{name} => ..." if named else f"{len(expressions)} of them"
+            raise fm.OptionError(f"{SHAPE}; found {what}")
+        found[name] = _constant(expression.value() if named else expression)
+    if not found:
+        raise fm.OptionError(f"{SHAPE}; found 0 of them")
+    if found.get("path") is None:
+        raise fm.OptionError(f"{SHAPE}; found no path")
+    return [found.get(name) for name in ARGUMENTS]
 
 
 def _constant(expression: Any) -> Any:

@@ -23,6 +23,7 @@ from spark_udfs.chunks.chunk_formats import ChunkFormats, OriginFormats
 from spark_udfs.chunks.chunk_rows import PREFIX, ChunkColumns, KeptColumns, null_chunk
 from spark_udfs.chunks.parse_task import OnError, ParseTask
 from spark_udfs.streams.origin_state import OriginState, Policies, Progress
+from spark_udfs.tasks.sent_functions import told_plainly, without_pandas_notice
 from spark_udfs.types.arrow_schema import arrow_schema
 from spark_udfs.types.named_columns import kept_fields, require_columns
 
@@ -111,10 +112,10 @@ def parse_stream(
     chunks = df.select(*(column.alias(PREFIX + name) for name, column in inner.items()), *keep)
     stitch = StitchBatches(task, policies, arrow_schema(StructType(told)))
     timeout = GroupStateTimeout.ProcessingTimeTimeout if stitch.by_time else GroupStateTimeout.NoTimeout
-    messages = chunks.groupBy(f"{PREFIX}origin").applyInPandasWithState(
-        stitch, MESSAGE_DDL, STATE_DDL, "append", timeout
-    )
-    return messages.mapInArrow(ReadMessages(task.arrow_output), task.schema)
+    by_origin = chunks.groupBy(f"{PREFIX}origin")
+    with without_pandas_notice():
+        messages = by_origin.applyInPandasWithState(stitch, MESSAGE_DDL, STATE_DDL, "append", timeout)
+        return messages.mapInArrow(ReadMessages(task.arrow_output), task.schema)
 
 
 def _waiting(missing_after: int | str | None) -> int | float | None:
@@ -162,6 +163,7 @@ class StitchBatches:
         self.told = told
         self.by_time = isinstance(policies.missing_after, float)
 
+    @told_plainly
     def __call__(self, key: tuple[Any, ...], tables: Iterable[Any], state: GroupState) -> Iterator[Any]:
         import pandas  # Spark has made it for us by now; importing this package need not
 

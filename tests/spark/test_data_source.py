@@ -7,6 +7,7 @@ import datetime
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyspark.errors import AnalysisException, IllegalArgumentException
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
@@ -226,6 +227,40 @@ def test_views_and_tables_are_made_of_the_table_function(known, call):
 def test_a_call_of_the_table_function_that_is_wrong_says_why(known, arguments, says):
     with pytest.raises(Exception, match=says):
         known.sql(f"SELECT * FROM formatter_read({arguments})").collect()
+
+
+def test_what_is_wrong_in_sql_is_told_without_the_steps_of_two_languages(known):
+    for arguments in ("'/nowhere'", "'/', 'csv', 'a INT', map('haeder', 'true')", "'/', 'csv', 'a INTT x'"):
+        with pytest.raises(IllegalArgumentException) as caught:
+            known.sql(f"SELECT * FROM formatter_read({arguments})")
+        assert str(caught.value).startswith("formatter_read")
+        assert "table_function.py" not in str(caught.value)
+
+
+def test_the_table_function_takes_its_arguments_by_name(known, call, tmp_path):
+    named = "options => map('header', 'true'), schema => 'id BIGINT', format => 'csv'"
+    for path in (f"path => '{tmp_path}'", f"'{tmp_path}'"):
+        assert known.sql(f"SELECT sum(id) FROM formatter_read({path}, {named})").first() == (6,)
+    for arguments, says in (
+        (f"'{tmp_path}', paths => 'x'", "found paths => "),
+        (f"'{tmp_path}', path => 'x'", "found path => "),
+        ("format => 'csv'", "found no path"),
+    ):
+        with pytest.raises(IllegalArgumentException, match=says):
+            known.sql(f"SELECT * FROM formatter_read({arguments})")
+
+
+@pytest.mark.parametrize(
+    ("options", "path", "says"),
+    [({"kind": "csv", "haeder": "true"}, "", "no option 'haeder'"), ({}, "", "kind is 'csv' or 'json'"),
+     ({"kind": "csv"}, "/nowhere", "no files at")],
+)  # fmt: skip
+def test_what_the_source_is_asked_wrongly_is_told_without_our_steps_to_it(known, tmp_path, options, path, says):
+    (tmp_path / "a.csv").write_text("1\n")
+    reader = known.read.format("formatter").schema("id INT").options(**options)
+    with pytest.raises(AnalysisException, match=says) as caught:
+        reader.load(f"{tmp_path}{path}").collect()
+    assert "Traceback" not in str(caught.value)
 
 
 def test_a_table_says_why_it_cannot_be_read_and_what_can(known, call, tmp_path):

@@ -7,6 +7,7 @@ import os
 
 import pytest
 from patience import PATIENCE_S
+from pyspark.errors import StreamingQueryException
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes, ReadMaxFiles
 from pyspark.sql.types import StructType
 
@@ -113,6 +114,21 @@ def test_processed_files_are_deleted_only_on_request(spark, tmp_path):
         source = reader(tmp_path, cleansource=clean)
         source.commit(source.latestOffset({}, ALL))
         assert (tmp_path / "a.csv").exists() is left
+
+
+def test_what_a_query_is_asked_wrongly_is_what_it_ends_with(spark, tmp_path):
+    """PySpark itself would tell that a variable of its own has no value."""
+    write(tmp_path / "in", "a.csv", 0, 1)
+    with pytest.raises(
+        StreamingQueryException, match="OptionError: formatter: cleanSource is 'off' or 'delete'"
+    ) as caught:
+        run(spark, tmp_path, cleanSource="archive")
+    assert "UnboundLocalError" not in str(caught.value)
+    su.register_chunks(spark)
+    chunks = spark.readStream.format("formatter_chunks").option("layout", "grow").load(str(tmp_path / "in"))
+    query = chunks.writeStream.format("noop").start()
+    with pytest.raises(StreamingQueryException, match="OptionError: formatter_chunks: layout is one of"):
+        query.awaitTermination(PATIENCE_S)
 
 
 @pytest.mark.parametrize(
