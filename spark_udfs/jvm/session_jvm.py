@@ -74,8 +74,8 @@ def _runtime(spark: Any) -> tuple[str, ...]:
 
 
 def _made_class(spark: Any, kept: KeptClasses, names: Sequence[str], class_name: str) -> Any:
-    if kept.jar.exists():
-        with suppress(Exception):  # a file that is none of ours, or half of one: compiled anew
+    if kept.is_whole():
+        with suppress(Exception):  # a file that is none of ours: compiled anew
             return _loaded(spark, kept.jar, class_name)
     compiler = compiled(spark, *names)
     kept.keep(compiler.getBytecodes())

@@ -69,6 +69,17 @@ def test_a_damaged_proof_or_jar_proves_nothing(damage) -> None:
     assert not kept.is_proven()
 
 
+def test_a_jar_with_a_damaged_class_is_not_whole() -> None:
+    kept = made("source")
+    assert kept.is_whole()
+    content = kept.jar.read_bytes()
+    for damaged in (content.replace(b"two", b"tw?"), content[: len(content) // 2], b"", b"PK" + bytes(64)):
+        kept.jar.write_bytes(damaged)
+        assert not kept.is_whole()
+    kept.jar.unlink()
+    assert not kept.is_whole()
+
+
 def test_a_jar_that_is_made_again_keeps_its_proof() -> None:
     kept = made("source")
     kept.prove()
