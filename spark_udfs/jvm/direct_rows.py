@@ -1,6 +1,6 @@
 """Arrow batches of our functions become Spark's rows without the detours of Spark's own operator.
 
-In: a live session. Out: the session with one planning strategy more, which direct_rows.java, row_shapes.java and
+In: a live session. Out: the session with one planning strategy more, which direct_rows.java, row_shapes.java, python_call.java and
 batch_columns.java are the source of, compiled in the running JVM; batches_task.java and direct_rows_task.java are what it has
 tasks run. Rows are the same otherwise, and where the strategy cannot be attached Spark's own operator runs as before.
 """
@@ -23,8 +23,8 @@ class DirectRowsWarning(UserWarning):
 
 STRATEGY = Extension(
     "extraStrategies", "formatter.spark.FormatterDirectRows",
-    ("direct_rows.java", "row_shapes.java", "batch_columns.java"), ("batches_task.java", "direct_rows_task.java"), SWITCH,
-    DirectRowsWarning, "direct rows are off, Spark's own operator runs",
+    ("direct_rows.java", "row_shapes.java", "python_call.java", "batch_columns.java"),
+    ("batches_task.java", "direct_rows_task.java"), SWITCH, DirectRowsWarning, "direct rows are off, Spark's own operator runs",
 )  # fmt: skip
 
 

@@ -8,9 +8,6 @@
 // What is not understood here is left alone.
 package formatter.spark;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import java.io.ByteArrayOutputStream;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -356,7 +353,6 @@ public class FormatterPushdown extends Rule {
             request.put("filters", filters.predicates);
             request.put("partials", partials == null ? null : partials.requests);
             request.put("groups", partials == null ? null : partials.groups);
-            String json = new ObjectMapper().valueToTree(request).toString();
             String asked = filters.notes.isEmpty() ? "" : "; filters: " + String.join(" and ", filters.notes);
             if (partials != null)
                 asked += "; in tasks: " + (partials.notes.isEmpty() ? "groups" : String.join(", ", partials.notes));
@@ -365,10 +361,8 @@ public class FormatterPushdown extends Rule {
 
             StructField[] array = new StructField[kept.size()];
             for (int i = 0; i < array.length; i++) array[i] = (StructField) kept.get(i);
-            SimplePythonFunction function = (SimplePythonFunction) udf.func();
-            SimplePythonFunction narrowed = new SimplePythonFunction(command(function.command(), json),
-                function.envVars(), function.pythonIncludes(), function.pythonExec(), function.pythonVer(),
-                function.broadcastVars(), function.accumulator());
+            SimplePythonFunction narrowed = PythonCall.of(
+                "spark_udfs.pushdown.narrowing", "narrowed", (SimplePythonFunction) udf.func(), request);
             Seq inputs = inputs();
             LogicalPlan child = inputs == udf.children() ? map.child() : new Project(inputs, map.child());
             PythonUDF replacement = new PythonUDF(udf.name() + note, narrowed, new StructType(array), inputs,
@@ -391,22 +385,6 @@ public class FormatterPushdown extends Rule {
                 if (leaves) kept.add(inputs.get(i));
             }
             return kept.size() == inputs.size() ? udf.children() : seq(kept);
-        }
-
-        // The pickled function, wrapped in a call: a pickle that says pushdown.narrowing.narrowed(function, request).
-        static byte[] command(scala.collection.Seq pickled, String request) {
-            ByteArrayOutputStream out = new ByteArrayOutputStream();
-            out.writeBytes("\u0080\u0003cspark_udfs.pushdown.narrowing\nnarrowed\n".getBytes(StandardCharsets.ISO_8859_1));
-            writeBytes(out, (byte[]) pickled.toArray(scala.reflect.ClassTag$.MODULE$.Byte()));
-            writeBytes(out, request.getBytes(StandardCharsets.UTF_8));
-            out.writeBytes("\u0086R.".getBytes(StandardCharsets.ISO_8859_1));  // a pair of arguments, call, stop
-            return out.toByteArray();
-        }
-
-        static void writeBytes(ByteArrayOutputStream out, byte[] bytes) {
-            out.write('B');
-            for (int shift = 0; shift < 32; shift += 8) out.write(bytes.length >>> shift);
-            out.writeBytes(bytes);
         }
 
         // Expressions as they read on the narrowed output: attributes of narrowed structs have another type.

@@ -2,9 +2,6 @@
 // likes: of batches in place of values, fields in place of structs. What it is in Python is row_shapes.py's to make.
 package formatter.spark;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import java.io.ByteArrayOutputStream;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -128,22 +125,10 @@ class RowShapes {
         return new StructType(array);
     }
 
-    // The function of batches that row_shapes.py makes of a function. What is pickled is its call.
+    // The function of batches that row_shapes.py makes of a function.
     static PythonUDF reshaped(PythonUDF udf, String name, StructType type, Seq inputs, HashMap request) {
-        SimplePythonFunction function = (SimplePythonFunction) udf.func();
-        ByteArrayOutputStream out = new ByteArrayOutputStream();
-        out.writeBytes("\u0080\u0003cspark_udfs.pushdown.row_shapes\nreshaped\n".getBytes(StandardCharsets.ISO_8859_1));
-        byte[][] arguments = {
-            (byte[]) function.command().toArray(scala.reflect.ClassTag$.MODULE$.Byte()),
-            new ObjectMapper().valueToTree(request).toString().getBytes(StandardCharsets.UTF_8)};
-        for (int i = 0; i < arguments.length; i++) {
-            out.write('B');
-            for (int shift = 0; shift < 32; shift += 8) out.write(arguments[i].length >>> shift);
-            out.writeBytes(arguments[i]);
-        }
-        out.writeBytes("\u0086R.".getBytes(StandardCharsets.ISO_8859_1));  // a pair of arguments, call, stop
-        SimplePythonFunction made = new SimplePythonFunction(out.toByteArray(), function.envVars(), function.pythonIncludes(), function.pythonExec(), function.pythonVer(),
-            function.broadcastVars(), function.accumulator());
+        SimplePythonFunction made = PythonCall.of(
+            "spark_udfs.pushdown.row_shapes", "reshaped", (SimplePythonFunction) udf.func(), request);
         return new PythonUDF(name, made, type, inputs, MAP_ARROW, udf.udfDeterministic(), udf.resultId());
     }
 

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from pyspark.errors import PythonException
+
 from spark_udfs.jvm.kept_classes import KeptClasses, kept_classes, stamp_of
 
 LONGEST_REASON = 300
@@ -112,9 +114,12 @@ def objects(spark: Any, values: Sequence[Any]) -> Any:
 
 
 def reason_of(error: Exception) -> str:
-    """In a line; the JVM's own go on for pages."""
-    said = str(getattr(error, "java_exception", error) or "no message")
-    return f"{type(error).__name__}: {said.splitlines()[0][:LONGEST_REASON]}"
+    """In a line; the JVM's own go on for pages. Of a Python worker's the last one says what was wrong there."""
+    lines = [line for line in str(getattr(error, "java_exception", error)).splitlines() if line.strip()] or [
+        "no message"
+    ]
+    said = lines[-1] if isinstance(error, PythonException) else lines[0]
+    return f"{type(error).__name__}: {said[:LONGEST_REASON]}"
 
 
 @dataclass(frozen=True)

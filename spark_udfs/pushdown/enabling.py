@@ -1,8 +1,9 @@
 """Select and where on a parsed DataFrame parse only what they need, without being told.
 
-In: a live session. Out: the session with one optimizer rule more, which pushdown_rule.java and pushed_filters.java are the
-source of, compiled in the running JVM. The rule hands each of our functions the columns that are read of it and the filters
-above it; narrowing.py is what the function makes of them. Where the rule cannot be attached, everything is parsed as before.
+In: a live session. Out: the session with one optimizer rule more, which pushdown_rule.java, pushed_filters.java and
+python_call.java are the source of, compiled in the running JVM. The rule hands each of our functions the columns that are read of
+it and the filters above it; narrowing.py is what the function makes of them. Where the rule cannot be attached, everything is
+parsed as before.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ class PushdownWarning(UserWarning):
 
 
 RULE = Extension(
-    "extraOptimizations", "formatter.spark.FormatterPushdown", ("pushdown_rule.java", "pushed_filters.java"), (), SWITCH,
-    PushdownWarning,
+    "extraOptimizations", "formatter.spark.FormatterPushdown",
+    ("pushdown_rule.java", "pushed_filters.java", "python_call.java"), (), SWITCH, PushdownWarning,
     "pushdown is off, everything is parsed unless columns= and filters= say less",
 )  # fmt: skip
 

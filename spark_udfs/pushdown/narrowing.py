@@ -26,13 +26,10 @@ NARROWED_BY = {
 }
 
 
-def narrowed(command: bytes, request: bytes) -> tuple[Callable[..., Any], Any]:
-    """Called by the command that the rule writes, while a Python worker unpickles it: the function to run instead."""
-    from pyspark.serializers import CPickleSerializer
-
-    unpickle: Callable[[bytes], Any] = CPickleSerializer().loads
-    loaded = unpickle(command)
-    task, return_type = loaded if isinstance(loaded, tuple) else unpickle(loaded.value)  # a long one is a broadcast
+def narrowed(loaded: Any, request: bytes) -> tuple[Callable[..., Any], Any]:
+    """Called by the command that the rule writes, while a Python worker unpickles it: the function to run instead. `loaded`: what
+    the command was before."""
+    task, return_type = sent_with_type(loaded)
     asked = json.loads(request)
     nested = {int(at): fields for at, fields in asked["nested"].items()}
     rows = narrowed_task(task, asked["columns"], nested, asked["filters"])
@@ -41,6 +38,16 @@ def narrowed(command: bytes, request: bytes) -> tuple[Callable[..., Any], Any]:
     from spark_udfs.pushdown.partial_results import PartialResults
 
     return PartialResults(rows, asked["columns"], asked["filters"], asked["partials"], asked["groups"]), return_type
+
+
+def sent_with_type(loaded: Any) -> tuple[Callable[..., Any], Any]:
+    """A function, and the type of what it yields; a long one is a broadcast of both, pickled."""
+    if isinstance(loaded, tuple):
+        return loaded
+    from pyspark.serializers import CPickleSerializer
+
+    unpickle: Callable[[bytes], tuple[Callable[..., Any], Any]] = CPickleSerializer().loads
+    return unpickle(loaded.value)
 
 
 def narrowed_task(task: Any, columns: Sequence[int], nested: Nested, filters: Sequence[Tree]) -> Emitting:

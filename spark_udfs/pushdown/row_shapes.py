@@ -1,6 +1,6 @@
 """A function of ours in the shape that operators like to read: called by what direct_rows.java writes, while a worker unpickles it.
 
-In: a function, pickled, and a request. Out: one of batches. `kept`: it was one of payloads alone, and columns go along with it;
+In: a function, and a request. Out: one of batches. `kept`: it was one of payloads alone, and columns go along with it;
 `apart`: of structs, by position, the fields that leave in their place. Refuses to know what the function does.
 """
 
@@ -12,18 +12,16 @@ from typing import Any
 
 import pyarrow as pa
 
+from spark_udfs.pushdown.narrowing import sent_with_type
 from spark_udfs.records.record_task import RecordsBeside
 
 Batches = Iterable[pa.RecordBatch]
 
 
-def reshaped(command: bytes, request: bytes) -> tuple[Callable[[Batches], Iterator[pa.RecordBatch]], Any]:
+def reshaped(loaded: Any, request: bytes) -> tuple[Callable[[Batches], Iterator[pa.RecordBatch]], Any]:
     """The function, and the type it was sent with: what its rows are is what was planned."""
-    from pyspark.serializers import CPickleSerializer
-
-    unpickle: Callable[[bytes], Any] = CPickleSerializer().loads
-    loaded = unpickle(command)
-    function, type_ = loaded if isinstance(loaded, tuple) else unpickle(loaded.value)  # a long one is a broadcast
+    function: Any
+    function, type_ = sent_with_type(loaded)
     asked = json.loads(request)
     if "kept" in asked:
         return RecordsBeside(function.records, asked["kept"]), type_

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -22,7 +23,7 @@ import formatter as fm
 from formatter.plans import rescue_of
 from formatter.values import ParsedRecords, RecordParser
 from spark_udfs.tasks.schema_drift import DriftReports
-from spark_udfs.tasks.sent_functions import told_plainly, without_pandas_notice
+from spark_udfs.tasks.sent_functions import Sent, plainly, told_plainly, without_pandas_notice
 from spark_udfs.tasks.worker_process import prepare_worker
 from spark_udfs.types.named_columns import require_list
 from spark_udfs.types.spark_types import accepted_field, converted, spark_type, struct_of
@@ -259,13 +260,16 @@ class ScalarRecords:
 
         def parse_records(payloads: pa.Array) -> pa.Array:
             prepare_worker()
-            return records.parsing()(payloads)
+            with plainly():
+                return records.parsing()(payloads)
 
         parse_records.__annotations__ = {"payloads": pa.Array, "return": pa.Array}
         parse_records.__name__ = SCALAR_NAME
         parse_records.records = records  # type: ignore[attr-defined]  # for row_shapes.py
+        sent: Any = Sent(parse_records)
+        sent.__annotations__, sent.__signature__ = parse_records.__annotations__, signature(parse_records)
         with without_pandas_notice():
-            parsed: Column = functions.arrow_udf(parse_records, self.type)(payload)
+            parsed: Column = functions.arrow_udf(sent, self.type)(payload)
         return parsed
 
 

@@ -23,7 +23,7 @@ from spark_udfs.chunks.chunk_formats import ChunkFormats, OriginFormats
 from spark_udfs.chunks.chunk_rows import PREFIX, ChunkColumns, KeptColumns, null_chunk
 from spark_udfs.chunks.parse_task import OnError, ParseTask
 from spark_udfs.streams.origin_state import OriginState, Policies, Progress
-from spark_udfs.tasks.sent_functions import told_plainly, without_pandas_notice
+from spark_udfs.tasks.sent_functions import Sent, mapped, told_plainly, without_pandas_notice
 from spark_udfs.types.arrow_schema import arrow_schema
 from spark_udfs.types.named_columns import kept_fields, require_columns
 
@@ -114,8 +114,8 @@ def parse_stream(
     timeout = GroupStateTimeout.ProcessingTimeTimeout if stitch.by_time else GroupStateTimeout.NoTimeout
     by_origin = chunks.groupBy(f"{PREFIX}origin")
     with without_pandas_notice():
-        messages = by_origin.applyInPandasWithState(stitch, MESSAGE_DDL, STATE_DDL, "append", timeout)
-        return messages.mapInArrow(ReadMessages(task.arrow_output), task.schema)
+        messages = by_origin.applyInPandasWithState(Sent(stitch), MESSAGE_DDL, STATE_DDL, "append", timeout)
+    return mapped(messages, ReadMessages(task.arrow_output), task.schema)
 
 
 def _waiting(missing_after: int | str | None) -> int | float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import subprocess
 import sys
 import warnings
@@ -116,15 +117,45 @@ def test_an_error_of_another_function_keeps_its_steps(spark):
         spark.range(0, 1, 1, 1).mapInArrow(fails, "id BIGINT").collect()
 
 
-def test_a_worker_without_the_package_says_so_in_a_sentence():
-    """Its Python unpickles the function, and has nothing but itself."""
-    sent = pickle.dumps(Sent(fm.Csv))
+def said_without_the_package(sent):
+    """By a Python that unpickles a function, and has nothing but itself."""
     program = "import pickle, sys; pickle.loads(sys.stdin.buffer.read())"
     done = subprocess.run([sys.executable, "-S", "-E", "-c", program], input=sent, capture_output=True, cwd="/")
-    last = done.stderr.decode().splitlines()[-1]
-    assert last.startswith("ImportError: spark: ")
-    assert "set PYSPARK_PYTHON to a Python that has it" in last
+    return done.stderr.decode().splitlines()[-1]
+
+
+LACKING = re.compile("ImportError: spark: .* set PYSPARK_PYTHON to a Python that has it")
+
+
+def test_a_worker_without_the_package_says_so_in_a_sentence():
+    sent = pickle.dumps(Sent(fm.Csv))
+    assert LACKING.match(said_without_the_package(sent))
     assert pickle.loads(sent) is fm.Csv
+
+
+def sent_functions(spark, plan):
+    """As they are pickled, those of a physical plan."""
+    kind = plan.getClass().getSimpleName()
+    functions = [plan.func()] if "MapInArrow" in kind else [plan.udfs().head()] if "EvalPython" in kind else []
+    commands = [
+        map(int, spark._jvm.scala.jdk.javaapi.CollectionConverters.asJava(udf.func().command())) for udf in functions
+    ]
+    below = [
+        sent for at in range(plan.children().length()) for sent in sent_functions(spark, plan.children().apply(at))
+    ]
+    return [*(bytes(byte & 0xFF for byte in command) for command in commands), *below]
+
+
+def test_it_says_so_of_a_function_that_was_narrowed_or_shaped_anew(pushing, tmp_path):
+    (tmp_path / "f.csv").write_text("1,x\n")
+    read = su.read(pushing, tmp_path, fm.Csv(SCHEMA))
+    values = pushing.createDataFrame([('{"a": 1, "b": {"c": 2}}', 3)], "value STRING, n INT")
+    parsed = su.parse_column(values, "value", "json", schema="a INT, b STRUCT<c INT, d INT>")
+    known = values.select("n", su.get_json("value", {"a": "$.a"}).alias("v")).select("n", "v.a")
+    for df in (read.where("a > 0").select("b"), read.groupBy().count(), parsed.select("v.b.c", "n"), known):
+        sent = sent_functions(pushing, df._jdf.queryExecution().sparkPlan())
+        assert sent
+        assert all(LACKING.match(said_without_the_package(one)) for one in sent)
 
 
 def test_local_tasks_run_on_this_python_unless_another_is_named(monkeypatch):
