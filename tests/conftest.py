@@ -30,7 +30,7 @@ ONE_WORKER = {
 }
 
 # Rooms that decode nothing, or try every kernel by themselves: a run under another kernel would repeat them word by word.
-SAME_UNDER_EVERY_KERNEL = ("bench", "flow", "house", "kernels", "shredder", "spark")
+SAME_UNDER_EVERY_KERNEL = ("arguments", "bench", "flow", "house", "kernels", "shredder", "spark")
 DECODES_ALL_THE_SAME = ("flow/test_pipeline.py", "flow/test_flow_docs.py")
 
 # No deadline: how long an example takes says how busy the machine is. The same examples every time: surprises belong into

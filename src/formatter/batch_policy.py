@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from numbers import Real
 
 from formatter.errors import OptionError
+from formatter.mistaken_arguments import named_options
 
 MAX_ROWS = 65_536  # 4k to 16k rows suit Spark, 64k suits columns of 8 bytes in a 2 MB cache: the larger one is the cap
 MAX_BYTES = 16 << 20  # a batch larger than this stops being cheap to move through a socket or to keep in memory
@@ -21,6 +22,7 @@ def require_positive(owner: str, name: str, value: object, *, whole: bool = True
         raise OptionError(f"{owner}: {name}: expected {wanted} above 0, found {value!r}")
 
 
+@named_options
 @dataclass(frozen=True, slots=True)
 class BatchPolicy:
     """When pending rows leave as one batch: whichever bound is met first. Checkpoint and end always flush.

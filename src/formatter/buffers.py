@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from formatter import _core
-from formatter.errors import OptionError
+from formatter.errors import OptionError, shown
+from formatter.mistaken_arguments import kind_of
 
+EXPECTED = "values: expected a binary or string array, or a list of bytes"
 Numbers = np.ndarray[Any, np.dtype[np.uint64]]
 
 
@@ -21,6 +24,14 @@ def addresses_of(values: Any) -> tuple[Numbers, Numbers, np.ndarray[Any, np.dtyp
             values = pa.concat_arrays(values.chunks)
     if isinstance(values, pa.Array):
         return _in_arrow(values)
+    if isinstance(values, str | bytes | bytearray | memoryview | pa.Buffer):
+        raise OptionError(f"{EXPECTED}, found one value, {shown(values)}; write [value]")
+    if hasattr(values, "columns"):
+        raise OptionError(f"{EXPECTED}, found {kind_of(values)}; name one of its columns")
+    if not isinstance(values, Iterable) or isinstance(values, Mapping):
+        raise OptionError(f"{EXPECTED}, found {kind_of(values)}")
+    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind not in "OSUTV":
+        raise OptionError(f"{EXPECTED}, found an array of {values.dtype}")  # whose numbers are bytes, too
     return _in_objects(list(values))
 
 
@@ -33,7 +44,7 @@ def _in_arrow(values: pa.Array) -> tuple[Numbers, Numbers, np.ndarray[Any, np.dt
         ):
             values, wide = values.cast(pa.large_binary()), True
         else:
-            raise OptionError(f"values: expected a binary or string array, or a list of bytes, found {values.type}")
+            raise OptionError(f"{EXPECTED}, found {values.type}")
     count = len(values)
     if count == 0:
         return np.empty(0, np.uint64), np.empty(0, np.uint64), np.empty(0, np.uint8), values

@@ -29,11 +29,6 @@ START_BYTES = 4096  # of an origin's first buffer, that a function is shown
 Formats = Mapping[Origin, Format] | Callable[..., Format]
 
 
-def are_several(format: object) -> bool:
-    """Whether `format` says which format an origin has, rather than being one."""
-    return isinstance(format, Mapping) or callable(format)
-
-
 class Lane(Protocol):
     """What takes the buffers of one format's origins."""
 
@@ -84,6 +79,8 @@ class OriginLanes(Generic[AnyLane]):
         renewed_in_children(self)
         self._looks_at_starts = callable(formats) and _parameters(formats) > 1
         if isinstance(formats, Mapping):
+            if not formats:
+                raise OptionError("format: expected formats by origin, found none")
             for each in formats.values():
                 self._lane_of(each)
 

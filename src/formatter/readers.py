@@ -20,6 +20,7 @@ from formatter.filters import Filters
 from formatter.footers import footer_of
 from formatter.foreign_code import raise_kept
 from formatter.formats import Csv, Json
+from formatter.mistaken_arguments import named_options
 from formatter.plans import DecodePlan, Format, make_plan, with_rescue
 from formatter.sources import Input, Source, inputs
 from formatter.tolerance import Tolerance
@@ -38,6 +39,7 @@ HEAD_BYTES = 4096  # that show whether an input is an array
 BYTES_PER_BATCH = 64 << 20
 
 
+@named_options
 def read(
     source: Source,
     format: Format,
@@ -109,6 +111,7 @@ def _table(batches: list[pa.RecordBatch], schema: pa.Schema) -> pa.Table:
         return table
 
 
+@named_options
 def open(
     source: Source,
     format: Format,

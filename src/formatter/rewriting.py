@@ -20,6 +20,7 @@ from formatter.filters import Filters
 from formatter.formats import Csv, Json, Native
 from formatter.formats.binary import native_width
 from formatter.formats.checks import as_bytes
+from formatter.mistaken_arguments import kind_of, named_options
 from formatter.plans import Format, make_plan
 from formatter.sources import Source
 
@@ -30,6 +31,7 @@ TARGETS = (Csv, Json, Native)
 SAID = {"Csv": ("schema", "delimiter", "quote", "header", "nulls"), "Json": ("schema",), "Native": ("schema", "endian")}
 
 
+@named_options
 class Rewriter:
     """Batches of one format to bytes of another.
 
@@ -103,6 +105,7 @@ class Rewriter:
         return _core.LineWriter(columns, csv).written(capsule)
 
 
+@named_options
 def rewrite(
     source: Source,
     format: Format,
@@ -158,7 +161,7 @@ def _pieces(rewriter: Rewriter, batches: Iterable[pa.RecordBatch]) -> Iterator[b
 
 def _check_target(to: Any) -> None:
     if not isinstance(to, TARGETS):
-        raise OptionError(f"to: expected fm.Csv, fm.Json or fm.Native, found {type(to).__name__}")
+        raise OptionError(f"to: expected fm.Csv, fm.Json or fm.Native, found {kind_of(to)}")
     kind = type(to).__name__
     if not len(to.schema):  # batches without columns do not even say how many records there were
         raise SchemaError(f"to: {kind}: schema: expected at least one column, found none")

@@ -31,7 +31,8 @@ from formatter.filters import Filters
 from formatter.foreign_code import raise_kept
 from formatter.forked_locks import renewed_in_children
 from formatter.formats.csv import in_stream
-from formatter.plans import Format, make_plan, with_rescue
+from formatter.mistaken_arguments import named_options
+from formatter.plans import Format, are_several, make_plan, with_rescue
 from formatter.variants import Columns, asked_as
 
 
@@ -94,6 +95,7 @@ def summed_counts(several: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     return {**sums, "values_decoded": dict(decoded)}
 
 
+@named_options
 class Stream:
     """Turns the buffers of any number of origins into batches: in any order, each record once, whatever the cuts.
 
@@ -135,8 +137,7 @@ class Stream:
     _of_several: type[Stream]  # is made of this one: mixed_stream.py
 
     def __new__(cls, format: Any = None, **options: Any) -> Stream:
-        is_mixed = isinstance(format, Mapping) or callable(format)
-        return object.__new__(cls._of_several if is_mixed and cls is Stream else cls)
+        return object.__new__(cls._of_several if cls is Stream and are_several(format) else cls)
 
     def __init_subclass__(cls, *, mixes_formats: bool = False) -> None:
         if mixes_formats:
@@ -315,7 +316,7 @@ class Stream:
         Raises:
             CheckpointError: `state` is damaged, or was taken with another format or version.
         """
-        if isinstance(format, Mapping) or callable(format):
+        if are_several(format):
             return cls._of_several.restore(format, state)
         saved = unpacked(format, state)
         stream = cls(saved.format, **saved.options)

@@ -12,13 +12,14 @@ import pyarrow as pa
 
 from formatter import _core, diagnostics
 from formatter.buffers import addresses_of
-from formatter.errors import FormatError, OptionError, SchemaError
+from formatter.errors import FormatError, OptionError, SchemaError, shown
 from formatter.exploded_values import explode, in_value
 from formatter.filters import Filters, normalized
 from formatter.foreign_code import raise_kept
 from formatter.formats import Framed, Json, Native
 from formatter.formats.csv import check_byte_order
-from formatter.plans import Format, make_plan, record_end_of, rescue_of, with_rescue
+from formatter.mistaken_arguments import named_options
+from formatter.plans import Format, check_format, make_plan, record_end_of, rescue_of, with_rescue
 from formatter.raw_values import as_records, value_format
 from formatter.row_choice import BatchFilter, taken_rows
 from formatter.types import TEXTS, VIEWS, type_code
@@ -66,6 +67,7 @@ class ParsedRecords:
         return pa.array(messages, pa.string())
 
 
+@named_options
 def parse_records(
     array: Any,
     format: Format,
@@ -108,12 +110,15 @@ def parse_records(
     parsed = parse_records_with_errors(array, format, columns=columns, on_error=on_error, rescue=rescue)
     if source is None:
         return parsed.data
+    if not isinstance(source, str):
+        raise OptionError(f"parse_records: source: expected the name of a column, found {source!r}")
     if source in parsed.data.schema.names:
         raise SchemaError(f"parse_records: source: there is a column {source!r} already; give another name")
     values = pa.array(range(parsed.value_count), pa.int64()) if parsed.kept is None else parsed.kept
     return parsed.data.append_column(source, values)
 
 
+@named_options
 def parse_records_with_errors(
     array: Any,
     format: Format,
@@ -164,6 +169,7 @@ class RecordParser:
             raise OptionError(
                 f"parse_records: on_error: expected 'null' or 'raise' (every value has its row), found {on_error!r}"
             )
+        check_format(format)
         check_byte_order(format, "parse_records")
         self._explodes = isinstance(format, Json) and format.explodes
         if isinstance(format, Json) and format.records != "lines" and not self._explodes:
@@ -299,10 +305,23 @@ def parse_values(array: Any, type: pa.DataType, *, format: Format | None = None)
         >>> fm.parse_values(kept, pa.float64(), format=format).to_pylist()
         [7.0, 8.5]
     """
-    if format is None and (type in VIEWS or type_code(type) in TEXTS):
+    type = _checked_type(type)
+    if format is not None:
+        check_format(format)
+    elif type in VIEWS or type_code(type) in TEXTS:
         return _as_text(array, type)
     one = value_format(format, type)
     return parse_records(as_records(array, one), one, on_error="raise").column(0)
+
+
+def _checked_type(type: Any) -> pa.DataType:
+    """`type` may be a name of Arrow's, too."""
+    try:
+        return type if isinstance(type, pa.DataType) else pa.type_for_alias(type)
+    except (AttributeError, TypeError, ValueError):
+        raise SchemaError(
+            f"parse_values: type: expected a pyarrow.DataType, as pa.int64(), found {shown(type)}"
+        ) from None
 
 
 def _as_text(array: Any, type: pa.DataType) -> pa.Array:

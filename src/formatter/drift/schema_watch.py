@@ -22,6 +22,7 @@ from formatter.drift.widening import Members, Number, Rules, quoted, read_text, 
 from formatter.errors import OptionError, SchemaError
 from formatter.forked_locks import renewed_in_children
 from formatter.formats import Csv, Json
+from formatter.mistaken_arguments import kind_of
 from formatter.plans import with_rescue
 
 POLICIES = ("rescue", "add", "fail")
@@ -144,7 +145,7 @@ class SchemaWatch:
         if policy not in POLICIES:
             raise OptionError(f"SchemaWatch: policy: expected one of {', '.join(POLICIES)}, found {policy!r}")
         if not isinstance(format, Csv | Json):
-            raise OptionError(f"SchemaWatch: format: expected fm.Csv or fm.Json, found {type(format).__name__}")
+            raise OptionError(f"SchemaWatch: format: expected fm.Csv or fm.Json, found {kind_of(format)}")
         if isinstance(format, Json) and format.paths:
             raise OptionError(
                 "SchemaWatch: a format with paths= has columns that stand elsewhere than under their names"

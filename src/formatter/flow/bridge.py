@@ -18,6 +18,7 @@ from formatter.errors import BackpressureError, FlowError, OptionError, SchemaEr
 from formatter.flow.backpressure import Backpressure, DropNewest, Pause, SpillToDisk
 from formatter.flow.key_hash import KEY_HASH, check_key_type, key_hashes
 from formatter.flow.spill import Recovery, Spill
+from formatter.mistaken_arguments import named_options
 
 CAPACITY = 1024  # slices; deep enough that a thread wakes for a run of them, shallow enough to push back soon
 
@@ -72,6 +73,7 @@ class BridgeStats:
         return self.offered == self.delivered + self.dropped + self.spilled_pending + self.pending
 
 
+@named_options
 class Bridge:
     """A bounded queue of Arrow slices and control messages from one thread to another, batched by a policy.
 

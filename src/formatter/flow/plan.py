@@ -36,7 +36,7 @@ from formatter.flow.stages import (
     Source,
     checked_filters,
 )
-from formatter.plans import with_rescue
+from formatter.plans import check_format, gives_formats, with_rescue
 from formatter.plans.plan_request import can_filter
 
 
@@ -209,7 +209,7 @@ Nodes = dict[str, Node]
 
 def _with_schema(format: Any, given: pa.Schema | None, rescue: str | None) -> tuple[Any, pa.Schema]:
     """What a stream is made with, and the schema of what it gives."""
-    if callable(format):
+    if gives_formats(format):
         if given is None:
             raise OptionError("pipeline: parse: expected schema=, that of the formats which the function gives")
         return _checked(format, given, rescue), given
@@ -220,6 +220,7 @@ def _with_schema(format: Any, given: pa.Schema | None, rescue: str | None) -> tu
     if isinstance(format, Mapping) and not format:
         raise OptionError("pipeline: parse: expected formats by origin, found none")
     one = next(iter(format.values())) if isinstance(format, Mapping) else format
+    check_format(one)
     return format, with_rescue(one, rescue).schema
 
 

@@ -11,6 +11,7 @@ from formatter.errors import OptionError, SchemaError
 from formatter.formats.checks import check_choices, check_schema
 from formatter.formats.frozen import FrozenOptions
 from formatter.formats.json import Json
+from formatter.mistaken_arguments import kind_of, named_options
 
 ENDIANS = ("little", "big")
 VARINT = 255
@@ -41,6 +42,7 @@ def takes_rest(kind: pa.DataType) -> bool:
     return kind in texts
 
 
+@named_options
 @dataclass(frozen=True, slots=True, repr=False)
 class Native(FrozenOptions):
     """Rows of fixed width, packed: each column's bytes one behind the other, in the schema's order, nothing between.
@@ -96,6 +98,7 @@ class Native(FrozenOptions):
         return native_width(self.schema.field(len(self.schema) - 1).type) is None
 
 
+@named_options
 @dataclass(frozen=True, slots=True, repr=False)
 class Framed(FrozenOptions):
     """Records of `inner`, each behind a number that tells how many bytes it has.
@@ -122,7 +125,7 @@ class Framed(FrozenOptions):
     def __post_init__(self) -> None:
         inner = self.inner
         if not isinstance(inner, Native | Json):
-            raise OptionError(f"Framed: inner: expected fm.Native(...) or fm.Json(...), found {type(inner).__name__}")
+            raise OptionError(f"Framed: inner: expected fm.Native(...) or fm.Json(...), found {kind_of(inner)}")
         if isinstance(inner, Json) and inner.records != "lines":
             raise OptionError(
                 f"Framed: inner: a frame holds one record, records={inner.records!r} says otherwise; leave it out"

@@ -21,6 +21,7 @@ from formatter.formats.checks import (
     with_rescue_column,
 )
 from formatter.formats.frozen import FrozenOptions
+from formatter.mistaken_arguments import named_options
 
 # The order is that of QuoteRule in kernels/kernel.hpp.
 QUOTE_RULES = ("strict", "lenient", "sticky")
@@ -35,6 +36,7 @@ ENCODINGS = {"utf-8": 0, "latin-1": 1, "utf-16-le": 2, "utf-16-be": 3, "utf-16":
 TEXT_ERRORS = ("strict", "replace", "latin-1")
 
 
+@named_options
 @dataclass(frozen=True, slots=True, repr=False)
 class Csv(FrozenOptions):
     """Delimited text.

@@ -13,6 +13,7 @@ from formatter.errors import OptionError, SchemaError
 from formatter.formats.checks import as_bytes, check_flags, check_schema, spellings_of
 from formatter.formats.csv import Csv
 from formatter.formats.frozen import FrozenOptions
+from formatter.mistaken_arguments import named_options
 
 MAX_SEPARATOR_BYTES = 8
 MAX_LEVELS = 5
@@ -22,6 +23,7 @@ Step = str | int | tuple[str, int] | slice
 Path = str | tuple[Step, ...]
 
 
+@named_options
 @dataclass(frozen=True, slots=True, repr=False)
 class Level(FrozenOptions):
     """How a record, or a part of one, is cut into parts.
@@ -53,6 +55,7 @@ class Level(FrozenOptions):
         )
 
 
+@named_options
 @dataclass(frozen=True, slots=True, repr=False)
 class Delimited(FrozenOptions):
     """Text that is cut by levels of separators; keys, byte ranges and enclosing marks where it has them.

@@ -12,6 +12,7 @@ import pyarrow as pa
 from formatter.errors import OptionError, SchemaError
 from formatter.formats.checks import UNMATCHED, check_choices, check_schema, time_patterns_of, with_rescue_column
 from formatter.formats.frozen import FrozenOptions
+from formatter.mistaken_arguments import named_options
 from formatter.variants import is_variant
 
 VALIDATE = ("touched", "full")
@@ -25,6 +26,7 @@ MOST_KEY_BYTES = 4095  # KeyMatch::most_bytes in engine/documents/json_key_match
 Paths = Mapping[str, str] | Collection[tuple[str, str]]
 
 
+@named_options
 @dataclass(frozen=True, slots=True, repr=False)
 class Json(FrozenOptions):
     """JSON objects.

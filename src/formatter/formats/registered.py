@@ -13,6 +13,7 @@ from formatter.errors import OptionError
 from formatter.formats.checks import as_bytes, check_schema, spellings_of
 from formatter.formats.csv import Csv
 from formatter.formats.frozen import FrozenOptions
+from formatter.mistaken_arguments import named_options
 
 MAX_RECORD_END_BYTES = 8
 
@@ -107,6 +108,7 @@ def know_indexer(indexer: RegisteredIndexer) -> None:
     _registered.setdefault(indexer.name, indexer)
 
 
+@named_options
 @dataclass(frozen=True, slots=True, repr=False)
 class Registered(FrozenOptions):
     """Records that code of one's own finds: `fm.register_format`.

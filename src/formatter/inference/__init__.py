@@ -45,7 +45,7 @@ def infer(
             comment, newlines_in_quotes. It stands, and the rest is found by it.
 
     Returns:
-        An `fm.Csv` or `fm.Json`; print it, correct it, keep it.
+        An `fm.Csv` or `fm.Json`; print it, keep it, or correct it: `dataclasses.replace(format, header=True)`.
 
     Raises:
         FormatError: No format reads the sample.

@@ -16,6 +16,7 @@ from formatter.inference.csv import Inferred, infer_csv
 from formatter.inference.dialect import Decision
 from formatter.inference.json import JsonSample, infer_json
 from formatter.inference.sample import decoded, take_bytes
+from formatter.mistaken_arguments import kind_of, named_options
 from formatter.readers import read
 from formatter.sources import Source
 
@@ -109,6 +110,7 @@ class Explanation:
         return f"{self.format.kind}: {self.records} records of the sample are read, {self.rejected} are not"
 
 
+@named_options
 def explain(
     source: Source, format: Csv | Json | None = None, *, rows: int = 10_000, codec: str | None = None
 ) -> Explanation:
@@ -140,7 +142,7 @@ def explain(
         return _explain_csv(data, whole, format, rows)
     if isinstance(format, Json):
         return _explain_json(data, whole, format, rows)
-    raise OptionError(f"explain: format: expected fm.Csv, fm.Json or None, found {type(format).__name__}")
+    raise OptionError(f"explain: format: expected fm.Csv, fm.Json or None, found {kind_of(format)}")
 
 
 def _explain_csv(data: bytes, whole: bool, given: Csv | None, rows: int) -> Explanation:

@@ -14,6 +14,7 @@ import pyarrow as pa
 from formatter.errors import OptionError
 from formatter.formats import Csv
 from formatter.formats.checks import as_bytes
+from formatter.mistaken_arguments import called_here
 
 _TEXTS = {
     "delimiter": "delimiter",
@@ -38,7 +39,11 @@ def checked(options: Mapping[str, Any]) -> Given:
     """Raises OptionError for what is no option of a dialect, or out of its range."""
     for name in options:
         if name not in MAY_BE_GIVEN:
-            raise OptionError(f"infer: expected one of {', '.join(MAY_BE_GIVEN)} beside the source, found {name!r}")
+            meant = called_here(name, MAY_BE_GIVEN)
+            raise OptionError(
+                f"infer: expected one of {', '.join(MAY_BE_GIVEN)} beside the source, found {name!r}; "
+                + (f"it is called {meant!r} here" if meant else "all else is found, or corrected in what comes")
+            )
     Csv(pa.schema([]), **options)
     separators: dict[str, Any] = {
         own: as_bytes(options[name], name) if options[name] else None for name, own in _TEXTS.items() if name in options

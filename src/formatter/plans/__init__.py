@@ -3,7 +3,9 @@
 from formatter.plans.decode_plan import (
     DecodePlan,
     Format,
+    are_several,
     check_format,
+    gives_formats,
     make_plan,
     projected_names,
     record_end_of,
@@ -15,9 +17,11 @@ from formatter.plans.plan_request import can_filter, filterable
 __all__ = [
     "DecodePlan",
     "Format",
+    "are_several",
     "can_filter",
     "check_format",
     "filterable",
+    "gives_formats",
     "make_plan",
     "projected_names",
     "record_end_of",

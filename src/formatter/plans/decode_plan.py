@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from codecs import BOM_UTF16_BE
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 from typing import Any
@@ -16,6 +16,7 @@ from formatter.errors import OptionError, SchemaError
 from formatter.foreign_code import raise_kept
 from formatter.formats import Csv, Delimited, Framed, Json, Native, Registered
 from formatter.formats.checks import as_bytes, check_on_error
+from formatter.mistaken_arguments import instead_of_format, kind_of
 from formatter.parsers import registry
 from formatter.parsers.registry import Parser, as_text, parsers_in
 from formatter.plans import binary_plans, csv_plans, delimited_plans, json_plans, registered_plans
@@ -149,8 +150,19 @@ def _identity(format: Format) -> tuple[Any, ...]:
 def check_format(format: object) -> None:
     if not isinstance(format, Format):
         raise OptionError(
-            f"format: expected fm.Csv, fm.Json, fm.Delimited, fm.Native, fm.Framed or fm.Registered, found {type(format).__name__}"
+            "format: expected fm.Csv, fm.Json, fm.Delimited, fm.Native, fm.Framed or fm.Registered, found "
+            f"{kind_of(format)}; {instead_of_format(format)}"
         )
+
+
+def are_several(format: object) -> bool:
+    """Whether `format` says which format an origin has, rather than being one."""
+    return isinstance(format, Mapping) or gives_formats(format)
+
+
+def gives_formats(format: object) -> bool:
+    """Whether it is a function of an origin. A class of formats can be called, too: it lacks its schema."""
+    return callable(format) and not isinstance(format, type)
 
 
 def make_plan(

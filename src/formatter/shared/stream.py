@@ -27,8 +27,9 @@ from formatter.errors import FlowError, OptionError, SchemaError, SequenceError
 from formatter.filters import Filters
 from formatter.forked_locks import renewed_in_children
 from formatter.formats.csv import check_byte_order, check_streamable
-from formatter.origin_lanes import OriginLanes, are_several, shown
-from formatter.plans import Format, check_format, with_rescue
+from formatter.mistaken_arguments import named_options
+from formatter.origin_lanes import OriginLanes, shown
+from formatter.plans import Format, are_several, check_format, gives_formats, with_rescue
 from formatter.shared.broken_off import fail_all, left_to_parent, tells_consumers
 from formatter.shared.consumer import Consumer, check_queue
 from formatter.shared.deadlines import Deadlines
@@ -48,6 +49,7 @@ IDLE = ("discard", "error")
 
 
 @tells_consumers("push push_many append lost flush finish finish_all subscribe checkpoint _leave _next")
+@named_options
 class SharedStream:
     """An fm.Stream whose batches go to subscriptions: one decode of the union of their columns, changing while data flows.
 
@@ -107,7 +109,7 @@ class SharedStream:
             raise OptionError("SharedStream: columns: each subscription names its own; write subscribe(columns=[...])")
         if layout != "positional":
             raise OptionError(f"SharedStream: layout: expected 'positional', the full schema, found {layout!r}")
-        if schema is not None and not callable(format):
+        if schema is not None and not gives_formats(format):
             raise OptionError(
                 "SharedStream: schema: a function's formats have it; what you gave has a schema of its own"
             )
@@ -483,7 +485,7 @@ class SharedStream:
         """As `fm.Stream.restore`: a stream that goes on where `state` was taken, with nobody subscribed yet."""
         if are_several(format):
             head, states = unpack_mixed(state)
-            known = callable(format) and head["schema"] is not None
+            known = gives_formats(format) and head["schema"] is not None
             schema = pa.ipc.read_schema(pa.py_buffer(head["schema"])) if known else None
             shared = cls(format, **saved_options(head["options"]), rescue=head["rescue"], schema=schema)
             assert shared._by_origin is not None
