@@ -239,9 +239,9 @@ class _Placing:
                 "chunks; use stitch='origin'",
                 code="header", origin=origin,
             )  # fmt: skip
-        _, size, missing = found
+        mapped, size, missing = found
         if missing:
-            raise diagnostics.missing_in_header(self.format, missing, text, f"origin {origin!r}")
+            raise diagnostics.missing_in_header(self.format, missing, mapped.header_text, text, f"origin {origin!r}")
         return size, None if self._is_own_order(text[:size]) else text[:size]
 
     def _is_own_order(self, header: bytes) -> bool:

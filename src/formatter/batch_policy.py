@@ -22,6 +22,11 @@ def require_positive(owner: str, name: str, value: object, *, whole: bool = True
         raise OptionError(f"{owner}: {name}: expected {wanted} above 0, found {value!r}")
 
 
+def check_timeout(owner: str, value: object) -> None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, Real) or not value >= 0):  # type: ignore[operator]
+        raise OptionError(f"{owner}: timeout: expected seconds from 0, or None to wait, found {value!r}")
+
+
 @named_options
 @dataclass(frozen=True, slots=True)
 class BatchPolicy:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from collections.abc import Set
 from dataclasses import fields
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -31,7 +32,7 @@ from formatter.errors import FormatError, OptionError, TooManyErrors
 from formatter.filters import Clause, Filters, normalized
 from formatter.forked_locks import renewed_in_children
 from formatter.formats.csv import check_byte_order, check_streamable
-from formatter.plans import Format, rescue_of, with_rescue
+from formatter.plans import Format, check_format, rescue_of, with_rescue
 from formatter.tolerance import PLACES_SHOWN, Tolerance
 
 MAX_RECORD_BYTES = 64 << 20
@@ -159,14 +160,14 @@ class BufferIntake:
                 return error
         return None
 
-    def ended(self, steps: int) -> FormatError | None:
-        """If every origin has ended, what was passed over is told, once, so many calls up; or is too much."""
+    def ended(self) -> FormatError | None:
+        """If every origin has ended, what was passed over is told, once; or is too much."""
         if self.engine.progress()[1]:
             return None
         with self._lock:
             self._count_records()
             try:
-                self._tolerance.end(steps=steps)
+                self._tolerance.end()
             except TooManyErrors as error:
                 return error
             self._tolerance.begin_anew()
@@ -217,11 +218,18 @@ class BufferIntake:
 
 def unpacked(format: Format, state: bytes) -> SavedStream:
     """A checkpoint that was taken with this format."""
+    check_format(format)
     options, engine, batches = checkpoints.unpack(state)
     names = options.pop("names")
     format = with_rescue(format, options.pop("rescue", None))
     rejects, schema, dialect = options.pop("rejects"), options.pop("schema"), options.pop("dialect")
     passed_over = options.pop("passed_over", ({}, []))
+    kind = next((kind for kind in get_args(Format) if _options_of(kind) == dialect.keys()), type(format))
+    if kind is not type(format):
+        raise CheckpointError(
+            f"checkpoint: it was taken with fm.{kind.__name__}, here it is fm.{type(format).__name__}; restore with the format "
+            "it was made with"
+        )
     if not pa.ipc.read_schema(pa.py_buffer(schema)).equals(format.schema, check_metadata=True):
         raise CheckpointError("checkpoint: it was taken with another schema; restore with the format it was made with")
     for name, value in _dialect_state(format).items():
@@ -335,7 +343,11 @@ def _error_of_state(values: dict[str, Any]) -> FormatError:
 
 
 def _dialect_state(format: Format) -> dict[str, str]:
-    return {f.name: repr(getattr(format, f.name)) for f in fields(format) if f.name != "schema"}
+    return {name: repr(getattr(format, name)) for name in _options_of(type(format))}
+
+
+def _options_of(kind: type[Format]) -> Set[str]:
+    return {field.name: None for field in fields(kind) if field.name != "schema"}.keys()
 
 
 def _as_tuples(filters: list[list[Any]] | None) -> list[list[Clause]]:

@@ -9,9 +9,16 @@ from typing import Any
 import pyarrow as pa
 
 from formatter._core import Finding, codes_of_stream
-from formatter.errors import FormatError, SchemaError, shorten
+from formatter.errors import FormatError, SchemaError, counted, shorten
 from formatter.formats import Csv, Delimited, Framed, Native, Registered
-from formatter.mistaken_bytes import ENDS_IN_RETURN, mistaken_record, mistaken_start, other_delimiter
+from formatter.mistaken_bytes import (
+    ENDS_IN_RETURN,
+    mistaken_header,
+    mistaken_record,
+    mistaken_start,
+    names_the_column,
+    other_delimiter,
+)
 from formatter.plans import Format
 from formatter.types import as_numbers
 
@@ -54,7 +61,10 @@ _EXPECTED = {
     "unterminated_array": "']' before the end of the input",
 }
 
-_CHECK_NAMES = "check the names (case and spaces count), or set header=False for data without one"
+_CHECK_NAMES = (
+    "check the names (case and spaces count), set missing_columns='null' for those that may be absent, or header=False for data "
+    "without one"
+)
 _OF_STREAM = frozenset(codes_of_stream())
 _LONE_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
@@ -66,20 +76,20 @@ def describe(
     *,
     origin: int | str | None = None,
     place: str | None = None,
-    counted: bool = True,
+    numbered: bool = True,
 ) -> FormatError:
     """A FormatError with its position; `names` are the plan's columns, which the finding counts by.
 
     `place`: which file, or buffer of which origin, as the message names it.
-    `counted`: whether anybody has counted the records before those that the finding counts.
+    `numbered`: whether anybody has counted the records before those that the finding counts.
     """
     code, found_bytes = finding.code, finding.found
-    record = finding.record if counted else None
+    record = finding.record if numbered else None
     name = names[finding.column] if finding.column >= 0 else None
     field = as_numbers(format.schema.field(name)) if name is not None else None
     if code in ("too_few_fields", "too_many_fields"):
-        expected = f"{finding.expected_fields} fields"
-        found = f"{finding.found_fields} fields"
+        expected = counted(finding.expected_fields, "field")
+        found = counted(finding.found_fields, "field")
         shown = f"{found} in {shorten(found_bytes)}"
     else:
         type_name = str(field.type) if field is not None else "record"
@@ -98,7 +108,7 @@ def describe(
     message = f"{format.kind}: {where}byte {finding.byte_offset}: expected {expected}, found {shown}"
     if finding.opened:
         message += f"; the quote opened at byte {finding.byte_offset + finding.opened}"
-    if remedy := _remedy(finding, found_bytes, field, format):
+    if remedy := _remedy(finding, found_bytes, field, format, names):
         message += f"; {remedy}"
     if place:
         message = f"{place}: {message}"
@@ -125,14 +135,14 @@ def _width(format: Format) -> str:
     return f"{inner.row_width} or more" if inner.has_rest else str(inner.row_width)
 
 
-def _remedy(finding: Finding, found: bytes, field: pa.Field | None, format: Format) -> str:
+def _remedy(finding: Finding, found: bytes, field: pa.Field | None, format: Format, names: tuple[str, ...]) -> str:
     code, raw = finding.code, finding.raw or found
     if isinstance(format, Native) or (isinstance(format, Framed) and isinstance(format.inner, Native)):
         return "check the schema, endian and length against what wrote the data" if code != "bad_utf8" else ""
     if finding.record == 0 and (mistaken := mistaken_start(raw, format)):
         return mistaken
     if not isinstance(format, Csv | Delimited | Registered):
-        return mistaken_record(code, found, raw, format) or _json_remedy(code, found, field)
+        return mistaken_record(code, found, raw, format) or _json_remedy(code, found, field, format)
     text = found.strip()
     if code == "no_record_start":
         return "check record_start against what wrote the data"
@@ -142,13 +152,16 @@ def _remedy(finding: Finding, found: bytes, field: pa.Field | None, format: Form
     if code == "too_many_fields":
         return "set ragged='truncate'"
     if code == "header":
-        return _CHECK_NAMES
+        wanted = [name for name in names if name != getattr(format, "rescue", None)]
+        return (mistaken_header(raw, wanted, format) if isinstance(format, Csv) else "") or _CHECK_NAMES
     if code == "missing_required":
         return "make the column nullable or set on_error"
     if code == "bad_utf8" and isinstance(format, Csv) and format.encoding == "utf-8":
         return "set encoding='cp1252' or 'latin-1', or errors='replace'"
     if code != "invalid" or field is None:
         return ""
+    if finding.record == 0 and names_the_column(text, field.name, format):
+        return "set header=True"
     if text != found and isinstance(format, Csv | Delimited) and format.trim is not True:
         return "set trim=True"
     number = pa.types.is_floating(field.type) or pa.types.is_decimal(field.type)
@@ -156,12 +169,19 @@ def _remedy(finding: Finding, found: bytes, field: pa.Field | None, format: Form
         return "set decimal=','"
     if text.upper() in (b"NULL", b"NA", b"N/A", b"NONE", b"\\N", b"-"):
         return f"add {text.decode()!r} to nulls"
-    if pa.types.is_temporal(field.type):
-        return "give its format in timestamp_formats"
-    return ""
+    return _time_remedy(format) if pa.types.is_temporal(field.type) else ""
 
 
-def _json_remedy(code: str, found: bytes, field: pa.Field | None) -> str:
+def _time_remedy(format: Format) -> str:
+    given = getattr(format, "timestamp_formats", ())
+    return (
+        f"none of timestamp_formats={given!r} reads it: add its own"
+        if given
+        else "give its format in timestamp_formats"
+    )
+
+
+def _json_remedy(code: str, found: bytes, field: pa.Field | None, format: Format) -> str:
     if code == "missing_required":
         return "make the column nullable or set on_error"
     if code == "unknown_key":
@@ -173,13 +193,13 @@ def _json_remedy(code: str, found: bytes, field: pa.Field | None) -> str:
     if code == "bad_utf8" and _LONE_SURROGATE.search(found):
         return "set surrogates='replace' to read U+FFFD for a surrogate without its partner"
     if code == "invalid" and field is not None and pa.types.is_temporal(field.type):
-        return "give its format in timestamp_formats"
+        return _time_remedy(format.inner if isinstance(format, Framed) else format)
     if code != "wrong_type" or field is None:
         return ""
     if pa.types.is_temporal(field.type) and found[:1] in b"-0123456789":
         return "give the number's unit in the field's metadata: {b'unit': b'ms'}"
     if pa.types.is_string(field.type):
-        return "keep any value as text with the field's metadata {b'raw': b'1'}"
+        return "take any value as text by the field's metadata {b'text': b'any'}"
     return ""
 
 
@@ -206,12 +226,15 @@ def too_large_batch(schema: pa.Schema) -> SchemaError:
     )
 
 
-def missing_in_header(format: Csv, missing: list[str], start: bytes = b"", place: str | None = None) -> SchemaError:
-    """`start`: the input's first bytes, if they are at hand. `place`: which file, if it is one."""
-    remedy = mistaken_start(start, format) or _CHECK_NAMES
-    names = ", ".join(map(repr, missing[:5]))
+def missing_in_header(
+    format: Csv, missing: list[str], header: bytes, start: bytes = b"", place: str | None = None
+) -> SchemaError:
+    """`header`: the lines that name the columns. `start`: the input's first bytes, if they are at hand.
+    `place`: which file, if it is one."""
+    columns = f"column {missing[0]!r}" if len(missing) == 1 else f"columns {', '.join(map(repr, missing[:5]))}"
+    remedy = mistaken_start(start, format) or mistaken_header(header, missing, format) or _CHECK_NAMES
     where = f"{place}: " if place else ""
-    return SchemaError(f"{where}csv: header: expected the columns {names}, found none of that name; {remedy}")
+    return SchemaError(f"{where}csv: header: expected the {columns}, found {shorten(header)}; {remedy}")
 
 
 def unending_header(start: bytes, place: str | None = None) -> FormatError:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import codecs
+from collections.abc import Sequence
 from typing import Any
 
+NAMES_LIMIT = 20
 FOUND_LIMIT = 80  # quoted data in a message is shortened to this many characters
 
 
@@ -27,6 +29,21 @@ def shown(value: object, limit: int = FOUND_LIMIT) -> str:
     """An argument as it may stand in a message."""
     text = repr(value)
     return text if len(text) <= limit else f"{text[: limit - 3]}..."
+
+
+def names_shown(names: Sequence[str], asked: object) -> str:
+    """Those there are, as a message lists them; where they are many, those like the one asked for come first."""
+    if len(names) <= NAMES_LIMIT:
+        return ", ".join(map(repr, names))
+    from difflib import get_close_matches
+
+    near = get_close_matches(str(asked), names, n=5)
+    listed = dict.fromkeys([*near, *names])
+    return f"{', '.join(map(repr, [*listed][:NAMES_LIMIT]))} and {len(listed) - NAMES_LIMIT} more"
+
+
+def counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 class FormatterError(Exception):

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from formatter import types
-from formatter.errors import OptionError, SchemaError, shown
+from formatter.errors import OptionError, SchemaError, names_shown, shown
 
 # The order is that of Compare in engine/columns/row_filter.hpp.
 OPERATORS = ("==", "!=", "<", "<=", ">", ">=", "in", "not in", "is_null", "is_not_null",
@@ -36,13 +36,25 @@ Filters = Sequence[Clause] | Sequence[Sequence[Clause]] | None
 
 def normalized(filters: Filters) -> list[list[Clause]]:
     """As an OR of ANDs, empty when every row passes; nothing of it is the caller's to change or to use up."""
-    if filters is None or len(filters) == 0:
+    if filters is None:
         return []
-    if isinstance(filters, tuple) and isinstance(filters[0], str):
+    if isinstance(filters, tuple) and filters and isinstance(filters[0], str):
         raise OptionError(
             f"filters: expected a list of (column, operator, value), found one tuple; write [{filters!r}]"
         )
+    if not isinstance(filters, Sequence) or isinstance(filters, str | bytes):
+        kind = type(filters).__name__
+        raise OptionError(f"filters: expected a list like [('price', '>', 10)], found {kind} {shown(filters)}")
+    if len(filters) == 0:
+        return []
     alternatives = [filters] if isinstance(filters[0], tuple) else filters
+    for each in alternatives:
+        if isinstance(each, list) and each and isinstance(each[0], str):
+            raise OptionError(
+                f"filters: expected (column, operator, value), found a list; write the tuple {shown(tuple(each))}"
+            )
+        if not isinstance(each, list | tuple):
+            raise OptionError(f"filters: expected (column, operator, value), found {shown(each)}")
     clauses = [[_clause(c) for c in conjunction] for conjunction in alternatives]
     return clauses if all(clauses) else []
 
@@ -106,7 +118,7 @@ def columns_of(filters: list[list[Clause]]) -> list[str]:
 def check_columns(names: Sequence[str], schema: pa.Schema, what: str) -> None:
     for name in names:
         if not isinstance(name, str) or schema.get_field_index(name) < 0:
-            raise SchemaError(f"{what}: no column {name!r}; the schema has {', '.join(map(repr, schema.names[:20]))}")
+            raise SchemaError(f"{what}: no column {name!r}; the schema has {names_shown(schema.names, name)}")
 
 
 def filters_text(filters: list[list[Clause]]) -> str:

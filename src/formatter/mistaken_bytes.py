@@ -6,6 +6,8 @@ Refuses to know: where the bytes stand; whoever asks knows that they begin an in
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from formatter.formats import Csv, Json
 from formatter.formats.checks import as_bytes
 
@@ -33,7 +35,7 @@ def mistaken_start(start: bytes, format: object) -> str:
             return f"it begins as {kind} does, which is no text"
     encoding = _utf16_of(start)
     if encoding and isinstance(format, Csv):
-        return f"it looks like UTF-16: set encoding={encoding!r}" if encoding != format.encoding else ""
+        return "" if format.encoding in (encoding, "utf-16") else f"it looks like UTF-16: set encoding={encoding!r}"
     if encoding:
         return "it looks like UTF-16: transcode it to UTF-8"
     line = start.split(b"\n", 1)[0].strip()
@@ -79,6 +81,43 @@ def other_delimiter(record: bytes, fields: int, format: object) -> str:
         if delimiter != taken and record.count(delimiter) == fields - 1:
             return f"set delimiter={delimiter.decode()!r}"
     return ""
+
+
+def mistaken_header(header: bytes, wanted: Sequence[str], format: Csv) -> str:
+    """Of the lines that name the columns, where some of those wanted are not named."""
+    delimiter = as_bytes(format.delimiter, "delimiter")
+    quote = as_bytes(format.quote, "quote") if format.quote else b""
+    for other in (each for each in DELIMITERS if each != delimiter and delimiter not in header):
+        if len({*_names(header, other, quote)} & {*wanted}) > 1:
+            return f"set delimiter={other.decode()!r}"
+    names = _names(header, delimiter, quote)
+    for option, alike in _ALIKE.items():
+        if {alike(name) for name in wanted} <= {alike(name) for name in names}:
+            return f"set {option}"
+    return ""
+
+
+def names_the_column(found: bytes, name: str, format: object) -> bool:
+    """Whether a value of the first record is the name of its column: a header that was read as data."""
+    if not isinstance(format, Csv) or format.header is not False:
+        return False
+    quote = as_bytes(format.quote, "quote") if format.quote else b""
+    (said,) = _names(found, b"\n", quote)
+    return said.strip().lower() == name.strip().lower()
+
+
+_ALIKE: dict[str, Callable[[str], str]] = {
+    "trim_names=True": str.strip,
+    "names_in_any_case=True": str.lower,
+    "trim_names=True, names_in_any_case=True": lambda name: name.strip().lower(),
+}
+
+
+def _names(header: bytes, delimiter: bytes, quote: bytes) -> list[str]:
+    cut = header.split(b"\n")[0].split(delimiter)
+    return [
+        field.strip(quote).decode("utf-8", "replace") if quote else field.decode("utf-8", "replace") for field in cut
+    ]
 
 
 def _utf16_of(start: bytes) -> str | None:

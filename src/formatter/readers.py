@@ -92,7 +92,7 @@ def read(
         >>> fm.read(data, fm.Csv(schema), columns=["city"], filters=[("price", ">", 10)]).to_pylist()
         [{'city': 'Rome'}]
     """
-    tolerance = Tolerance(on_error, max_errors, told=rejects is not None and on_error == "collect")
+    tolerance = _tolerance(on_error, max_errors, rejects)
     plan = _plan(with_rescue(format, rescue), columns, filters, on_error)
     batches = list(_batches(source, plan, _thread_count(threads), codec, rejects, tolerance, WHOLE_RANGE_BYTES))
     table: pa.Table = _core.reserved_call(len(batches) * len(plan.schema), _table, (batches, plan.schema))
@@ -153,10 +153,16 @@ def open(
         >>> sum(batch.num_rows for batch in reader)
         2
     """
-    tolerance = Tolerance(on_error, max_errors, told=rejects is not None and on_error == "collect")
+    tolerance = _tolerance(on_error, max_errors, rejects)
     plan = _plan(with_rescue(format, rescue), columns, filters, on_error)
     batches = _batches(source, plan, _thread_count(threads), codec, rejects, tolerance, RANGE_BYTES)
     return pa.RecordBatchReader.from_batches(plan.schema, batches)
+
+
+def _tolerance(on_error: str, max_errors: int | float | None, rejects: object) -> Tolerance:
+    if rejects is not None and not isinstance(rejects, list):
+        raise OptionError(f"rejects: expected a list, which receives them, found {rejects!r}; write rejects=[]")
+    return Tolerance(on_error, max_errors, told=rejects is not None and on_error == "collect")
 
 
 def _thread_count(threads: int | None) -> int:
@@ -267,7 +273,9 @@ class _Reading:
             else:
                 self.engine, size, missing = found
                 if missing:
-                    raise diagnostics.missing_in_header(format, missing, bytes(window[:HEAD_BYTES]), self.item.name)
+                    raise diagnostics.missing_in_header(
+                        format, missing, self.engine.header_text, bytes(window[:HEAD_BYTES]), self.item.name
+                    )
         if self.footer is not None:
             self.footer.follow_preamble(window, last)
         self.ranges = _core.RangeReader(self.engine, self.threads, ROWS_PER_BATCH, BYTES_PER_BATCH)

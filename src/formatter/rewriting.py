@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from formatter import _core, filters, readers, types
-from formatter.errors import OptionError, SchemaError
+from formatter.errors import OptionError, SchemaError, names_shown
 from formatter.filters import Filters
 from formatter.formats import Csv, Json, Native
 from formatter.formats.binary import native_width
@@ -183,7 +183,7 @@ def _check_column(field: pa.Field, format: Format, to: Any) -> None:
     name, kind = field.name, type(to).__name__
     if format.schema.get_field_index(name) < 0:
         raise SchemaError(
-            f"to: {kind}: no column {name!r} in the source; it has {', '.join(map(repr, format.schema.names[:20]))}"
+            f"to: {kind}: no column {name!r} in the source; it has {names_shown(format.schema.names, name)}"
         )
     source = format.schema.field(name)
     if source.type != field.type:

@@ -6,6 +6,8 @@ windows of bounded size, decompressed on the way if their suffix or `codec` says
 
 from __future__ import annotations
 
+import errno
+import glob
 import io
 import os
 import stat
@@ -18,9 +20,10 @@ import pyarrow as pa
 
 from formatter import _core
 from formatter.codecs import Decompressed, checked_codec, codec_of
-from formatter.errors import OptionError
+from formatter.errors import FOUND_LIMIT, OptionError
 
 NO_NAME = "the input"
+PATH_LIMIT = 4096
 
 Source = Any  # bytes-like, str, os.PathLike, a sequence of paths, or a binary file object
 
@@ -37,7 +40,7 @@ def inputs(source: Source, codec: str | None) -> Iterator[Input]:
     if is_bytes_like(source):
         yield Memory(source, codec) if codec else Memory(source)
     elif isinstance(source, str | os.PathLike):
-        yield File(Path(source), codec)
+        yield File(source, codec)
     elif hasattr(source, "read"):
         yield Readable(source, codec)
     elif isinstance(source, Iterable):
@@ -111,16 +114,43 @@ class Memory(Input):
 
 
 class File(Input):
-    def __init__(self, path: Path, codec: str | None) -> None:
-        self.name = str(path)
-        self.path = path
-        self.codec = codec or codec_of(path.name)
+    def __init__(self, given: str | os.PathLike[str], codec: str | None) -> None:
+        self.given = given
+        self.path = Path(given)
+        self.name = str(self.path)
+        self.codec = codec or codec_of(self.path.name)
 
     def open(self, threads: int) -> Any:
-        raw = open(self.path, "rb", buffering=0)  # noqa: SIM115  (windows() closes it)
+        try:
+            raw = open(self.path, "rb", buffering=0)  # noqa: SIM115  (windows() closes it)
+        except OSError as error:
+            if remedy := _instead_of_path(os.fspath(self.given), error):
+                raise type(error)(error.errno, f"{error.strerror}; {remedy}", _shortened(self.given)) from None
+            raise
         if self.codec:
             return Decompressed(raw, self.codec, str(self.path))
         return _Shared(raw, threads) if threads > 1 and stat.S_ISREG(os.fstat(raw.fileno()).st_mode) else raw
+
+
+def _shortened(path: str | os.PathLike[str]) -> str:
+    """A path as it was given, unless it is a whole text."""
+    text = os.fspath(path)
+    return text if len(text) < PATH_LIMIT else f"{text[:FOUND_LIMIT]}..."
+
+
+def _instead_of_path(path: str, error: OSError) -> str:
+    """What to give in place of a path that leads nowhere."""
+    if isinstance(error, IsADirectoryError):
+        return "give its files, as by sorted(pathlib.Path(folder).iterdir())"
+    if error.errno not in (errno.ENOENT, errno.ENAMETOOLONG):
+        return ""
+    if "\n" in path or path[:1] in ("{", "["):
+        return "a str is a path: give text itself as bytes, by .encode()"
+    if "://" in path:
+        return "a path is one of this machine: open another place as a file, as fsspec and pyarrow.fs do, and give that"
+    if path.startswith("~"):
+        return "give os.path.expanduser(path)"
+    return "give glob.glob(pattern), a list" if glob.has_magic(path) else ""
 
 
 class Readable(Input):

@@ -415,7 +415,13 @@ class SplitReader:
         if self._positional is not None:
             return self._positional.ordered(start), size
         if missing:
-            raise diagnostics.missing_in_header(format, missing, bytes(start[:HEAD_BYTES]), origin)
+            raise diagnostics.missing_in_header(
+                format,  # type: ignore[arg-type]
+                missing,
+                mapped.header_text,
+                bytes(start[:HEAD_BYTES]),
+                origin,
+            )
         if self._keeper is not None:
             self._keeper.follow_header(bytes(start[:size]))
         return mapped, size
@@ -423,7 +429,7 @@ class SplitReader:
     def _note(self, findings: list[_core.Finding], names: tuple[str, ...], origin: str | None, counted: bool) -> None:
         for finding in sorted(findings, key=lambda finding: finding.record):
             described = diagnostics.describe(
-                finding, self.plan.format, names, origin=origin, place=origin, counted=counted
+                finding, self.plan.format, names, origin=origin, place=origin, numbered=counted
             )
             if self.plan.on_error == "raise" or diagnostics.always_raised(finding.code):
                 raise described

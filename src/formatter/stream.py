@@ -370,7 +370,7 @@ class Stream:
 
     def _ended(self, batches: list[Batch]) -> list[Batch]:
         """Those of a call that may have ended the last origin."""
-        raised = self._intake.ended(5)
+        raised = self._intake.ended()
         return batches if raised is None else self._handed_out(batches, raised)
 
     def _handed_out(self, batches: list[Batch], raised: Exception | None) -> list[Batch]:

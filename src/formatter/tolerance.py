@@ -4,10 +4,12 @@ places, in one warning; an error where they are more than the caller bears. Know
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections import Counter
+from typing import Any
 
-from formatter.errors import FormatError, OptionError, TooManyErrors
+from formatter.errors import FormatError, OptionError, TooManyErrors, counted
 
 PLACES_SHOWN = 3
 _MEANT = {
@@ -28,7 +30,7 @@ class RejectsWarning(UserWarning):
         ...     warnings.simplefilter("always")
         ...     _ = fm.read(b"1\\nx\\n", fm.Csv(pa.schema([("id", pa.int64())])), on_error="skip")
         >>> print(str(seen[0].message).partition(", the first")[0])
-        1 records dropped (on_error='skip')
+        1 record dropped (on_error='skip')
     """
 
 
@@ -55,17 +57,18 @@ class Tolerance:
         self.counts.update(counts)
         self.first += errors[: PLACES_SHOWN - len(self.first)]
         if isinstance(self.most, int) and self.counts.total() > self.most:
-            raise self._too_many(f"at most {self.most} records")
+            raise self._too_many(f"at most {counted(self.most, 'record')}")
 
-    def end(self, *, steps: int = 4) -> None:
-        """All inputs are read. `steps`: how far up the caller is whom a warning is for."""
+    def end(self) -> None:
+        """All inputs are read."""
         bad = self.counts.total()
         if isinstance(self.most, float) and bad > self.most * self.records:
             raise self._too_many(f"at most {self.most:.4g} of the records")
         if bad and not self.told and self.most is None:
             more = "; pass rejects=[] to receive them" if self.on_error == "collect" else ""
+            records = counted(bad, "record")
             warnings.warn(
-                f"{bad} records {_MEANT[self.on_error]}, {self._shown()}{more}", RejectsWarning, stacklevel=steps
+                f"{records} {_MEANT[self.on_error]}, {self._shown()}{more}", RejectsWarning, stacklevel=_steps_out()
             )
 
     def begin_anew(self) -> None:
@@ -82,6 +85,15 @@ class Tolerance:
     def _shown(self) -> str:
         places = "; ".join(map(str, self.first))
         return f"the first: {places}; by code: {', '.join(f'{n} {code}' for code, n in self.counts.most_common())}"
+
+
+def _steps_out() -> int:
+    """How many calls up from the one that warns somebody else's code stands, whom the warning is for."""
+    frame: Any = sys._getframe(1)
+    steps = 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("formatter."):
+        frame, steps = frame.f_back, steps + 1
+    return steps
 
 
 def _check(on_error: str, most: object) -> None:

@@ -4,7 +4,7 @@ where the two stand behind each other in one binary. Out: which types are varian
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -102,6 +102,8 @@ def _split(array: pa.Array, wanted: pa.DataType) -> pa.Array:
 def asked_as(format: Any, columns: Columns) -> tuple[Any, Sequence[str] | None]:
     """The format and the names of columns, where some are asked for as variants: {"id": None, "v": "variant"}."""
     if not isinstance(columns, Mapping):
+        if columns is not None and not isinstance(columns, Iterable):
+            raise OptionError(f"columns: expected a list of names, found {columns!r}")
         return format, columns
     inner = getattr(format, "inner", format)
     if getattr(inner, "kind", None) != "json":

@@ -79,7 +79,7 @@ def test_an_error_names_the_file_it_is_in(tmp_path):
     rejects: list[pa.Table] = []
     assert fm.read([good, bad], FORMAT, on_error="collect", rejects=rejects)["id"].to_pylist() == [1, 2]
     assert [origin for table in rejects for origin in table["origin"].to_pylist()] == [str(bad)]
-    with pytest.warns(fm.RejectsWarning, match=r"^1 records rejected, the first: .*bad\.csv\.gz: csv: record 1"):
+    with pytest.warns(fm.RejectsWarning, match=r"^1 record rejected, the first: .*bad\.csv\.gz: csv: record 1"):
         fm.read(bad, FORMAT, on_error="collect")
 
 

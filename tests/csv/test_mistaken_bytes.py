@@ -118,3 +118,56 @@ def test_bytes_that_are_no_text_are_shown_as_bytes(data, shown):
         fm.read(data, CSV)
     assert str(raised.value).endswith(shown)
     assert isinstance(raised.value.found, str)
+
+
+@pytest.mark.parametrize("data", [b"id,name\n1,Oslo\n", b'"ID","NAME"\n1,Oslo\n', b" id ,name\n1,Oslo\n"])
+def test_a_header_that_is_read_as_data_is_told_by_its_option(data):
+    assert said_of(data, CSV) == "set header=True"
+
+
+def test_a_name_further_down_is_no_header():
+    with pytest.raises(fm.FormatError, match=r"found 'id'$"):
+        fm.read(b"1,Oslo\nid,Rome\n", CSV)
+
+
+@pytest.mark.parametrize(
+    ("data", "remedy"),
+    [
+        (b"ID,Name\n1,Oslo\n", "set names_in_any_case=True"),
+        (b" id, name\n1,Oslo\n", "set trim_names=True"),
+        (b" ID, name\n1,Oslo\n", "set trim_names=True, names_in_any_case=True"),
+        (b'"ID","NAME"\n1,Oslo\n', "set names_in_any_case=True"),
+        (b"id;name\n1;Oslo\n", "set delimiter=';'"),
+        (b"key,name\n1,Oslo\n", None),
+        (b"1,Oslo\n", None),
+    ],
+)
+def test_a_header_whose_names_are_almost_the_columns_is_told_by_the_option_that_finds_them(data, remedy):
+    said = said_of(data, HEADED)
+    assert (
+        said == remedy
+        if remedy
+        else said.startswith("check the names (case and spaces count), set missing_columns='null'")
+    )
+
+
+def test_what_the_header_says_is_shown():
+    with pytest.raises(fm.SchemaError, match="expected the column 'name', found 'id,naem'"):
+        fm.read(b"id,naem\n1,Oslo\n", HEADED)
+
+
+def test_a_pattern_that_reads_nothing_is_not_recommended_anew():
+    times = pa.schema([("day", pa.date32())])
+    assert said_of(b"31-12-2024\n", fm.Csv(times)) == "give its format in timestamp_formats"
+    given = fm.Csv(times, timestamp_formats=["%d/%m/%Y"])
+    assert said_of(b"31-12-2024\n", given) == "none of timestamp_formats=('%d/%m/%Y',) reads it: add its own"
+
+
+def test_a_value_that_is_no_text_is_told_by_the_metadata_that_takes_it_and_keeps_texts_as_they_are():
+    assert "{b'text': b'any'}" in said_of(b'{"id":1,"name":5}\n', JSON)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le"])
+def test_an_encoding_that_is_set_already_is_not_recommended(encoding):
+    with pytest.raises(fm.SchemaError, match="; check the names"):
+        fm.read("\ufeffid\n1\n".encode("utf-16-le"), fm.Csv(SCHEMA, header=True, encoding=encoding))

@@ -167,7 +167,7 @@ def test_a_stream_that_keeps_rejects_or_bears_so_many_is_quiet(made):
 def test_a_stream_raises_in_the_call_that_finds_more_than_it_bears_and_goes_on(made, on_error):
     stream = made(on_error=on_error, max_errors=1)
     stream.push(b"1,2\nx,3\n", sequence=1)
-    with pytest.raises(fm.TooManyErrors, match="at most 1 records to be bad, found 2 of 4") as raised:
+    with pytest.raises(fm.TooManyErrors, match="at most 1 record to be bad, found 2 of 4") as raised:
         stream.push(b"y,3\n4,5\n", sequence=2)
     assert (raised.value.counts, raised.value.records) == ({"invalid": 2}, 4)
     assert (raised.value.origin, raised.value.sequence, raised.value.record, raised.value.column) == (0, 1, 1, "id")

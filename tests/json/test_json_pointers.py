@@ -123,7 +123,12 @@ def test_a_value_and_parts_of_it_are_read_together_as_one_by_one(records, order,
 @pytest.mark.parametrize("before", [b'"', b"\n", b"7"])
 @pytest.mark.parametrize(
     ("kind", "metadata"),
-    [(pa.string(), {b"text": b"any"}), (pa.large_string(), {b"text": b"any"}), (pa.string(), None), (pa.time64("ns"), None)],
+    [
+        (pa.string(), {b"text": b"any"}),
+        (pa.large_string(), {b"text": b"any"}),
+        (pa.string(), None),
+        (pa.time64("ns"), None),
+    ],
 )
 def test_a_whole_record_is_the_same_whatever_stands_in_front_of_its_bytes(kind, metadata, before):
     """A quote in memory before a buffer opens nothing in it."""

@@ -268,7 +268,7 @@ def test_append_numbers_the_buffers_and_mixes_with_push():
         batches += stream.push(b"3,z\n", sequence=3) + stream.push(b"y\n", sequence=2) + stream.append(b"4,w\n5,")
         batches += stream.append(b"v")
         assert stream.stats.buffers == 6
-        with pytest.raises(fm.FormatError, match="expected 2 fields, found 1 fields"):
+        with pytest.raises(fm.FormatError, match="expected 2 fields, found 1 field"):
             stream.finish(origin=7)
         batches += stream.finish(last_sequence=5)
         assert rows_of(batches) == [(1, "x"), (2, "y"), (3, "z"), (4, "w"), (5, "v")]

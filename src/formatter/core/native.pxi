@@ -205,6 +205,7 @@ cdef extern from "engine/records/record_format.hpp" namespace "formatter" nogil:
         cbool complete
         size_t size
         vector[string] missing
+        string header
         shared_ptr[RecordFormat] format
     cdef cppclass HeaderReader:
         Preamble read(const uint8_t*, size_t, Extent) except +

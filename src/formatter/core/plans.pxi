@@ -28,6 +28,7 @@ cdef class Plan:
     cdef shared_ptr[CsvFormat] csv  # of a plan for CSV, as it was before any header was read
     cdef TextEncoding encoding
     cdef readonly tuple column_names
+    cdef readonly bytes header_text  # of a plan that a header was read for: its lines, as UTF-8
 
     def read_header(self, const uint8_t[::1] start, bint whole=False):
         """(the plan with its columns where the header names them, bytes through its end, the names it lacks), or None
@@ -41,6 +42,7 @@ cdef class Plan:
             return None
         copy_format(&plan.format, preamble.format.get()[0])
         plan.column_names = self.column_names
+        plan.header_text = preamble.header
         return plan, preamble.size, names_of(preamble.missing)
 
     def bytes_before_footer(self, const uint8_t[::1] data, uint64_t footer_records, *, bint input_ends):

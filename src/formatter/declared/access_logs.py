@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from formatter.errors import SchemaError
 from formatter.formats import Delimited, Level
+from formatter.formats.checks import check_schema
 
 COMMON = pa.schema(
     [
@@ -69,13 +71,16 @@ def combined_log(schema: pa.Schema = COMBINED) -> Delimited:
 
 
 def _access_log(schema: pa.Schema, name: str) -> Delimited:
+    check_schema(schema, name)
+    if unknown := [column for column in schema.names if column not in PLACES]:
+        raise SchemaError(f"{name}: no column {unknown[0]!r}; a line has {', '.join(map(repr, PLACES))}")
     return Delimited(
         schema,
         levels=[
             Level(" "),
             Level(" "),
         ],  # the second one cuts the request line, which quotes keep together at the first
-        paths={column: PLACES.get(column, "none of the columns") for column in schema.names},
+        paths={column: PLACES[column] for column in schema.names},
         marks=['""', "[]"],
         escapes={'\\"': '"', "\\\\": "\\"},
         nulls=("", "-"),

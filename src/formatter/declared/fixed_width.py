@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from formatter.errors import OptionError
 from formatter.formats import Delimited
+from formatter.formats.checks import check_schema
 
 
 def fixed_width(
@@ -35,10 +36,15 @@ def fixed_width(
         >>> fm.read(b"  7Oslo  \\n 12Rome  \\n", fm.declared.fixed_width(schema, [3, 6])).to_pylist()
         [{'id': 7, 'city': 'Oslo'}, {'id': 12, 'city': 'Rome'}]
     """
+    check_schema(schema, "fixed_width")
     if isinstance(columns, Mapping):
         spans: dict[str, tuple[int, int | None]] = dict(columns)
+        if wrong := [span for span in spans.values() if not isinstance(span, tuple | list) or len(span) != 2]:
+            raise OptionError(f"fixed_width: columns: expected (begin, end) in bytes, found {wrong[0]!r}")
     else:
-        widths = list(columns)
+        widths = list(columns) if isinstance(columns, Iterable) else [columns]
+        if unfit := [width for width in widths if isinstance(width, bool) or not isinstance(width, int) or width < 0]:
+            raise OptionError(f"fixed_width: columns: expected widths in bytes, found {unfit[0]!r}")
         if len(widths) != len(schema):
             raise OptionError(f"fixed_width: columns: expected {len(schema)} widths, found {len(widths)}")
         spans = dict(zip(schema.names, pairwise(accumulate(widths, initial=0)), strict=True))

@@ -142,6 +142,8 @@ class SchemaWatch:
         state: str | os.PathLike[str] | None = None,
         table: str = "t",
     ) -> None:
+        if state is not None and not isinstance(state, str | os.PathLike):
+            raise OptionError(f"SchemaWatch: state: expected the path of a file, or None, found {state!r}")
         if policy not in POLICIES:
             raise OptionError(f"SchemaWatch: policy: expected one of {', '.join(POLICIES)}, found {policy!r}")
         if not isinstance(format, Csv | Json):
@@ -267,6 +269,8 @@ class SchemaWatch:
     def _texts(self, data: Any) -> Iterable[tuple[int, str | None]]:
         if isinstance(data, pa.Array | pa.ChunkedArray):
             return enumerate(data.to_pylist())
+        if not isinstance(data, pa.Table | pa.RecordBatch):
+            raise OptionError(f"SchemaWatch: data: expected a table, batch or column, found {kind_of(data)}")
         if self._rescue not in data.schema.names:
             raise SchemaError(
                 f"SchemaWatch: no column {self._rescue!r} in the data; read it with the format of the watch"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from os import PathLike, fspath
 
-from formatter.batch_policy import require_positive
+from formatter.batch_policy import check_timeout, require_positive
 from formatter.errors import OptionError
 
 SPILL_BYTES = 1 << 30  # a spill is a shock absorber, not storage
@@ -46,8 +46,7 @@ class Pause:
     low: float = 0.5
 
     def __post_init__(self) -> None:
-        if self.timeout is not None and (isinstance(self.timeout, bool) or not self.timeout >= 0):
-            raise OptionError(f"Pause: timeout: expected seconds from 0, or None to wait, found {self.timeout!r}")
+        check_timeout("Pause", self.timeout)
         if not 0 <= self.low <= self.high <= 1 or self.high == 0:
             raise OptionError(
                 f"Pause: expected 0 <= low <= high <= 1 and high above 0, found low={self.low!r}, high={self.high!r}"
@@ -103,8 +102,9 @@ class SpillToDisk:
     ) -> None:
         require_positive("SpillToDisk", "max_bytes", max_bytes)
         require_positive("SpillToDisk", "segment_bytes", segment_bytes)
-        if timeout is not None and (isinstance(timeout, bool) or not timeout >= 0):
-            raise OptionError(f"SpillToDisk: timeout: expected seconds from 0, or None to wait, found {timeout!r}")
+        check_timeout("SpillToDisk", timeout)
+        if not isinstance(directory, str | PathLike):
+            raise OptionError(f"SpillToDisk: directory: expected a path, found {directory!r}")
         for name, value in (
             ("directory", fspath(directory)),
             ("max_bytes", max_bytes),

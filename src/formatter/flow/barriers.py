@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Literal
 
+from formatter.batch_policy import check_timeout
 from formatter.errors import BackpressureError, FlowError, OptionError
 
 TERMINAL_KINDS = frozenset({"end", "stop", "shutdown"})  # nothing follows them
@@ -149,8 +150,7 @@ class BarrierAligner:
         names = list(upstreams)
         if not names or isinstance(upstreams, str) or len(set(names)) < len(names):
             raise OptionError(f"BarrierAligner: upstreams: expected different names, found {upstreams!r}")
-        if timeout is not None and not timeout >= 0:
-            raise OptionError(f"BarrierAligner: timeout: expected seconds from 0, or None, found {timeout!r}")
+        check_timeout("BarrierAligner", timeout)
         if on_close not in ("shrink", "fail"):
             raise OptionError(f"BarrierAligner: on_close: expected 'shrink' or 'fail', found {on_close!r}")
         self._upstreams = {name: _Upstream(name) for name in names}

@@ -6,7 +6,7 @@ Refuses to know: how slices cross (core/bridge.pxi), how the spill looks, who pr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -18,7 +18,7 @@ from formatter.errors import BackpressureError, FlowError, OptionError, SchemaEr
 from formatter.flow.backpressure import Backpressure, DropNewest, Pause, SpillToDisk
 from formatter.flow.key_hash import KEY_HASH, check_key_type, key_hashes
 from formatter.flow.spill import Recovery, Spill
-from formatter.mistaken_arguments import named_options
+from formatter.mistaken_arguments import kind_of, named_options
 
 CAPACITY = 1024  # slices; deep enough that a thread wakes for a run of them, shallow enough to push back soon
 
@@ -117,7 +117,8 @@ class Bridge:
             raise OptionError(f"Bridge: policy: expected a BatchPolicy, found {policy!r}")
         if not isinstance(backpressure, Pause | DropNewest | SpillToDisk):
             raise OptionError(
-                f"Bridge: backpressure: expected Pause, DropNewest or SpillToDisk, found {backpressure!r}"
+                f"Bridge: backpressure: expected fm.Pause(), fm.DropNewest() or fm.SpillToDisk(...), found "
+                f"{kind_of(backpressure) if isinstance(backpressure, type) else repr(backpressure)}"
             )
         self.policy = policy
         self.backpressure = backpressure
@@ -189,7 +190,10 @@ class FanOut:
     """
 
     def __init__(self, producers: Sequence[Producer | Bridge]) -> None:
-        self._producers = [each.producer if isinstance(each, Bridge) else each for each in producers]
+        listed = producers if isinstance(producers, Iterable) else [producers]
+        self._producers = [each.producer if isinstance(each, Bridge) else each for each in listed]
+        if wrong := [each for each in self._producers if not isinstance(each, Producer)]:
+            raise OptionError(f"FanOut: expected bridges or their producers, found {wrong[0]!r}")
         if not self._producers or len(set(map(id, self._producers))) < len(self._producers):
             raise OptionError("FanOut: expected one or more different producers")
 

@@ -12,7 +12,7 @@ from queue import Empty, Queue
 from typing import TYPE_CHECKING, Any
 
 from formatter._core import Checkpoint, Watermark
-from formatter.errors import FlowError
+from formatter.errors import FlowError, OptionError, shown
 from formatter.flow.fan_in import END
 from formatter.flow.stages import Parse
 
@@ -77,7 +77,7 @@ class ParsingThreads:
                 continue
             try:
                 if not self._failed:
-                    sequence, buffer, *origin = item
+                    sequence, buffer, *origin = _numbered(item)
                     batches = self._stream.push(buffer, sequence=sequence, origin=origin[0] if origin else 0)
                     if batches:
                         self._pass_on(batches)
@@ -91,6 +91,14 @@ class ParsingThreads:
         with self._one_pushes:
             for batch in batches:
                 self._push(batch.data)
+
+
+def _numbered(item: Any) -> tuple[Any, ...]:
+    if not isinstance(item, tuple | list) or len(item) not in (2, 3):
+        raise OptionError(
+            f"pipeline: parse: expected items (sequence, buffer) or (sequence, buffer, origin), found {shown(item)}"
+        )
+    return tuple(item)
 
 
 def _stream(node: Parse) -> Stream:

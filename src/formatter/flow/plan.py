@@ -67,6 +67,11 @@ class Stage:
             raise FlowError("pipeline: parse: expected to follow a source of raw buffers")
         if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
             raise OptionError(f"pipeline: parse: threads: expected 1 or more, found {threads!r}")
+        for name, stage in (("columns", "select"), ("filters", "filter")):
+            if name in stream_options:
+                raise OptionError(
+                    f"pipeline: parse: {name}: write .{stage}(...) behind it, which is moved into the parser"
+                )
         format, full_schema = _with_schema(format, schema, stream_options.get("rescue"))
         return Stage(Parse((self._node,), format, full_schema, threads, stream_options, state))
 
@@ -124,7 +129,8 @@ class Pipeline:
         self._names: set[str] = set()
 
     def source(self, name: str, items: Any, *, schema: pa.Schema | None = None) -> Stage:
-        """Record batches and fm.Watermark from any iterable, or raw buffers if `.parse()` follows.
+        """Record batches and fm.Watermark from any iterable, or raw buffers if `.parse()` follows: items (sequence, buffer) or
+        (sequence, buffer, origin).
 
         An iterable with a `snapshot()` method is asked for its position at every checkpoint. An fm.SharedStream is
         subscribed to when the plan runs, for the columns its stages need; an fm.Subscription is read as it is.

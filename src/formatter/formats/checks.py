@@ -27,6 +27,8 @@ def as_bytes(value: str | bytes, name: str, *, owner: str = "Csv") -> bytes:
 def texts_of(values: Iterable[str], name: str, owner: str) -> tuple[str, ...]:
     if isinstance(values, str | bytes):
         raise OptionError(f"{owner}: {name}: expected a sequence of strings, found {values!r}; write ({values!r},)")
+    if not isinstance(values, Iterable):
+        raise OptionError(f"{owner}: {name}: expected a sequence of strings, found {values!r}; write () for none")
     texts = tuple(values)
     for text in texts:
         if not isinstance(text, str):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import pyarrow as pa
 
-from formatter.errors import OptionError, SchemaError
+from formatter.errors import OptionError, SchemaError, names_shown
 from formatter.formats.checks import as_bytes, check_flags, check_schema, spellings_of
 from formatter.formats.csv import Csv
 from formatter.formats.frozen import FrozenOptions
@@ -117,7 +117,7 @@ class Delimited(FrozenOptions):
         self._take(
             record_end=_separator(self.record_end, "Delimited: record_end"),
             record_start=_bytes_of(self.record_start, "record_start"),
-            levels=tuple(self.levels),
+            levels=_levels(self.levels),
             paths=tuple(sorted(_pairs(self.paths, "paths"), key=lambda pair: str(pair[0]))),
             marks=tuple(_bytes_of(mark, "marks") for mark in self.marks),
             kept_marks=tuple(_bytes_of(mark, "kept_marks") for mark in self.kept_marks),
@@ -158,13 +158,10 @@ class Delimited(FrozenOptions):
         return _steps(path, self.levels, column)
 
     def _check(self) -> None:
-        if len(self.levels) > MAX_LEVELS or not all(isinstance(level, Level) for level in self.levels):
-            raise OptionError(f"Delimited: levels: expected up to {MAX_LEVELS} fm.Level, found {self.levels!r}")
         for column in dict(self.paths):
             if not isinstance(column, str) or self.schema.get_field_index(column) < 0:
                 raise SchemaError(
-                    f"Delimited: paths: no column {column!r}; the schema has "
-                    f"{', '.join(map(repr, self.schema.names[:20]))}"
+                    f"Delimited: paths: no column {column!r}; the schema has {names_shown(self.schema.names, column)}"
                 )
         for column in self.schema.names:
             self.steps_of(column)
@@ -193,6 +190,18 @@ class Delimited(FrozenOptions):
 
     def __hash__(self) -> int:
         return hash((self.schema, self.record_end, self.levels, repr(self.paths), self.marks, self.escapes, self.nulls))
+
+
+def _levels(levels: Any) -> tuple[Level, ...]:
+    listed: list[Any] = (
+        [levels] if isinstance(levels, str | bytes | Level) or not isinstance(levels, Iterable) else [*levels]
+    )
+    if isinstance(levels, str | bytes | Level) or any(isinstance(each, str | bytes) for each in listed):
+        written = ", ".join(f"fm.{each!r}" if isinstance(each, Level) else f"fm.Level({each!r})" for each in listed)
+        raise OptionError(f"Delimited: levels: expected several fm.Level, found {levels!r}; write [{written}]")
+    if len(listed) > MAX_LEVELS or not all(isinstance(each, Level) for each in listed):
+        raise OptionError(f"Delimited: levels: expected up to {MAX_LEVELS} fm.Level, found {levels!r}")
+    return tuple(listed)
 
 
 def _separator(value: str | bytes, owner: str) -> bytes:
@@ -239,6 +248,10 @@ def _steps(
     wrong = OptionError(
         f"Delimited: paths: {column!r}: {path!r} does not fit {len(levels)} levels; see docs/delimited.md"
     )
+    if not isinstance(path, str | tuple | list):
+        raise OptionError(
+            f"Delimited: paths: {column!r}: expected a str, or a tuple of a step a level, found {path!r}; write ({path!r},)"
+        )
     taken: list[Step] = list(_split_path(path, levels) if isinstance(path, str) else path)
     span: tuple[int, int | None] = (0, None)
     if taken and isinstance(taken[-1], slice):

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from formatter.errors import OptionError, SchemaError
+from formatter.errors import OptionError, SchemaError, names_shown
 from formatter.formats.checks import UNMATCHED, check_choices, check_schema, time_patterns_of, with_rescue_column
 from formatter.formats.frozen import FrozenOptions
 from formatter.mistaken_arguments import named_options
@@ -154,9 +154,7 @@ def _checked_paths(paths: Paths, schema: pa.Schema) -> tuple[tuple[str, str], ..
         raise OptionError(f"Json: paths: expected a dict of column to JSON pointer, found {paths!r}") from None
     for column, pointer in pairs.items():
         if not isinstance(column, str) or schema.get_field_index(column) < 0:
-            raise SchemaError(
-                f"Json: paths: no column {column!r}; the schema has {', '.join(map(repr, schema.names[:20]))}"
-            )
+            raise SchemaError(f"Json: paths: no column {column!r}; the schema has {names_shown(schema.names, column)}")
         if not isinstance(pointer, str) or (pointer and not pointer.startswith("/")):
             raise OptionError(f"Json: paths: {column!r}: expected a JSON pointer like '/user/id', found {pointer!r}")
         if re.search("~(?![01])", pointer):

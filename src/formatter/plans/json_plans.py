@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from formatter import _core, types
-from formatter.errors import OptionError, SchemaError
+from formatter.errors import OptionError, SchemaError, names_shown
 from formatter.filters import columns_of
 from formatter.formats import Json
 from formatter.formats.binary import length_of
@@ -54,7 +54,7 @@ def longest_name(text: str, names: Sequence[str], path: str, offered: Sequence[s
     """Names may hold dots themselves, so the longest one that fits counts."""
     fitting = [name for name in names if text == name or text.startswith((name + ".", name + "["))]
     if not fitting:
-        raise SchemaError(f"columns: no column {path!r}; there is {', '.join(map(repr, offered[:20]))}")
+        raise SchemaError(f"columns: no column {path!r}; there is {names_shown(offered, text)}")
     name = max(fitting, key=len)
     return name, text[len(name) :]
 

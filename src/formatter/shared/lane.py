@@ -140,9 +140,9 @@ class Lane:
     def ended(self) -> bool:
         return self._delivery.ended
 
-    def told(self, steps: int) -> Exception | None:
+    def told(self) -> Exception | None:
         """As BufferIntake.ended."""
-        return self._intake.ended(steps + 1)
+        return self._intake.ended()
 
     # ----------------------------------------------------------------------------------------------------- delivery
 

@@ -424,7 +424,7 @@ class SharedStream:
         for lane in self._lanes:
             lane.end()
         for lane in self._lanes:
-            if (raised := lane.told(steps=6)) is not None:
+            if (raised := lane.told()) is not None:
                 raise raised
 
     def _end_if_delivered(self) -> None:

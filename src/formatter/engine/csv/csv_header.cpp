@@ -263,9 +263,11 @@ Preamble CsvHeader::read_text(const uint8_t* text, size_t size, Extent extent) c
     preamble.complete = true;
     preamble.size = begin + lines.size;
     if (!csv_->header_at.empty()) preamble.missing = map_columns(mapped.get(), names_of(*csv_, lines.names));
-    for (const Bytes& line : lines.names)
+    for (const Bytes& line : lines.names) {
         mapped->header_lines.emplace_back(reinterpret_cast<const char*>(line.data),
                                           without_carriage_return(*csv_, line.data, line.size));
+        preamble.header += (preamble.header.empty() ? "" : "\n") + mapped->header_lines.back();
+    }
     mapped->unreadable = !preamble.missing.empty();
     preamble.format = std::make_shared<RecordFormat>(csv_record_format(std::move(mapped), encoding_));
     return preamble;

@@ -23,6 +23,7 @@ struct Preamble {
     bool complete = false;
     size_t size = 0;
     std::vector<std::string> missing;  // columns the header does not name
+    std::string header;  // the lines that name the fields, as UTF-8
     std::shared_ptr<const RecordFormat> format;  // with the columns where the header says
 };
 
