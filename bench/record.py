@@ -135,11 +135,11 @@ class Record:
     def save(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         lines = [json.dumps([asdict(run) for run in self.runs]), *(to_line(result) for result in self.results)]
-        path.write_text("\n".join(lines) + "\n")
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
     @staticmethod
     def load(path: Path) -> Record:
-        head, *lines = path.read_text().splitlines()
+        head, *lines = path.read_text(encoding="utf-8").splitlines()
         return Record([Run(**run) for run in json.loads(head)], [from_line(line) for line in lines])
 
 

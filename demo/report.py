@@ -16,9 +16,11 @@ RUNS = {
     "warm": "warm, the best of some turns",
 }
 PAGE = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>formatter beside Spark</title>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>formatter beside Spark</title>
 <style>
-body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 46em; margin: 2em auto; color: #222 }}
+:root {{ color-scheme: light dark }}
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 46em; margin: 2em auto; padding: 0 1em; overflow-x: auto }}
 td {{ padding: .15em .8em .15em 0; white-space: pre }} h2 {{ font-size: 1.1em; margin-top: 1.6em }}
 .bar {{ display: inline-block; height: .9em; background: #999; vertical-align: middle }} .ours {{ background: #2a7 }}
 .wrong {{ color: #c00 }}

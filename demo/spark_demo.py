@@ -8,6 +8,7 @@ session of its own (contestant.py), so nobody's first run is warmed by another's
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import subprocess
 import sys
@@ -137,7 +138,7 @@ def show(megabytes: int, seed: int, cores: int) -> bool:
         for line in bars(act):
             say("   " + line)
     facts = f"Spark {version}, local[{cores}], {megabytes} MB an act, seed {seed}"
-    (FOLDER / "report.html").write_text(html(found, facts))
+    (FOLDER / "report.html").write_text(html(found, facts), encoding="utf-8")
     say(f"\n{FOLDER / 'report.html'} has the same as a page")
     return all(act.agrees for act in found)
 
@@ -148,6 +149,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--cores", type=int, default=2)
     options = parser.parse_args()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # bars, where a locale has no blocks
     started = time.perf_counter()
     try:
         same = show(options.megabytes, options.seed, options.cores)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -24,7 +25,7 @@ arguments=()
 for argument in "$@"; do
   [[ $argument == --add-modules=jdk.incubator.vector ]] || arguments+=("$argument")
 done
-exec '{java}' "${{arguments[@]}}"
+exec {java} "${{arguments[@]}}"
 """
 
 
@@ -61,11 +62,11 @@ def packaged_java_home(folder: Path) -> Path | None:
         return None
     home = folder / "java-home"
     wrapper = home / "bin" / "java"
-    text = WRAPPER.format(java=runtime / "bin" / "java")
-    if not wrapper.exists() or wrapper.read_text() != text:
+    text = WRAPPER.format(java=shlex.quote(str(runtime / "bin" / "java")))
+    if not wrapper.exists() or wrapper.read_text(encoding="utf-8") != text:
         wrapper.parent.mkdir(parents=True, exist_ok=True)
         fresh = wrapper.with_name(f"java.{os.getpid()}")  # renamed when whole: two processes may be here at once
-        fresh.write_text(text)
+        fresh.write_text(text, encoding="utf-8")
         fresh.chmod(0o755)
         fresh.replace(wrapper)
     return home

@@ -49,7 +49,7 @@ def write(record: Record, to: Path) -> list[str]:
     """The figures' names."""
     found = figures(record)
     to.parent.mkdir(parents=True, exist_ok=True)
-    to.write_text(page(record, found, model_of(record)))
+    to.write_text(page(record, found, model_of(record)), encoding="utf-8")
     return [figure.key for figure in found]
 
 

@@ -214,9 +214,9 @@ def write_documents() -> list[Path]:
     record = Record.load(RECORD)
     changed = []
     for path in DOCUMENTS:
-        before = path.read_text()
+        before = path.read_text(encoding="utf-8")
         after = as_recorded(before, record)
         if after != before:
-            path.write_text(after)
+            path.write_text(after, encoding="utf-8")
             changed.append(path)
     return changed

@@ -25,7 +25,14 @@ DIGITS = 32  # of a digest in a file's name
 
 
 def cache_folder() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "formatter"
+    """The user's; one that cannot be, where the user has none (a number without a name, in a container)."""
+    given = os.environ.get("XDG_CACHE_HOME", "")
+    if os.path.isabs(given):  # the convention passes over others
+        return Path(given, "formatter")
+    try:
+        return Path.home() / ".cache" / "formatter"
+    except RuntimeError:
+        return Path(os.devnull, "formatter")
 
 
 def stamp_of(path: str) -> str:
@@ -58,7 +65,7 @@ class KeptClasses:
 
     def is_proven(self) -> bool:
         try:
-            return self.proof.read_text() == _digest(self.jar.read_bytes())
+            return self.proof.read_text(encoding="utf-8") == _digest(self.jar.read_bytes())
         except (OSError, UnicodeDecodeError):
             return False
 

@@ -30,7 +30,7 @@ def has_jvm(spark: Any) -> bool:
 
 
 def source(name: str) -> str:
-    return files("spark_udfs.jvm").joinpath(name).read_text()
+    return files("spark_udfs.jvm").joinpath(name).read_text(encoding="utf-8")
 
 
 def unit(names: Sequence[str]) -> str:

@@ -40,7 +40,7 @@ def faster_start() -> Path:
         The file. Whoever deletes it has sessions that start as before.
 
     Raises:
-        OptionError: No Java, or one that can keep no classes.
+        OptionError: No Java, or one that can keep no classes, or nowhere to keep them.
 
     Example:
         >>> import spark_udfs as su
@@ -50,8 +50,13 @@ def faster_start() -> Path:
     kept = archive_path()
     if kept is None:
         raise fm.OptionError("spark: no Java is found: set JAVA_HOME, or have `java` in PATH")
-    if not kept.exists():
-        kept.parent.mkdir(parents=True, exist_ok=True)
+    if not os.path.exists(kept):
+        try:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise fm.OptionError(
+                f"spark: classes cannot be kept ({error}); set XDG_CACHE_HOME to a folder of yours"
+            ) from error
         with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
             made = Path(folder, kept.name)
             _run_session(f"-XX:ArchiveClassesAtExit={made}")
@@ -62,7 +67,7 @@ def faster_start() -> Path:
 def use_class_archive() -> None:
     """For the JVM that this process is going to launch, if there is an archive for it."""
     kept, given = archive_path(), os.environ.get(OPTIONS, "")
-    if kept is not None and kept.exists() and "SharedArchiveFile" not in given:
+    if kept is not None and os.path.exists(kept) and "SharedArchiveFile" not in given:
         os.environ[OPTIONS] = f"{given} {_option(f'-XX:SharedArchiveFile={kept}')} -Xshare:auto {QUIET}".strip()
 
 

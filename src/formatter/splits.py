@@ -406,7 +406,7 @@ class SplitReader:
 
     def _with_header(self, start: Any, whole: bool, origin: str | None) -> tuple[Any, int | None]:
         format = self.plan.format
-        if self._positional is not None and has_lone_return(head := bytes(start[:HEAD_BYTES]), format):
+        if self._positional is not None and has_lone_return(head := bytes(start[:HEAD_BYTES]), format):  # type: ignore[arg-type]
             raise diagnostics.unending_header(head, origin)
         found = self.plan.header(start, whole)
         if found is None:

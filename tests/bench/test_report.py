@@ -5,8 +5,11 @@ In: the record, the documents, records made up here. Out: verdicts. Refuses to k
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -156,3 +159,20 @@ def test_without_a_browser_the_report_says_what_to_install(monkeypatch, tmp_path
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(FileNotFoundError, match="apt-get install chromium"), browser.opened(tmp_path / "report.html"):
         raise AssertionError("there is no browser")
+
+
+def test_documents_are_read_and_written_as_utf_8_whatever_the_locale(tmp_path):
+    text = (ROOT / "docs" / "flow.md").read_text(encoding="utf-8")
+    copy = tmp_path / "flow.md"
+    copy.write_text(
+        re.sub(r"(<!-- measured: flow -->\n).*?\n<!-- end -->", r"\1é\n<!-- end -->", text, flags=re.DOTALL), "utf-8"
+    )
+    code = "import sys, pathlib, bench.report.documents as d; d.DOCUMENTS = [pathlib.Path(sys.argv[1])]; d.write_documents()"
+    ascii_alone = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    paths = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
+    command = [sys.executable, "-c", code, str(copy)]
+    done = subprocess.run(
+        command, env={**os.environ, **ascii_alone, "PYTHONPATH": paths}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert copy.read_text(encoding="utf-8") == text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +19,7 @@ def make_java(home, version):
     java = home / "bin" / "java"
     java.parent.mkdir(parents=True)
     properties = f"    java.home = {home}\\n    java.specification.version = {version}\\n"
-    java.write_text(f"#!/bin/bash\nprintf '{properties}' >&2\n")
+    java.write_text(f"#!/bin/bash\nprintf {shlex.quote(properties)} >&2\n", encoding="utf-8")
     java.chmod(0o755)
     return home
 
@@ -62,6 +63,13 @@ def test_the_packaged_java_starts_though_spark_asks_for_a_module_it_lacks(monkey
     assert home == str(tmp_path / "java-home")
     java = [f"{home}/bin/java", "--add-modules=jdk.incubator.vector", "-version"]
     assert subprocess.run(java, env={"PATH": "/usr/bin:/bin"}, capture_output=True).returncode == 0
+
+
+def test_the_packaged_java_starts_wherever_it_lies(monkeypatch, tmp_path):
+    runtime = make_java(tmp_path / "it's a föhn", "25")
+    monkeypatch.setattr(java_home, "packaged_runtime", lambda: runtime)
+    home = java_home.packaged_java_home(tmp_path / "über all")
+    assert java_home.describe_java(home / "bin" / "java") == (25, str(runtime))
 
 
 def test_a_process_whose_parent_chose_the_packaged_java_starts_it_the_same_way(monkeypatch, tmp_path):

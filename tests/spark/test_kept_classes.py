@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
+import formatter as fm
 from spark_udfs.jvm import kept_classes as kept_room
 from spark_udfs.jvm.kept_classes import kept_classes, stamp_of
+from spark_udfs.start.class_archive import faster_start, use_class_archive
 
 CLASSES = {"formatter.spark.One": b"\xca\xfe\xba\xbe one", "formatter.spark.Two": b"\xca\xfe\xba\xbe two"}
 
@@ -105,6 +108,39 @@ def test_a_folder_that_cannot_be_written_costs_only_time(monkeypatch, tmp_path) 
     kept = made("source")
     kept.prove()
     assert not kept.is_proven()
+
+
+def no_home():
+    raise RuntimeError("Could not determine home directory.")
+
+
+def test_a_user_without_a_home_keeps_nothing_and_is_told_so_only_when_asking_for_it(monkeypatch) -> None:
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(Path, "home", no_home)
+    kept = made("source")
+    kept.prove()
+    assert not kept.is_kept
+    assert not kept.is_proven()
+    use_class_archive()
+    with pytest.raises(fm.OptionError, match=r"classes cannot be kept \(.*set XDG_CACHE_HOME"):
+        faster_start()
+
+
+def test_a_folder_where_one_may_not_look_is_as_if_there_were_nothing(monkeypatch, tmp_path) -> None:
+    made("source")
+
+    def refused(path: object) -> os.stat_result:
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr(os, "stat", refused)  # who runs the tests may look anywhere
+    assert not kept_classes("One", ("source",)).is_kept
+
+
+def test_a_cache_folder_that_is_none_by_the_convention_is_passed_over(monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for given in ("", "here"):
+        monkeypatch.setenv("XDG_CACHE_HOME", given)
+        assert kept_room.cache_folder() == tmp_path / ".cache" / "formatter"
 
 
 def test_the_stamp_of_a_file_is_another_when_the_file_is(tmp_path) -> None:
