@@ -1,4 +1,4 @@
-"""The documents speak of files that exist, and of commands the Makefile has."""
+"""The documents speak of files and names that exist, and of commands the Makefile has."""
 
 from __future__ import annotations
 
@@ -7,8 +7,17 @@ from pathlib import Path
 
 import pytest
 
+import formatter
+import spark_udfs
+
 ROOT = Path(__file__).resolve().parents[2]
-DOCUMENTS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"]
+DOCUMENTS = [
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    *sorted(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md")),
+]
 PLACES = (".", "src/formatter", "src/formatter/kernels", "spark_udfs")  # what a path in a document is relative to
 # Placeholders, and names of things outside the tree.
 NOT_FILES = re.compile(r"<|^\.pxi$|^\.venv|^build/|^bench/results|script\.py|^a\.csv$")
@@ -70,6 +79,33 @@ def test_every_function_of_a_walk_stands_in_the_file_named_with_it():
         if not re.search(rf"(def |class |::|^\w+ ){last}\b", source, re.MULTILINE):
             lacking.append((name, function))
     assert lacking == []
+
+
+def sections(path):
+    """What a link may name in a document: its headings, as GitHub and our pages write them."""
+    headings = re.findall(r"^#+ (.+)$", path.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\s-]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_every_link_between_documents_leads_somewhere(document):
+    lost = []
+    for target in re.findall(r"\]\(([^)\s]+)\)", (ROOT / document).read_text()):
+        path, _, section = target.partition("#")
+        if "://" in target:
+            continue
+        there = (ROOT / document).parent / path if path else ROOT / document
+        if not there.exists() or (section and section not in sections(there)):
+            lost.append(target)
+    assert lost == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+@pytest.mark.parametrize("package", ["fm", "su"])
+def test_every_public_name_a_document_has_is_one(document, package):
+    module = formatter if package == "fm" else spark_udfs
+    named = set(re.findall(rf"(?<![\w.]){package}\.(\w+)", (ROOT / document).read_text()))
+    assert {name for name in named if not hasattr(module, name)} == set()
 
 
 CODES = re.findall(r"each\((\w+)\)", (PACKAGE / "engine" / "columns" / "error_codes.hpp").read_text())
