@@ -18,7 +18,7 @@ OTHER_KERNELS := import formatter; print(*formatter.kernels()[1:])
 .PHONY: test-spark-matrix spark-queries spark-compat spark-variants wheel clean clean-env instructions mutate fuzz coverage
 
 help:  ## this text
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' Makefile
 
 env: .venv/.ready  ## .venv with the package (editable) and everything tests, demo and benchmarks need
 
@@ -76,7 +76,7 @@ bench-compare: build  ## the micro suites against the run stored last; fails if 
 instructions: build  ## instructions of every question of bench/instructions, by valgrind; fails if one grew by 2%
 	@$(BIN)/python -m bench.instructions $(ARGS)
 
-demo: build  ## a local Spark job over a few hundred MB of chunks in random order, checked against Spark's own reader
+demo: build  ## quoted files, shuffled chunks and JSON records beside what Spark does with them; answers checked
 	@$(BIN)/python demo/spark_demo.py $(ARGS)
 
 soak: build  ## random stream schedules for SECONDS (default 600), then the long forms of the flow and stream tests

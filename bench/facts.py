@@ -32,21 +32,41 @@ def _version(library: str) -> str:
         return "absent"
 
 
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text().strip()
+    except OSError:
+        return "unknown"
+
+
+def _commit() -> str:
+    try:
+        said = subprocess.run(
+            ["git", "rev-parse", "--short", "HEAD"],
+            cwd=Path(__file__).parent,
+            capture_output=True,
+            text=True,
+            check=False,
+        ).stdout
+    except OSError:  # no git
+        said = ""
+    return said.strip() or "unknown"
+
+
 def machine_facts() -> dict[str, Any]:
     import formatter as fm
 
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
     return {
         "cpu": _matching_line("/proc/cpuinfo", "model name"),
         "cpus": os.cpu_count(),
         "load_before": os.getloadavg()[0],
         "memory": _matching_line("/proc/meminfo", "MemTotal"),
-        "huge_pages": Path("/sys/kernel/mm/transparent_hugepage/enabled").read_text().strip(),
+        "huge_pages": _read("/sys/kernel/mm/transparent_hugepage/enabled"),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "python": platform.python_version(),
         "libraries": {name: _version(name) for name in LIBRARIES},
         "formatter": fm.__version__,
         "kernels": list(fm.kernels()),
         "active_kernel": fm.active_kernel(),
-        "commit": commit.stdout.strip() or "unknown",
+        "commit": _commit(),
     }

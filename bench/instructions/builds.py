@@ -93,7 +93,10 @@ def build_of_the_record(say: Callable[[str], None]) -> Build:
 
 
 def git(*arguments: str) -> str:
-    ran = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+    try:
+        ran = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise CountingFailed("no git, which finds the commit of the record; run: apt-get install git") from error
     if ran.returncode:
         raise CountingFailed(f"git {arguments[0]}: {ran.stderr.strip()}")
     return ran.stdout.strip()

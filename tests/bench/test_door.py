@@ -18,6 +18,7 @@ import formatter as fm
 from bench import __main__ as door
 from bench import contestants, turns
 from bench.contestant import Task
+from bench.facts import machine_facts
 from bench.inputs import Input
 from bench.progress import Budget, Progress
 from bench.question import Entry, Race
@@ -231,6 +232,11 @@ def test_an_interruption_records_the_questions_that_are_answered(tmp_path, monke
     assert (record.last.questions, len(record.results), wrong) == (["read"], 1, False)
     assert (tmp_path / "unfinished.jsonl").exists()
     assert "recorded: read. The same command goes on." in capsys.readouterr().out
+
+
+def test_a_machine_without_git_has_its_facts_taken_too(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert machine_facts()["commit"] == "unknown"
 
 
 def test_what_one_race_leaves_of_its_time_the_others_have(monkeypatch):

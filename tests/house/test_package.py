@@ -112,6 +112,22 @@ def test_stubs_name_every_public_member_of_a_class(name):
     assert public(STUBS[name]) == public(vars(getattr(_core, name)))
 
 
+def test_stubs_say_what_a_pattern_takes_apart():
+    stub = ast.parse((ROOT / "src" / "formatter" / "_core.pyi").read_text()).body
+    said = {
+        node.name: ast.literal_eval(member.value)
+        for node in stub
+        if isinstance(node, ast.ClassDef)
+        for member in node.body
+        if isinstance(member, ast.Assign) and ast.unparse(member.targets[0]) == "__match_args__"
+    }
+    assert said == {
+        name: value.__match_args__
+        for name, value in vars(_core).items()
+        if "__match_args__" in getattr(value, "__dict__", ())
+    }
+
+
 FUNCTIONS = sorted(name for name, node in STUBS.items() if isinstance(node, ast.FunctionDef))
 
 

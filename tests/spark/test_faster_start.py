@@ -54,6 +54,16 @@ def cache(monkeypatch, tmp_path):
     return tmp_path / "with blank" / "formatter"
 
 
+@pytest.fixture
+def java(monkeypatch, tmp_path):
+    """What is taken for one: its archive is kept for a file, whatever is in it."""
+    executable = tmp_path / "java" / "bin" / "java"
+    executable.parent.mkdir(parents=True)
+    executable.write_text("1")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "java"))
+    return executable
+
+
 def kept_archive() -> Path:
     path = class_archive.archive_path()
     assert path is not None
@@ -90,7 +100,7 @@ def test_without_an_archive_nothing_is_asked_of_the_jvm(cache):
     assert OPTIONS not in os.environ
 
 
-def test_an_archive_is_used_beside_what_is_set_unless_that_names_another(cache, monkeypatch):
+def test_an_archive_is_used_beside_what_is_set_unless_that_names_another(cache, java, monkeypatch):
     path = kept_archive()
     monkeypatch.setenv(OPTIONS, "-Dx=1")
     class_archive.use_class_archive()
@@ -103,14 +113,12 @@ def test_an_archive_is_used_beside_what_is_set_unless_that_names_another(cache, 
     assert os.environ[OPTIONS] == "-XX:SharedArchiveFile=mine.jsa"
 
 
-def test_an_archive_is_of_one_java_and_one_spark(cache, monkeypatch, tmp_path):
-    home = tmp_path / "java"
-    (home / "bin").mkdir(parents=True)
-    (home / "bin" / "java").write_text("1")
+def test_an_archive_is_of_one_java_and_one_spark(cache, java, monkeypatch, tmp_path):
     paths = {class_archive.archive_path()}
-    monkeypatch.setenv("JAVA_HOME", str(home))
-    paths.add(class_archive.archive_path())
-    (home / "bin" / "java").write_text("22")
+    with monkeypatch.context() as without:
+        without.delenv("JAVA_HOME")
+        paths.add(class_archive.archive_path())  # that on PATH, or None
+    java.write_text("22")
     paths.add(class_archive.archive_path())
     (tmp_path / "spark" / "jars").mkdir(parents=True)
     monkeypatch.setattr(class_archive, "spark_home", lambda: str(tmp_path / "spark"))

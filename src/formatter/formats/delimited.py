@@ -98,10 +98,10 @@ class Delimited(FrozenOptions):
     record_end: str | bytes = b"\n"
     record_start: str | bytes = b""
     levels: Sequence[Level] = ()
-    paths: Mapping[str, Path] | Collection[tuple[str, Path]] = ()
+    paths: Mapping[str, Path] | tuple[tuple[str, Path], ...] = ()
     marks: Collection[str | bytes] = ()
     kept_marks: Collection[str | bytes] = ()
-    escapes: Mapping[Any, str | bytes] | Collection[tuple[Any, str | bytes]] = ()
+    escapes: Mapping[Any, str | bytes] | tuple[tuple[Any, str | bytes], ...] = ()
     comment: str | bytes = b""
     trim: bool = False
     nulls: Sequence[str] = ("",)
