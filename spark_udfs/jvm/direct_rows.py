@@ -24,7 +24,8 @@ class DirectRowsWarning(UserWarning):
 STRATEGY = Extension(
     "extraStrategies", "formatter.spark.FormatterDirectRows",
     ("direct_rows.java", "row_shapes.java", "python_call.java", "batch_columns.java"),
-    ("batches_task.java", "direct_rows_task.java"), SWITCH, DirectRowsWarning, "direct rows are off, Spark's own operator runs",
+    ("batches_task.java", "direct_rows_task.java"), SWITCH, DirectRowsWarning,
+    "direct rows are off, Spark's own operator runs", (4, 2),
 )  # fmt: skip
 
 

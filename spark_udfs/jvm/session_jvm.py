@@ -5,6 +5,7 @@ compiled, and shown to do what it is for, is kept for the next session (kept_cla
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -16,6 +17,7 @@ from weakref import WeakKeyDictionary
 
 from pyspark.errors import PythonException
 
+from formatter.tolerance import steps_out
 from spark_udfs.jvm.kept_classes import KeptClasses, kept_classes, stamp_of
 
 LONGEST_REASON = 300
@@ -125,7 +127,8 @@ def reason_of(error: Exception) -> str:
 @dataclass(frozen=True)
 class Extension:
     """A rule or a strategy of ours in one of the lists of `spark.experimental`. `switch`: what its Java looks at in a session;
-    `sources`: those of its class and what that needs; `given`: those its constructor takes."""
+    `sources`: those of its class and what that needs; `given`: those its constructor takes. `oldest`: the Spark that it was first
+    seen to fit, for words alone: an older one is tried like any other."""
 
     list_name: str
     class_name: str
@@ -134,6 +137,7 @@ class Extension:
     switch: str
     warning: type[UserWarning]
     otherwise: str  # what happens without it
+    oldest: tuple[int, int]
 
     def enable(self, spark: Any, unfit: Callable[[Any], str | None]) -> bool:
         """Attached, or a warning that says why not. `unfit` tells of the attached one why it does not do what it is for; where
@@ -158,7 +162,7 @@ class Extension:
             self.disable(spark)
         except Exception as error:
             reason += f" (and it could not be removed: {type(error).__name__})"
-        return self._refused(f"it does not fit Spark {spark.version} ({reason})")
+        return self._refused(f"{self._told_of_version(spark.version)}it does not fit Spark {spark.version} ({reason})")
 
     def disable(self, spark: Any) -> None:
         if has_jvm(spark):
@@ -168,8 +172,14 @@ class Extension:
     def attached(self, spark: Any) -> list[Any]:
         return [found for found in self._all(spark) if self._is_ours(found)]
 
+    def _told_of_version(self, version: str) -> str:
+        found = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+        if found >= self.oldest:
+            return ""
+        return f"needs Spark {'.'.join(map(str, self.oldest))} or newer ({self.switch}=false keeps this quiet), "
+
     def _refused(self, reason: str) -> bool:
-        warnings.warn(f"{self.otherwise}: {reason}", self.warning, stacklevel=4)
+        warnings.warn(f"{self.otherwise}: {reason}", self.warning, stacklevel=steps_out())
         return False
 
     def _all(self, spark: Any) -> list[Any]:

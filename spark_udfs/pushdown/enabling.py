@@ -29,6 +29,7 @@ RULE = Extension(
     "extraOptimizations", "formatter.spark.FormatterPushdown",
     ("pushdown_rule.java", "pushed_filters.java", "python_call.java"), (), SWITCH, PushdownWarning,
     "pushdown is off, everything is parsed unless columns= and filters= say less",
+    (4, 0),
 )  # fmt: skip
 
 

@@ -68,7 +68,7 @@ class Tolerance:
             more = "; pass rejects=[] to receive them" if self.on_error == "collect" else ""
             records = counted(bad, "record")
             warnings.warn(
-                f"{records} {_MEANT[self.on_error]}, {self._shown()}{more}", RejectsWarning, stacklevel=_steps_out()
+                f"{records} {_MEANT[self.on_error]}, {self._shown()}{more}", RejectsWarning, stacklevel=steps_out()
             )
 
     def begin_anew(self) -> None:
@@ -87,11 +87,14 @@ class Tolerance:
         return f"the first: {places}; by code: {', '.join(f'{n} {code}' for code, n in self.counts.most_common())}"
 
 
-def _steps_out() -> int:
+OURS = ("formatter.", "spark_udfs.")
+
+
+def steps_out() -> int:
     """How many calls up from the one that warns somebody else's code stands, whom the warning is for."""
     frame: Any = sys._getframe(1)
     steps = 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("formatter."):
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(OURS):
         frame, steps = frame.f_back, steps + 1
     return steps
 

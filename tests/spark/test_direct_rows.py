@@ -293,8 +293,9 @@ def test_a_spark_whose_tasks_cannot_run_the_code_is_told_so_and_keeps_its_own_op
     su.disable_direct_rows(direct)
     source = session_jvm.source
     monkeypatch.setattr(session_jvm, "source", lambda name: source(name).replace("(scala.Option) references[7],", ""))
-    with pytest.warns(direct_rows.DirectRowsWarning, match=r"does not fit Spark .*[Cc]ompile"):
+    with pytest.warns(direct_rows.DirectRowsWarning, match=r"does not fit Spark .*[Cc]ompile") as told:
         assert not su.enable_direct_rows(direct)
+    assert told[0].filename == __file__
     assert "FormatterMapInArrow" not in told_of(direct.range(3).mapInArrow(counts_batches(), "rows bigint"))
     monkeypatch.undo()
     assert su.enable_direct_rows(direct)

@@ -11,6 +11,7 @@ import pytest
 
 import formatter as fm
 from spark_udfs.jvm import kept_classes as kept_room
+from spark_udfs.jvm.direct_rows import STRATEGY
 from spark_udfs.jvm.kept_classes import kept_classes, stamp_of
 from spark_udfs.start.class_archive import faster_start, use_class_archive
 
@@ -119,7 +120,7 @@ def test_a_user_without_a_home_keeps_nothing_and_is_told_so_only_when_asking_for
     monkeypatch.setattr(Path, "home", no_home)
     kept = made("source")
     kept.prove()
-    assert not kept.is_kept
+    assert not kept.is_whole()
     assert not kept.is_proven()
     use_class_archive()
     with pytest.raises(fm.OptionError, match=r"classes cannot be kept \(.*set XDG_CACHE_HOME"):
@@ -129,11 +130,11 @@ def test_a_user_without_a_home_keeps_nothing_and_is_told_so_only_when_asking_for
 def test_a_folder_where_one_may_not_look_is_as_if_there_were_nothing(monkeypatch, tmp_path) -> None:
     made("source")
 
-    def refused(path: object) -> os.stat_result:
+    def refused(path: object) -> None:
         raise PermissionError(13, "Permission denied", path)
 
-    monkeypatch.setattr(os, "stat", refused)  # who runs the tests may look anywhere
-    assert not kept_classes("One", ("source",)).is_kept
+    monkeypatch.setattr(zipfile, "ZipFile", refused)  # who runs the tests may look anywhere
+    assert not kept_classes("One", ("source",)).is_whole()
 
 
 def test_a_cache_folder_that_is_none_by_the_convention_is_passed_over(monkeypatch, tmp_path) -> None:
@@ -141,6 +142,14 @@ def test_a_cache_folder_that_is_none_by_the_convention_is_passed_over(monkeypatc
     for given in ("", "here"):
         monkeypatch.setenv("XDG_CACHE_HOME", given)
         assert kept_room.cache_folder() == tmp_path / ".cache" / "formatter"
+
+
+@pytest.mark.parametrize(
+    ("version", "words"), [("4.0.5", "needs Spark 4.2 or newer (spark."), ("4.2.0", ""), ("5.0.0-preview1", "")]
+)
+def test_a_spark_older_than_what_fits_is_told_which_one_does(version, words) -> None:
+    assert STRATEGY._told_of_version(version).startswith(words)
+    assert bool(STRATEGY._told_of_version(version)) == bool(words)
 
 
 def test_the_stamp_of_a_file_is_another_when_the_file_is(tmp_path) -> None:
