@@ -30,7 +30,7 @@ from spark_udfs.options.option_rules import (
     spelled,
 )
 from spark_udfs.options.spark_texts import SparkTexts
-from spark_udfs.types.arrow_schema import arrow_schema
+from spark_udfs.types.arrow_schema import arrow_schema, nullable_throughout
 from spark_udfs.types.spark_schemas import as_spark_reads_json
 
 SINGLE_VARIANT = "singlevariantcolumn"  # the option that says what the schema is
@@ -214,7 +214,7 @@ def format_from_options(kind: str, schema: pa.Schema | StructType | str, options
         raise fm.OptionError(f"spark: format is one of 'csv', 'json', found {kind!r}")
     draft = Draft(kind, _given(options, rules), reading={"searches_folders": False, "zone_open": True})
     fields = _without_corrupt(arrow_schema(schema), draft)
-    draft.schema = pa.schema([field.with_nullable(True) for field in fields])  # as Spark takes every file's columns
+    draft.schema = pa.schema([nullable_throughout(field) for field in fields])
     _require_no_intervals(draft)
     if kind == "json":
         draft.schema = pa.schema([as_spark_reads_json(field) for field in draft.schema])

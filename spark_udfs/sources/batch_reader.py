@@ -35,8 +35,8 @@ from spark_udfs.files.task_rows import Groups
 from spark_udfs.options.reading import Reading, reading_of
 from spark_udfs.pushdown.predicates import clause_of
 from spark_udfs.sources.source_options import SourceOptions
-from spark_udfs.tasks.sent_functions import plainly
-from spark_udfs.types.arrow_schema import arrow_schema
+from spark_udfs.tasks.sent_functions import plainly, told_plainly
+from spark_udfs.types.arrow_schema import arrow_schema, nullable_throughout
 from spark_udfs.types.spark_types import SparkColumns
 
 OWN_OPTIONS = ("kind", "path", "paths", "splitbytes", "fileschema", "rescue")
@@ -72,6 +72,7 @@ class FormatterReader(engine.DataSourceReader):
             LARGEST_SPLIT_BYTES, max(SMALLEST_SPLIT_BYTES, size // (2 * (os.cpu_count() or 1)))
         )
         wanted = arrow_schema(schema)
+        _require_nullable_inside(wanted)
         keys = [key for key, _ in self.files[0].partition] if self.files else []
         self.folders = pa.schema([field for field in wanted if field.name in keys])
         if format is not None:
@@ -116,10 +117,18 @@ class FormatterReader(engine.DataSourceReader):
             yield from batches_of_group(self.task, partition.packed, self.schema)
 
 
+@told_plainly
 def batches_of_group(task: ReadTask, packed: bytes, schema: StructType) -> Iterator[pa.RecordBatch]:
     """What one task reads, in exactly the schema that Spark was told of."""
     declared = SparkColumns.of(arrow_schema(schema)).arrow
+    required = [at for at, field in enumerate(declared) if not field.nullable]
     for batch in task([pa.RecordBatch.from_arrays([pa.array([packed])], names=["group"])]):
+        for at in required:
+            if batch.column(at).null_count:
+                name = declared.names[at]
+                raise fm.SchemaError(
+                    f"formatter: column {name!r} is NOT NULL, and a record has no value for it; leave NOT NULL out"
+                )
         yield pa.RecordBatch.from_arrays(batch.columns, schema=declared)
 
 
@@ -159,6 +168,15 @@ def inferred_schema(options: SourceOptions) -> tuple[Any, StructType]:
     tell_doubts(options.source, doubts)
     format = with_rescue(found, options.given.get("rescue"))
     return format, read_task(None, options.paths, reading_of(format), Storage(), files=files).schema
+
+
+def _require_nullable_inside(schema: pa.Schema) -> None:
+    """Spark takes a source at its word, and what is missing or bad inside of a value is null, as with Spark's own readers."""
+    for field in schema:
+        if field.type != nullable_throughout(field).type:
+            raise fm.SchemaError(
+                f"formatter: column {field.name!r} has values inside that are NOT NULL; leave that out: what is missing is null"
+            )
 
 
 def _file_schema(text: str) -> pa.Schema:

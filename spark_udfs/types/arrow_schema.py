@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import types as spark
 
 import formatter as fm
+from formatter.variants import is_variant
 from spark_udfs.types.ddl import struct_type
 
 SIMPLE = {
@@ -73,8 +74,27 @@ def _arrow_field(field: spark.StructField, path: str) -> pa.Field:
     return pa.field(field.name, arrow_type(field.dataType, path), field.nullable, metadata or None)
 
 
+def nullable_throughout(field: pa.Field) -> pa.Field:
+    """As Spark's readers take a schema: whatever it says, a value of a file may be null, inside of others too."""
+    type_ = field.type
+    if is_variant(type_):
+        return field.with_nullable(True)
+    if pa.types.is_struct(type_):
+        type_ = pa.struct([nullable_throughout(member) for member in type_])
+    elif pa.types.is_map(type_):
+        type_ = pa.map_(type_.key_field, nullable_throughout(type_.item_field))
+    elif pa.types.is_list(type_):
+        type_ = pa.list_(nullable_throughout(type_.value_field))
+    return field.with_type(type_).with_nullable(True)
+
+
 def arrow_type(type_: spark.DataType, path: str = "value") -> pa.DataType:
     """The Arrow type that holds exactly the values of a Spark type."""
+    if isinstance(type_, spark.StringType) and type_ != spark.StringType():
+        raise fm.SchemaError(
+            f"spark: column {path!r} is {type_.simpleString()}: texts are parsed without a collation; declare a STRING, and "
+            "collate it by df.withColumn(name, F.collate(name, collation))"
+        )
     if type(type_) in SIMPLE:
         return SIMPLE[type(type_)]
     if isinstance(type_, spark.DecimalType):

@@ -231,10 +231,10 @@ def missing_in_header(
 ) -> SchemaError:
     """`header`: the lines that name the columns. `start`: the input's first bytes, if they are at hand.
     `place`: which file, if it is one."""
-    columns = f"column {missing[0]!r}" if len(missing) == 1 else f"columns {', '.join(map(repr, missing[:5]))}"
+    columns = ", ".join(map(repr, missing[:5]))
     remedy = mistaken_start(start, format) or mistaken_header(header, missing, format) or _CHECK_NAMES
     where = f"{place}: " if place else ""
-    return SchemaError(f"{where}csv: header: expected the {columns}, found {shorten(header)}; {remedy}")
+    return SchemaError(f"{where}csv: header: expected the columns {columns}, found {shorten(header)}; {remedy}")
 
 
 def unending_header(start: bytes, place: str | None = None) -> FormatError:

@@ -88,7 +88,7 @@ def mistaken_header(header: bytes, wanted: Sequence[str], format: Csv) -> str:
     delimiter = as_bytes(format.delimiter, "delimiter")
     quote = as_bytes(format.quote, "quote") if format.quote else b""
     for other in (each for each in DELIMITERS if each != delimiter and delimiter not in header):
-        if len({*_names(header, other, quote)} & {*wanted}) > 1:
+        if other in header and {*_names(header, other, quote)} & {*wanted}:
             return f"set delimiter={other.decode()!r}"
     names = _names(header, delimiter, quote)
     for option, alike in _ALIKE.items():

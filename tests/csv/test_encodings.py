@@ -224,7 +224,7 @@ def test_a_header_that_the_input_ends_is_found_whatever_ends_records_and_in_eith
         for read in (lambda data, f=format: fm.read(data, f).to_pylist(), lambda data, f=format: split_rows(data, f)):
             assert read(whole) == [{"id": 1, "name": "x"}]
             assert read(mark + "name,id".encode(order)) == []
-            with pytest.raises(fm.SchemaError, match="expected the column 'name'"):
+            with pytest.raises(fm.SchemaError, match="expected the columns 'name'"):
                 read(lacking)
 
 

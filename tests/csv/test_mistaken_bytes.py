@@ -138,6 +138,7 @@ def test_a_name_further_down_is_no_header():
         (b" ID, name\n1,Oslo\n", "set trim_names=True, names_in_any_case=True"),
         (b'"ID","NAME"\n1,Oslo\n', "set names_in_any_case=True"),
         (b"id;name\n1;Oslo\n", "set delimiter=';'"),
+        (b"id;town\n1;Oslo\n", "set delimiter=';'"),
         (b"key,name\n1,Oslo\n", None),
         (b"1,Oslo\n", None),
     ],
@@ -152,7 +153,7 @@ def test_a_header_whose_names_are_almost_the_columns_is_told_by_the_option_that_
 
 
 def test_what_the_header_says_is_shown():
-    with pytest.raises(fm.SchemaError, match="expected the column 'name', found 'id,naem'"):
+    with pytest.raises(fm.SchemaError, match="expected the columns 'name', found 'id,naem'"):
         fm.read(b"id,naem\n1,Oslo\n", HEADED)
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from pyspark.errors import AnalysisException, IllegalArgumentException
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructType
+from pyspark.sql.types import ArrayType, IntegerType, StructType
 
 import formatter as fm
 import spark_udfs as su
@@ -261,6 +261,20 @@ def test_what_the_source_is_asked_wrongly_is_told_without_our_steps_to_it(known,
     with pytest.raises(AnalysisException, match=says) as caught:
         reader.load(f"{tmp_path}{path}").collect()
     assert "Traceback" not in str(caught.value)
+
+
+def test_a_column_that_is_not_null_is_held_to_that(known, tmp_path):
+    """Spark takes a source at its word, and reads some value where there is none."""
+    (tmp_path / "a.csv").write_text("1,x\n2,y\n")
+    reader = known.read.format("formatter").option("kind", "csv")
+    assert reader.schema("a INT NOT NULL, b STRING").load(str(tmp_path)).collect() == [(1, "x"), (2, "y")]
+    (tmp_path / "a.csv").write_text("1,x\n,y\n")
+    with pytest.raises(Exception, match="column 'a' is NOT NULL, and a record has no value for it") as caught:
+        reader.schema("a INT NOT NULL, b STRING").load(str(tmp_path)).collect()
+    assert "Traceback" not in str(caught.value)
+    inside = StructType().add("l", ArrayType(IntegerType(), containsNull=False))
+    with pytest.raises(AnalysisException, match="column 'l' has values inside that are NOT NULL"):
+        known.read.format("formatter").option("kind", "json").schema(inside).load(str(tmp_path)).collect()
 
 
 def test_a_table_says_why_it_cannot_be_read_and_what_can(known, call, tmp_path):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 
 import pytest
+from pyspark.sql import functions as f
+from pyspark.sql.types import ArrayType, IntegerType, MapType, StringType, StructField, StructType
 
 import formatter as fm
 import spark_udfs as su
@@ -331,6 +333,21 @@ def test_lists_of_paths_and_bases_that_spark_refuses_are_refused(spark, tmp_path
     options = {} if base is None else {"basePath": f"{tmp_path}/{base}"}
     with pytest.raises((fm.OptionError, fm.SchemaError, FileNotFoundError)):
         su.read(spark, [f"{tmp_path}/{path}" for path in paths], "csv", schema=SCHEMA, options=options)
+
+
+def test_whatever_a_schema_says_values_of_files_may_be_null_inside_of_others_too(spark, tmp_path):
+    required = [
+        StructField("m", MapType(StringType(), IntegerType(), False), False),
+        StructField("l", ArrayType(StructType([StructField("x", IntegerType(), False)]), False), False),
+    ]
+    (tmp_path / "a.json").write_text('{"m": {"k": null, "j": 1}, "l": [{"x": null}, null, {}]}\n{"l": [{"x": 1}]}\n')
+    theirs = spark.read.schema(StructType(required)).json(str(tmp_path))
+    ours = su.read(spark, tmp_path, "json", schema=StructType(required), options={})
+    assert ours.schema == theirs.schema
+    assert sorted(map(str, ours.collect())) == sorted(map(str, theirs.collect()))
+    values = spark.read.text(str(tmp_path))
+    parsed = su.parse_column(values, "value", "json", schema=StructType(required)).select("v")
+    assert parsed.collect() == values.select(f.from_json("value", StructType(required)).alias("v")).collect()
 
 
 def test_no_paths_at_all_are_an_error_that_says_so(spark):

@@ -154,6 +154,13 @@ def test_a_spark_type_without_an_arrow_like_is_refused_by_name():
         su.arrow_schema(struct)
 
 
+def test_a_collation_is_refused_rather_than_lost():
+    for ddl in ("a STRING COLLATE UTF8_LCASE", "a ARRAY<STRING COLLATE UNICODE_CI>"):
+        with pytest.raises(fm.SchemaError, match=r"texts are parsed without a collation; declare a STRING"):
+            su.arrow_schema(ddl)
+    assert su.arrow_schema("a STRING COLLATE UTF8_BINARY").types == [pa.string()]
+
+
 def test_a_variant_keeps_its_mark_both_ways():
     struct = StructType([spark_types.StructField("v", spark_types.ArrayType(spark_types.VariantType()))])
     assert is_variant(su.arrow_schema(struct).field("v").type.value_type)
