@@ -41,7 +41,7 @@ _EXPECTED = {
     "bad_utf8": "valid UTF-8",
     "missing_required": "a value (the column is not nullable)",
     "stray_quote": "quotes around the whole field only, doubled inside",
-    "unterminated_quote": "a closing quote before the end of {end}",
+    "unterminated_quote": "a closing {mark} before the end of {end}",
     "record_too_long": "a record of at most max_record_bytes, and less than 2 GiB",
     "lost": "the bytes of every buffer of the record (one was declared lost)",
     "several_records": "one record in the value",
@@ -87,19 +87,21 @@ def describe(
     record = finding.record if numbered else None
     name = names[finding.column] if finding.column >= 0 else None
     field = as_numbers(format.schema.field(name)) if name is not None else None
+    mark = _closing_mark(found_bytes, format)
     if code in ("too_few_fields", "too_many_fields"):
         expected = counted(finding.expected_fields, "field")
         found = counted(finding.found_fields, "field")
         shown = f"{found} in {shorten(found_bytes)}"
     else:
         type_name = str(field.type) if field is not None else "record"
-        start = getattr(format, "record_start", b"").decode("utf-8", "backslashreplace")
+        start = shorten(getattr(format, "record_start", b""))
         records = getattr(format, "records", "")
         if code == "wrong_type" and field is None:
             type_name = f"an array, for records={records!r}"
         expected = _EXPECTED.get(code, "{type}").format(
-            type=type_name, end=_quotes_end(format), width=_width(format), start=start, records=records
-        )
+            type=type_name, end=_quotes_end(format), width=_width(format), start=start, records=records,
+            mark=mark,
+        )  # fmt: skip
         found = found_bytes.decode("utf-8", "backslashreplace")
         shown = shorten(found_bytes)
     where = "" if record is None else f"record {record}, "
@@ -107,7 +109,9 @@ def describe(
         where += f"field {format.schema.get_field_index(name)} {name!r}, "
     message = f"{format.kind}: {where}byte {finding.byte_offset}: expected {expected}, found {shown}"
     if finding.opened:
-        message += f"; the quote opened at byte {finding.byte_offset + finding.opened}"
+        message += (
+            f"; the {'quote' if mark == 'quote' else 'mark'} opened at byte {finding.byte_offset + finding.opened}"
+        )
     if remedy := _remedy(finding, found_bytes, field, format, names):
         message += f"; {remedy}"
     if place:
@@ -125,6 +129,12 @@ def _quotes_end(format: Format) -> str:
     bounds = [f"{format.max_quoted_lines} lines" if format.max_quoted_lines else ""]
     bounds += [f"{format.max_quoted_bytes} bytes" if format.max_quoted_bytes else ""]
     return " or of ".join(["input", *filter(None, bounds)])
+
+
+def _closing_mark(opened: bytes, format: Format) -> str:
+    """What should have closed what stands first."""
+    marks = format.marks if isinstance(format, Delimited) else ()
+    return next((shorten(mark[1:]) for mark in marks if mark[:1] == opened[:1] != b'"'), "quote")
 
 
 def _width(format: Format) -> str:

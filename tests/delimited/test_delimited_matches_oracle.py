@@ -58,6 +58,18 @@ FORMATS = {
         schema(TEXT, NUMBER), levels=[Level("\n", key=":")], record_end="\n\n", trim=True, nulls=("-",), comment=";",
         paths={"c0": "k", "c1": "n"},
     ),
+    "escapes between marks": fm.Delimited(
+        schema(TEXT, TEXT, NUMBER, TEXT), levels=[Level(" ", key="="), Level(",")], marks=['""'], bare_escapes=False,
+        escapes={'\\"': '"', "\\\\": "\\", "\\n": "\n", "\\ ": " "}, paths={"c0": "k", "c1": "k.1", "c2": "n", "c3": "k[1].0"},
+    ),
+    "marks at one level": fm.Delimited(
+        schema(TEXT, TEXT, NUMBER, TEXT), levels=[Level(" "), Level(" ", marks=False)], marks=['""', "[]"],
+        escapes={'\\"': '"', "\\\\": "\\"}, paths={"c0": "0", "c1": "0.0", "c2": "1.1", "c3": "0.2"}, record_start="<",
+    ),
+    "escapes that begin alike": fm.Delimited(
+        schema(TEXT, NUMBER), levels=[Level("&", key="=")], paths={"c0": "k", "c1": "n"},
+        escapes={**{f"%{c:02X}": bytes([c]) for c in range(128)}, "%": "-", "%2": "+", "+": " "},
+    ),
     "raw": fm.Delimited(
         pa.schema([pa.field("c0", pa.binary(), metadata=RAW), ("c1", pa.string_view()), ("c2", pa.dictionary(pa.int32(), TEXT))]),
         levels=[Level(" ")], marks=['""'], escapes={"\\n": "\n"}, paths={"c1": "0", "c2": "1"}, nulls=(),

@@ -37,7 +37,7 @@ def unquoted(text):
 
 
 def hl7_message(chance):
-    name = chance.choice(["DOE^JOHN", "DOE^J&Q~ROE^JANE", "A\\T\\B^C", ""])
+    name = chance.choice(["DOE^JOHN", "DOE^J&Q~ROE^JANE", "A\\T\\B^C", "A\\X41\\^B", ""])
     seen = "".join(f"OBX|{i}|NM|c||{chance.choice(['7', '1.5', ''])}\r" for i in range(chance.randrange(3)))
     return f"MSH|^~\\&|app|x|y|z|2024||ADT^A01|{chance.randrange(99)}|P|2.5\rPID|1||{chance.randrange(9)}^^^H||{name}\r{seen}"
 
@@ -48,7 +48,7 @@ def hl7_row(message):
     names = of["PID"][5].split("~")
     given = [*names[0].split("^"), ""][1].split("&")[0]
     seen = [f for f in fields if f[0] == "OBX"]
-    meant = names[0].split("^")[0].replace("\\T\\", "&")
+    meant = names[0].split("^")[0].replace("\\T\\", "&").replace("\\X41\\", "A")
     return (
         number(of["MSH"][9]),
         meant or None,
@@ -69,7 +69,7 @@ def logfmt_record(chance):
         "flag",
         f'text="{quoted(chance.choice(TEXTS))}"',
         "other=[1]",
-        f"bare={'x' * chance.randrange(3)}",
+        f"bare={chance.choice(['', 'x', 'xx', 'C:' + chr(92) + 'new', chr(92) + 'x41'])}",
     ]
     chance.shuffle(pairs)
     return " ".join(pairs[: chance.randrange(1, 6)])
@@ -88,7 +88,8 @@ def access_record(chance):
     )
     who = f"10.0.0.{chance.randrange(9)} - {chance.choice('ab-')}"
     answer = f"{chance.choice([200, 404])} {chance.choice(['-', '512'])}"
-    return f'{who} [{time}] "GET /{chance.randrange(9)}?a HTTP/1.1" {answer} "-" "{quoted(chance.choice(TEXTS))}"'
+    target = f"{chance.choice('/[<')}{chance.randrange(9)}?a"
+    return f'{who} [{time}] "GET {target} HTTP/1.1" {answer} "-" "{quoted(chance.choice(TEXTS))}"'
 
 
 def access_row(line):
@@ -154,18 +155,23 @@ def vcf_row(line):
 
 
 def gff_record(chance):
-    attributes = f"ID=g{chance.randrange(9)};Name={chance.choice(['a%3Bb', 'c', '%25'])}"
+    attributes = f"ID=g{chance.randrange(9)};Name={chance.choice(['a%3Bb', 'c', '%25', 'd%20e', '%7e', '%e9'])}"
     return f"ctg\t.\tgene\t{chance.randrange(99)}\t9\t.\t+\t.\t{attributes}"
+
+
+def unquoted_ascii(text):
+    return re.sub("%([0-7][0-9A-Fa-f])", lambda found: chr(int(found[1], 16)), text)
 
 
 def gff_row(line):
     fields = line.split("\t")
     attributes = dict(pair.split("=") for pair in fields[8].split(";"))
-    return fields[0], None, int(fields[3]), attributes["ID"], urllib.parse.unquote(attributes["Name"])
+    return fields[0], None, int(fields[3]), attributes["ID"], unquoted_ascii(attributes["Name"])
 
 
 def query_record(chance):
-    return urllib.parse.urlencode({"n": chance.randrange(99), "text": chance.choice(TEXTS), "é": "x"})
+    text = urllib.parse.urlencode({"n": chance.randrange(99), "text": chance.choice([*TEXTS, "ï"]), "é": "x"})
+    return "".join(chance.choice([c, c.lower()]) for c in text)
 
 
 def query_row(line):
@@ -299,3 +305,92 @@ def test_a_declaration_says_what_it_takes_and_its_example_runs(name):
 def test_declarations_are_short():
     folder = Path(declared.__file__).parent
     assert all(len(path.read_text().splitlines()) < 150 for path in folder.glob("*.py"))
+
+
+def texts_of(line, format):
+    (row,) = fm.read(line, format).to_pylist()
+    return row
+
+
+def test_a_backslash_outside_of_quotes_is_itself_in_logfmt():
+    format = declared.logfmt(pa.schema([("path", TEXT), ("user", TEXT)]))
+    assert texts_of(rb"path=C:\new\temp user=CORP\nick", format) == {"path": r"C:\new\temp", "user": r"CORP\nick"}
+    assert texts_of(rb'path="C:\\new" user="a\"b"', format) == {"path": r"C:\new", "user": 'a"b'}
+
+
+def test_logfmt_reads_the_escapes_that_json_and_go_write():
+    format = declared.logfmt(pa.schema([("a", TEXT), ("b", TEXT)]))
+    assert texts_of(rb'a="\u001b[31m\x1B\a\b\f\v\/" b="\u00e9\ufffd\u2028"', format) == {
+        "a": "\x1b[31m\x1b\a\b\f\v/",
+        "b": "\\u00e9\ufffd\\u2028",
+    }
+
+
+ACCESS = r'::1 - - [10/Oct/2000:13:55:36 -0700] "{}" 400 226 "-" "{}"'
+
+
+@pytest.mark.parametrize("request_line", ["[", "GET [a HTTP/1.1", "<> [x y", "[::1] [", 'GET ""[ HTTP'])
+def test_a_request_line_may_hold_what_opens_a_mark_elsewhere(request_line):
+    written = ACCESS.format(request_line.replace('"', '\\"'), "x")
+    row = texts_of(written.encode(), declared.combined_log())
+    assert [row["method"], row["target"], row["protocol"]] == [*request_line.split(" "), None, None][:3]
+
+
+def test_access_logs_read_the_escapes_of_apache_and_nginx_and_leave_lone_bytes_as_they_are_written():
+    row = texts_of(ACCESS.format(r"GET /\x22q\x22 HTTP", r"a\tb\\n\x5C\xD0\x9f\x5b").encode(), declared.combined_log())
+    assert (row["target"], row["agent"]) == ('/"q"', "a\tb\\n\\\\xD0\\x9f[")
+
+
+@pytest.mark.parametrize("kind", [pa.timestamp("us"), pa.timestamp("s", "UTC")])
+def test_a_time_of_hl7_may_leave_out_what_it_does_not_know(kind):
+    format = declared.hl7(pa.schema([("at", kind)]), {"at": "PID.7"})
+
+    def read(text):
+        return texts_of(f"\vPID|1||||||{text}\r\x1c\r".encode(), format)["at"].replace(tzinfo=None)
+
+    day = datetime.datetime(2024, 2, 29)
+    assert read("20240229") == day
+    assert [read("202402"), read("2024")] == [day.replace(day=1), day.replace(month=1, day=1)]
+    assert [read("2024022911"), read("2024022911+0100")] == [day.replace(hour=11), day.replace(hour=10)]
+
+
+def test_messages_may_stand_on_lines_of_their_own():
+    format = declared.hl7(pa.schema([("id", TEXT)]), {"id": "PID.1"})
+    data = b"\vPID|1\r\x1c\r\n\vPID|2\r\x1c\r\r\n\n\vPID|3\r\x1c\r\n"
+    assert fm.read(data, format)["id"].to_pylist() == ["1", "2", "3"]
+    with pytest.raises(fm.FormatError, match=r"begins with '\\x0b', found "):
+        fm.read(data.replace(b"\n\n\v", b"\n.\v"), format)
+
+
+def test_either_case_of_a_percent_escapes_digits_is_read():
+    format = declared.query_strings(pa.schema([("a", TEXT)]))
+    assert texts_of(b"a=%c3%A9%cE%Ba%zz%", format) == {"a": "éκ%zz%"}
+
+
+@pytest.mark.parametrize(
+    "columns", [[3], [3, -1], [3, "x"], [3.5, 2], 5, "ab", {"a": 3, "b": 4}, {"a": (0, 3)}, [1 << 33, 1]]
+)
+def test_places_that_are_none_are_refused(columns):
+    with pytest.raises(fm.OptionError):
+        declared.fixed_width(pa.schema([("a", TEXT), ("b", TEXT)]), columns)
+
+
+@pytest.mark.parametrize("path", ["PID.99999999999", "PID[99999999999].1", "PID.3[99999999999]"])
+def test_a_position_beyond_all_is_refused_when_the_format_is_made(path):
+    with pytest.raises(fm.OptionError, match="does not fit"):
+        declared.hl7(pa.schema([("a", TEXT)]), {"a": path})
+
+
+@pytest.mark.parametrize(
+    "path", [3, ("a", 1, 2), (("a", "1"),), (True,), (1.0,), (slice(0, 1, 2),), (slice("a"),), "1.99999999999"]
+)
+def test_a_path_that_is_none_is_an_option_error(path):
+    with pytest.raises(fm.OptionError):
+        fm.Delimited(pa.schema([("a", TEXT)]), levels=[fm.Level(","), fm.Level(";")], paths={"a": path})
+
+
+def test_an_unclosed_mark_is_named():
+    with pytest.raises(
+        fm.FormatError, match=r"expected a closing '\]' before the end of the record.*the mark opened at byte"
+    ):
+        fm.read(b"<34>1 - host [app - - - m", declared.syslog())

@@ -26,9 +26,12 @@ def read(data: bytes, format: Any, on_error: str) -> tuple[list[tuple[Any, ...]]
         if not bare or (format.comment and bare.startswith(format.comment)):
             continue
         try:
-            if not raw.startswith(format.record_start):
-                raise Bad("no_record_start")
-            row, bad = Record(raw, format, end - begin).row(on_error)
+            head = 0
+            while not raw.startswith(format.record_start, head):
+                if raw[head : head + 1] not in (b"\r", b"\n"):
+                    raise Bad("no_record_start")
+                head += 1
+            row, bad = Record(raw, format, end - begin, head + len(format.record_start)).row(on_error)
         except Bad as error:
             row, bad = None, (0, None, error.code)
         if bad:
@@ -42,8 +45,8 @@ def read(data: bytes, format: Any, on_error: str) -> tuple[list[tuple[Any, ...]]
 class Record:
     """Texts are ranges (begin, end) of the record's bytes."""
 
-    def __init__(self, raw: bytes, format: Any, end: int) -> None:
-        self.raw, self.format, self.end = raw, format, end
+    def __init__(self, raw: bytes, format: Any, end: int, begin: int) -> None:
+        self.raw, self.format, self.end, self.begin = raw, format, end, begin
         self.separators = [s for level in format.levels for s in (level.separator, level.key) if s]
 
     def row(self, on_error: str) -> tuple[tuple[Any, ...], tuple[int, str, str] | None]:
@@ -65,10 +68,10 @@ class Record:
     def value(self, column: str, is_raw: bool) -> tuple[int, bytes | None]:
         """Where it begins, and its bytes; where the record ends, and None, if it is not there."""
         steps, (low, high) = self.format.steps_of(column)
-        whole = bare = (len(self.format.record_start), len(self.raw))
-        escaped = kept = False
+        whole = bare = (self.begin, len(self.raw))
+        escaped = kept = inside = False  # inside: between marks, so that escapes count in any case
         for level, (key, number, rest) in zip(self.format.levels, steps, strict=False):
-            met = self.parts(bare, level, number if rest else None)
+            met = self.parts(bare, level, number if rest else None, self.format.bare_escapes or inside)
             if level.key:  # all keys are looked at, of positions only those up to the wanted one
                 met = [part for part in met if self.bytes_of(self.trimmed(part[3])) == key][number:]
                 part = met[0] if met else None
@@ -81,13 +84,15 @@ class Record:
             kept = marks is not None and marks[0] == whole[0] and marks[2]
             if marks is not None and marks[:2] == whole and not kept:
                 bare = (whole[0] + 1, whole[1] - 1)
+                inside = True
         begin, end = whole if is_raw else bare
         if low or high is not None:
             if low >= end - begin:
                 return self.end, None
             begin, end = self.trimmed((begin + low, end if high is None else min(end, begin + high)))
         content = self.raw[begin:end]
-        return begin, content if is_raw or kept or not escaped else self.meant(content)
+        as_written = is_raw or kept or not escaped or not (self.format.bare_escapes or inside)
+        return begin, content if as_written else self.meant(content)
 
     def bytes_of(self, text: tuple[int, int]) -> bytes:
         return self.raw[text[0] : text[1]]
@@ -112,7 +117,7 @@ class Record:
             out, content = out + text, content[len(written) :]
         return out
 
-    def parts(self, text, level, rest_from):
+    def parts(self, text, level, rest_from, escapes_count):
         """Each (range of the value, first marks with whether they are kept, whether it holds escapes, range of the key,
         position), found as they are asked for: nothing behind the last one wanted is looked at."""
         begin, end = text
@@ -142,8 +147,8 @@ class Record:
             if at >= end:
                 break
             mark = next((m for m in self.format.marks if self.raw[at] == m[0]), None)
-            escape = self.escape_at(at, end)
-            if mark and may_open(at):
+            escape = self.escape_at(at, end) if escapes_count else 0
+            if mark and level.marks and may_open(at):
                 close = at + 1
                 while close < end and (self.escape_at(close, end) or self.raw[close] != mark[1]):
                     escaped = escaped or bool(self.escape_at(close, end))

@@ -1,15 +1,19 @@
 # In: a declared format as plain Python values, already checked by formats/delimited.py and delimited_plans.py.
 # Out: a Plan, as plans.pxi makes them for other formats.
 
+cdef extern from "engine/delimited/escape_table.hpp" namespace "formatter" nogil:
+    cdef cppclass Escape:
+        string written, meant
+    cdef cppclass EscapeTable:
+        EscapeTable(vector[Escape]) except +
+
 cdef extern from "engine/delimited/delimited_format.hpp" namespace "formatter" nogil:
     cdef cppclass Level:
         string separator, key_end
-        cbool collapses
+        cbool collapses, marks
     cdef cppclass Mark:
         uint8_t open, close
         cbool kept
-    cdef cppclass Escape:
-        string written, meant
     cdef cppclass ByteRange:
         uint32_t begin, end
     cdef cppclass PathTarget "formatter::PathNode::Target":
@@ -26,7 +30,8 @@ cdef extern from "engine/delimited/delimited_format.hpp" namespace "formatter" n
         cbool trim
         vector[Level] levels
         vector[Mark] marks
-        vector[Escape] escapes
+        EscapeTable escapes
+        cbool bare_escapes
     void add_path(DelimitedFormat*, const vector[PathStep]&, const PathTarget&) except +
 
 cdef extern from "engine/delimited/delimited_record_format.hpp" namespace "formatter" nogil:
@@ -42,6 +47,7 @@ def delimited_plan(dict declared, dict dialect, list columns):
     cdef Level level
     cdef Mark mark
     cdef Escape escape
+    cdef vector[Escape] escapes
     cdef PathStep step
     cdef PathTarget place
     cdef vector[PathStep] steps
@@ -50,7 +56,7 @@ def delimited_plan(dict declared, dict dialect, list columns):
     set_text(&target.record_start, declared["record_start"])
     set_text(&target.comment, declared["comment"])
     target.trim = declared["trim"]
-    for separator, key_end, level.collapses in declared["levels"]:
+    for separator, key_end, level.collapses, level.marks in declared["levels"]:
         set_text(&level.separator, separator)
         set_text(&level.key_end, key_end)
         target.levels.push_back(level)
@@ -59,7 +65,9 @@ def delimited_plan(dict declared, dict dialect, list columns):
     for written, meant in declared["escapes"]:
         set_text(&escape.written, written)
         set_text(&escape.meant, meant)
-        target.escapes.push_back(escape)
+        escapes.push_back(escape)
+    target.escapes = EscapeTable(escapes)
+    target.bare_escapes = declared["bare_escapes"]
     for number, column in enumerate(columns):
         steps.clear()
         for key, step.number, step.rest in column["steps"]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from formatter.declared.spelled_bytes import Escapes, spelled
 from formatter.errors import SchemaError
 from formatter.formats import Delimited, Level
 from formatter.formats.checks import check_schema
@@ -22,6 +23,8 @@ COMMON = pa.schema(
     ]
 )
 COMBINED = pa.schema([*COMMON, ("referer", pa.string()), ("agent", pa.string())])
+SHORT = {'"': '"', "\\": "\\", "n": "\n", "t": "\t", "r": "\r", "b": "\b", "v": "\v"}
+ESCAPES: Escapes = {**spelled("\\x"), **{f"\\{written}": meant for written, meant in SHORT.items()}}
 PLACES = {
     "host": "0", "ident": "1", "user": "2", "time": "3", "request": "4", "method": "4.0", "target": "4.1",
     "protocol": "4.2", "status": "5", "bytes": "6", "referer": "7", "agent": "8",
@@ -30,6 +33,9 @@ PLACES = {
 
 def common_log(schema: pa.Schema = COMMON) -> Delimited:
     """The `common` format: `host ident user [time] "method target protocol" status bytes`; "-" is null.
+
+    What servers write as escapes is read as what it means, `\\"` and `\\x22` alike; bytes beyond ASCII, one of which alone is no
+    text, stay as they are written: `\\xe9`.
 
     Args:
         schema: Some of the columns above, in any order, and `request` for the request line as a whole. Of types to taste.
@@ -50,7 +56,7 @@ def common_log(schema: pa.Schema = COMMON) -> Delimited:
 
 
 def combined_log(schema: pa.Schema = COMBINED) -> Delimited:
-    """The `combined` format: `common`, and then `"referer" "agent"`.
+    """The `combined` format: `common`, and then `"referer" "agent"`. Escapes are read as `common_log` reads them.
 
     Args:
         schema: As `common_log` takes it, with `referer` and `agent`.
@@ -78,11 +84,11 @@ def _access_log(schema: pa.Schema, name: str) -> Delimited:
         schema,
         levels=[
             Level(" "),
-            Level(" "),
-        ],  # the second one cuts the request line, which quotes keep together at the first
+            Level(" ", marks=False),
+        ],  # the second one cuts the request line, which quotes keep together at the first: what stands there may be anything
         paths={column: PLACES[column] for column in schema.names},
         marks=['""', "[]"],
-        escapes={'\\"': '"', "\\\\": "\\"},
+        escapes=ESCAPES,
         nulls=("", "-"),
         timestamp_formats=("%d/%b/%Y:%H:%M:%S %z",),
         name=name,

@@ -28,7 +28,7 @@ def fixed_width(
         `fm.Delimited`.
 
     Raises:
-        OptionError: Another number of widths than of columns.
+        OptionError: Another number of widths than of columns, or what is no width or place.
 
     Example:
         >>> import formatter as fm, pyarrow as pa

@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from formatter.declared.spelled_bytes import spelled
 from formatter.formats import Delimited, Level
 from formatter.formats.delimited import Path
 
@@ -48,7 +49,9 @@ def gff3(schema: pa.Schema, paths: Mapping[str, Path] | None = None) -> Delimite
         paths: Other places.
 
     Returns:
-        `fm.Delimited`. `%09` and its like are read as what they mean; "." is null.
+        `fm.Delimited`. `%09`, `%20` and their like are read as what they mean, bytes beyond ASCII as they are written; "." is null.
+        A line of a FASTA section behind the features is a record like any other, of one field: have a column that is not
+        nullable, such as `start`, and `on_error="skip"`.
 
     Raises:
         SchemaError: A path of no column.
@@ -59,8 +62,7 @@ def gff3(schema: pa.Schema, paths: Mapping[str, Path] | None = None) -> Delimite
         >>> fm.read(b"ctg\\t.\\tgene\\t1000\\t9000\\t.\\t+\\t.\\tID=g1;Name=a%3Bb\\n", fm.declared.gff3(schema)).to_pylist()
         [{'start': 1000, 'Name': 'a;b'}]
     """
-    escapes = {f"%{c:02X}": chr(c) for c in (9, 10, 13, 37, 38, 44, 59, 61)}
-    return _table(schema, GFF_PLACES, ("attributes",), paths, "gff3", escapes=escapes)
+    return _table(schema, GFF_PLACES, ("attributes",), paths, "gff3", escapes=spelled("%"))
 
 
 def _table(

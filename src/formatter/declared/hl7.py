@@ -9,13 +9,24 @@ from typing import Literal
 
 import pyarrow as pa
 
+from formatter.declared.spelled_bytes import Escapes, spelled
 from formatter.errors import OptionError
 from formatter.formats import Delimited, Level
 from formatter.formats.delimited import Step
 
 FRAMING = {"mllp": ("\x0b", "\x1c\r"), "lines": ("", "\n")}
 LEVELS = (Level("\r", key="|"), Level("|"), Level("~"), Level("^"), Level("&"))
-ESCAPES = {"\\F\\": "|", "\\S\\": "^", "\\T\\": "&", "\\R\\": "~", "\\E\\": "\\", "\\.br\\": "\n"}
+MEANT = {
+    "\\F\\": "|",
+    "\\S\\": "^",
+    "\\T\\": "&",
+    "\\R\\": "~",
+    "\\E\\": "\\",
+    "\\.br\\": "\n",
+    "\\X0D0A\\": "\r\n",
+    "\\X0d0a\\": "\r\n",
+}
+ESCAPES: Escapes = {**spelled("\\X", "\\"), **MEANT}
 TIMES = (
     "%Y%m%d%H%M%S",
     "%Y%m%d%H%M",
@@ -24,6 +35,10 @@ TIMES = (
     "%Y%m%d%H%M%S.%f%z",
     "%Y%m%d%H%M%S.%f",
     "%Y%m%d%H%M%z",
+    "%Y%m%d%H%z",
+    "%Y%m%d",
+    "%Y%m",
+    "%Y",
 )
 _PATH = re.compile(r"([A-Z][A-Z0-9]{2})(?:\[(\d+)\])?(?:\.(\d+)(?:\[(\d+)\])?(?:\.(\d+)(?:\.(\d+))?)?)?")
 
@@ -32,11 +47,13 @@ def hl7(schema: pa.Schema, paths: Mapping[str, str], *, framing: Literal["mllp",
     """HL7 version 2 with the usual separators: a message a row.
 
     Args:
-        schema: The columns. Times are read as HL7 writes them.
+        schema: The columns. Times are read as HL7 writes them; what one leaves out is the first: 2024 is 2024-01-01. A message with
+            other separators lacks all that is asked for: have a column that no message lacks, such as MSH.10, not nullable.
         paths: Where each stands, by HL7's counting from 1: `PID.5.1` is segment, field and component, `PID.5.1.2` a
             subcomponent, `PID.3[2].1` of the field's second repetition, `OBX[2].5` of the second such segment, `PID.8`
             the whole field, and `PID` what stands behind a segment's name.
-        framing: "mllp": each message between 0x0B and 0x1C 0x0D. "lines": a message a line, 0x0D between its segments.
+        framing: "mllp": each message between 0x0B and 0x1C 0x0D, maybe line ends between messages. "lines": a message a line.
+            In both 0x0D stands between segments.
 
     Returns:
         `fm.Delimited`. What a message lacks is null, as is `""`.

@@ -6,13 +6,30 @@ from typing import Any
 
 import pyarrow as pa
 
+from formatter.declared.spelled_bytes import Escapes, spelled
 from formatter.formats import Delimited, Level
 
-QUOTED = {'\\"': '"', "\\\\": "\\", "\\n": "\n", "\\t": "\t", "\\r": "\r"}
+SHORT = {
+    '"': '"',
+    "\\": "\\",
+    "/": "/",
+    "n": "\n",
+    "t": "\t",
+    "r": "\r",
+    "b": "\b",
+    "f": "\f",
+    "a": "\a",
+    "v": "\v",
+    "ufffd": "\ufffd",
+}
+QUOTED: Escapes = {**{f"\\{written}": meant for written, meant in SHORT.items()}, **spelled("\\x"), **spelled("\\u00")}
 
 
 def logfmt(schema: pa.Schema, **options: Any) -> Delimited:
     """logfmt: `key=value key="some text"`, a record a line. A key alone has no value: null.
+
+    Between quotes a backslash begins an escape, as JSON and Go write it for ASCII: `\\n`, `\\x1b`, `\\u001b`; others stay as they
+    are written. Outside it is itself: `path=C:\\new`.
 
     Args:
         schema: The columns, named as their keys. With `paths` of `fm.Delimited` they may be named otherwise.
@@ -31,7 +48,7 @@ def logfmt(schema: pa.Schema, **options: Any) -> Delimited:
         [{'level': 'info', 'msg': 'it"s on', 'ms': 1.5}]
     """
     declared: dict[str, Any] = {"levels": [Level(" ", key="=")], "marks": ['""'], "escapes": QUOTED, "name": "logfmt"}
-    return Delimited(schema, **declared | options)
+    return Delimited(schema, **declared | {"bare_escapes": False} | options)
 
 
 def ltsv(schema: pa.Schema, **options: Any) -> Delimited:
@@ -76,8 +93,7 @@ def query_strings(schema: pa.Schema, **options: Any) -> Delimited:
         >>> fm.read(b"b=some+text%21&a=7\\n", fm.declared.query_strings(schema)).to_pylist()
         [{'a': 7, 'b': 'some text!'}]
     """
-    spelled = ("%02X", "%02x") if "escapes" not in options else ()
-    escapes = {("%" + form % c).encode(): bytes([c]) for form in spelled for c in range(256)} | {b"+": b" "}
+    escapes = {**spelled("%", of=range(256)), "+": " "}
     declared: dict[str, Any] = {"levels": [Level("&", key="=")], "escapes": escapes, "name": "query_string"}
     return Delimited(schema, **declared | options)
 
@@ -85,9 +101,12 @@ def query_strings(schema: pa.Schema, **options: Any) -> Delimited:
 def blocks(schema: pa.Schema, **options: Any) -> Delimited:
     """Blocks of `key: value` lines, as headers, INI sections and control files have them; an empty line ends a record.
 
+    A line that goes on with the value of the one before is none of that value.
+
     Args:
         schema: The columns, named as their keys.
-        options: Of `fm.Delimited`; `levels=[fm.Level("\\n", key="=")]` for `key = value`.
+        options: Of `fm.Delimited`; `levels=[fm.Level("\\n", key="=")]` for `key = value`,
+            `record_end="\\r\\n\\r\\n", levels=[fm.Level("\\r\\n", key=":")]` where lines end so.
 
     Returns:
         `fm.Delimited`.

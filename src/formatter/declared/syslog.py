@@ -52,6 +52,7 @@ def syslog(schema: pa.Schema = SYSLOG) -> Delimited:
         marks=["[]"],
         kept_marks=["[]"],
         escapes={"\\]": "]", '\\"': '"', "\\\\": "\\"},
+        bare_escapes=False,
         nulls=("", "-"),
         name="syslog",
     )

@@ -17,6 +17,7 @@ from formatter.mistaken_arguments import named_options
 
 MAX_SEPARATOR_BYTES = 8
 MAX_LEVELS = 5
+MOST = 1 << 31  # a position, an occurrence or a byte of a path is smaller
 MAX_DISTINCT_BYTES = 16  # those that separators, marks and escapes begin with: ByteSet::most in kernels/kernel.hpp
 
 Step = str | int | tuple[str, int] | slice
@@ -32,6 +33,7 @@ class Level(FrozenOptions):
         separator: What stands between parts: one to eight bytes.
         key: What ends the key that each part begins with: one to eight bytes. None: parts are known by their position.
         collapse: Whether separators in a row count as one, and those at the ends as none.
+        marks: Whether the format's marks hide this level's separators. False: here they are text like any other.
 
     Raises:
         OptionError: A separator of no bytes or too many.
@@ -46,12 +48,14 @@ class Level(FrozenOptions):
     _: KW_ONLY
     key: str | bytes | None = None
     collapse: bool = False
+    marks: bool = True
 
     def __post_init__(self) -> None:
         self._take(
             separator=_separator(self.separator, "Level: separator"),
             key=None if self.key is None else _separator(self.key, "Level: key"),
             collapse=bool(self.collapse),
+            marks=bool(self.marks),
         )
 
 
@@ -72,6 +76,7 @@ class Delimited(FrozenOptions):
         marks: Pairs of marks, as `'""'` or `"[]"`: between them nothing separates. They open where a value may begin.
         kept_marks: Those of `marks` that belong to the value, which is then kept as it is written.
         escapes: `{written: meant}`: what is content wherever it stands, inside marks and outside.
+        bare_escapes: Whether they count outside of marks, too. False: what stands there is what is written.
         comment: Records that begin with this are none.
         trim: Whether blanks around keys and values are dropped.
         nulls: What null is written as. What is missing is null in any case.
@@ -102,6 +107,7 @@ class Delimited(FrozenOptions):
     marks: Collection[str | bytes] = ()
     kept_marks: Collection[str | bytes] = ()
     escapes: Mapping[Any, str | bytes] | tuple[tuple[Any, str | bytes], ...] = ()
+    bare_escapes: bool = True
     comment: str | bytes = b""
     trim: bool = False
     nulls: Sequence[str] = ("",)
@@ -125,7 +131,7 @@ class Delimited(FrozenOptions):
             comment=_bytes_of(self.comment, "comment"),
             **spellings_of(self),
         )
-        check_flags(self, "trim")
+        check_flags(self, "trim", "bare_escapes")
         self._check()
 
     @property
@@ -252,27 +258,30 @@ def _steps(
         raise OptionError(
             f"Delimited: paths: {column!r}: expected a str, or a tuple of a step a level, found {path!r}; write ({path!r},)"
         )
-    taken: list[Step] = list(_split_path(path, levels) if isinstance(path, str) else path)
+    taken: list[Any] = list(_split_path(path, levels) if isinstance(path, str) else path)
     span: tuple[int, int | None] = (0, None)
     if taken and isinstance(taken[-1], slice):
         last = taken.pop()
-        assert isinstance(last, slice)
-        span = (last.start or 0, last.stop)
-        if last.step is not None or span[0] < 0 or (span[1] is not None and span[1] < span[0]):
+        span = (0 if last.start is None else last.start, last.stop)
+        if last.step is not None or not _is_count(span[0]) or not (span[1] is None or _is_count(span[1], span[0])):
             raise wrong
     if len(taken) > len(levels):
         raise wrong
     steps = []
     for number, (step, level) in enumerate(zip(taken, levels[: len(taken)], strict=True)):
         if level.key:
-            key, occurrence = (step, 0) if isinstance(step, str) else step if isinstance(step, tuple) else ("", 0)
-            if not key or occurrence < 0:
+            key, occurrence = step if isinstance(step, tuple) and len(step) == 2 else (step, 0)
+            if not isinstance(key, str) or not key or not _is_count(occurrence):
                 raise wrong
             steps.append((key.encode(), occurrence, False))
-        elif isinstance(step, int) and step >= 0:
-            steps.append((b"", step, False))
-        elif isinstance(step, str) and re.fullmatch(r"\d+\+", step) and number == len(taken) - 1:
+        elif isinstance(step, str) and re.fullmatch(r"[0-9]+\+", step) and number == len(taken) - 1:
             steps.append((b"", int(step[:-1]), True))
         else:
+            steps.append((b"", step, False))
+        if not _is_count(steps[-1][1]):
             raise wrong
     return steps, span
+
+
+def _is_count(value: Any, least: int = 0) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value < MOST

@@ -21,9 +21,10 @@ def delimited_plan(request: PlanRequest) -> EnginePlan:
         "record_start": format.record_start,
         "comment": format.comment,
         "trim": format.trim,
-        "levels": [(level.separator, level.key or b"", level.collapse) for level in format.levels],
+        "levels": [(level.separator, level.key or b"", level.collapse, level.marks) for level in format.levels],
         "marks": [(mark[0], mark[1], mark in format.kept_marks) for mark in format.marks],
         "escapes": list(format.escapes),
+        "bare_escapes": format.bare_escapes,
     }
     dialect = csv_dialect(format.values_as) | request.options(specs)
     return EnginePlan(_core.delimited_plan(declared, dialect, columns), request.laid_out)

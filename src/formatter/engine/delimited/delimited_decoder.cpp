@@ -163,12 +163,16 @@ bool DelimitedDecoder::add_record(Window* window, uint32_t begin, uint32_t recor
         return true;
     };
     const std::string& start = declared_->record_start;
-    if (!begins_with(start, window->data + begin, end - begin)) return refuse(ErrorCode::no_record_start);
+    uint32_t head = begin;
+    while (!begins_with(start, window->data + head, end - head)) {
+        const uint8_t c = window->data[head++];  // lines may end between records
+        if (head == end || (c != '\r' && c != '\n')) return refuse(ErrorCode::no_record_start);
+    }
     uint32_t* const stops =
         open_row(&window->stops, window->data, window->readable_begin, window->readable_end, window->offset, begin);
     std::fill(stops, stops + last_stop_, record_end + 1);
     stops[last_stop_] = record_end;
-    if (!split_record(*window, begin + uint32_t(start.size()), end, stops))
+    if (!split_record(*window, head + uint32_t(start.size()), end, stops))
         return refuse(ErrorCode::unterminated_quote, splitter_.unclosed() - begin);
     if (splitter().escaped().empty()) {
         close_row(&window->stops);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/csv/csv_format.hpp"
+#include "engine/delimited/escape_table.hpp"
 
 namespace formatter {
 
@@ -16,15 +17,12 @@ struct Level {
     std::string separator;  // 1 to 8 bytes
     std::string key_end;  // what ends the key that a part begins with; empty: parts are known by their position
     bool collapses = false;  // separators in a row count as one
+    bool marks = true;  // they hide its separators
 };
 
 struct Mark {  // around text in which nothing separates
     uint8_t open, close;
     bool kept;  // belongs to the value
-};
-
-struct Escape {  // content wherever it stands
-    std::string written, meant;
 };
 
 struct ByteRange {  // of a value's bytes
@@ -59,7 +57,8 @@ struct DelimitedFormat {
     bool trim = false;
     std::vector<Level> levels;
     std::vector<Mark> marks;
-    std::vector<Escape> escapes;
+    EscapeTable escapes;  // content wherever they stand
+    bool bare_escapes = true;  // or between marks only
     std::vector<PathNode> nodes{PathNode()};  // the first is the record, also where no column leads into it
 };
 

@@ -89,9 +89,8 @@ bool PartBounds::stands_at(const std::string& text, uint32_t at, uint32_t end) c
 }
 
 uint32_t PartBounds::escape_size(uint32_t at, uint32_t end) const {
-    for (const Escape& escape : format_.escapes)
-        if (stands_at(escape.written, at, end)) return uint32_t(escape.written.size());
-    return 0;
+    const Escape* const met = format_.escapes.at(base_ + at, end - at);
+    return met ? uint32_t(met->written.size()) : 0;
 }
 
 const PathNode* PartBounds::keyed_child(const PathNode& node, uint32_t key, uint32_t key_end) {
@@ -123,15 +122,7 @@ void PartBounds::write_range(const PathNode::Target& target, uint32_t begin, uin
 
 void PartBounds::resolve(const uint8_t* data, size_t size, std::string* out) const {
     for (size_t at = 0; at < size;) {
-        const Escape* met = nullptr;
-        for (const Escape& escape : format_.escapes) {
-            const std::string& text = escape.written;
-            if (size - at >= text.size() && std::memcmp(data + at, text.data(), text.size()) == 0) {
-                met = &escape;
-                break;
-            }
-        }
-        if (met) {
+        if (const Escape* const met = format_.escapes.at(data + at, size - at)) {
             *out += met->meant;
             at += met->written.size();
         } else {

@@ -44,7 +44,8 @@ bool PlainSplitter::fits(const DelimitedFormat& format) {
     };
     const auto end = format.levels.begin() + ptrdiff_t(levels_reached(format));
     std::set<char> separators, others;
-    for (const Escape& escape : format.escapes) others.insert(escape.written[0]);
+    if (format.bare_escapes)
+        for (const Escape& escape : format.escapes) others.insert(escape.written[0]);
     for (auto level = format.levels.begin(); level != end; ++level) {
         separators.insert(level->separator[0]);
         if (!level->key_end.empty()) others.insert(level->key_end[0]);
@@ -70,10 +71,8 @@ PlainSplitter::PlainSplitter(const DelimitedFormat& format) : PartBounds(format)
         key_ends_.push_back(key_end.empty() ? none : cuts_below ? levels_[k + 1] : mark_other(key_end[0]));
         if (!key_end.empty()) ending_.push_back(key_ends_.back());
     }
-    for (const Escape& escape : format.escapes) {
-        const uint32_t lead = mark_other(escape.written[0]);
-        if (std::count(escape_leads_.begin(), escape_leads_.end(), lead) == 0) escape_leads_.push_back(lead);
-    }
+    for (uint32_t c = 0; c < 256 && format.bare_escapes; c++)  // without marks nothing else is within any
+        if (format.escapes.leads(uint8_t(c))) escape_leads_.push_back(mark_other(char(c)));
     for (const PathNode& node : format.nodes) nodes_.push_back(node_of(node));
 }
 

@@ -41,11 +41,10 @@ RecordSplitter::RecordSplitter(const DelimitedFormat& format)
         give_role(char(mark.open), opens_role);
         give_role(char(mark.close), closes_role);
     }
-    for (const Escape& escape : format.escapes)
-        if (std::count(escape_leads_.begin(), escape_leads_.end(), uint8_t(escape.written[0])) == 0)
-            escape_leads_.push_back(uint8_t(escape.written[0]));
+    for (uint32_t c = 0; c < 256; c++)
+        if (format.escapes.leads(uint8_t(c))) escape_leads_.push_back(uint8_t(c));
     if (escapes_separate_)
-        for (const Escape& escape : format.escapes) give_role(escape.written[0], escapes_role);
+        for (const uint8_t lead : escape_leads_) give_role(char(lead), escapes_role);
 }
 
 bool RecordSplitter::ends_separator(uint32_t at, uint32_t begin) const {
@@ -100,19 +99,21 @@ bool RecordSplitter::split(const uint8_t* base, uint32_t begin, uint32_t end, Po
     escape_end_ = ~uint32_t(0);
     const PathNode& root = format_.nodes[0];
     for (const PathNode::Target& target : root.targets) write(target, begin, end);
-    return root.children.empty() || split_level(root, begin, end, positions);
+    return root.children.empty() || split_level(root, begin, end, positions, false);
 }
 
-bool RecordSplitter::split_level(const PathNode& node, uint32_t begin, uint32_t end, Positions positions) {
+bool RecordSplitter::split_level(const PathNode& node, uint32_t begin, uint32_t end, Positions positions, bool inside) {
     const Level& level = format_.levels[node.level];
     const bool has_keys = !level.key_end.empty();
     const uint16_t separates = separates_role(node.level), ends_key = has_keys ? ends_key_role(node.level) : 0;
-    const uint16_t wanted = separates | ends_key | opens_role | escapes_role;
+    const uint16_t wanted = uint16_t(separates | ends_key | (level.marks ? opens_role : 0) |
+                                     (format_.bare_escapes || inside ? escapes_role : 0));
     const uint32_t last = has_keys ? 0 : format_.nodes[node.children.back()].number;
     if (has_keys) forget_met(node);
     size_t next = 0;  // of the children, which positions meet in order
     uint32_t ordinal = 0, settled = begin, closed = begin;
     Part part{begin, begin};
+    part.inside = inside;
     const auto start_part = [&](uint32_t at) {
         part.begin = part.value = settled = at;
         part.positions = positions;
@@ -186,20 +187,21 @@ bool RecordSplitter::take(const PathNode& node, const Part& part, uint32_t begin
     trim(&begin, &end);
     uint32_t from = begin, to = end;
     const bool marked = part.mark && part.open == begin, kept = marked && part.mark->kept;
-    if (marked && !kept && part.closed == end) {
+    const bool bare = !marked || kept || part.closed != end;
+    if (!bare) {
         from++;
         to--;
     }
+    const bool resolves = !kept && (format_.bare_escapes || part.inside || !bare);
     for (const PathNode::Target& target : node.targets) {
         if (target.raw) {
             write(target, begin, end);
             continue;
         }
         write(target, from, to);
-        const bool escaped = escapes_separate_ ? part.escaped : holds_escape(from, to);
-        if (escaped && !kept) escaped_.push_back(target.column);
+        if (resolves && (escapes_separate_ ? part.escaped : holds_escape(from, to))) escaped_.push_back(target.column);
     }
-    return node.children.empty() || split_level(node, from, to, positions);
+    return node.children.empty() || split_level(node, from, to, positions, part.inside || !bare);
 }
 
 }  // namespace formatter

@@ -34,9 +34,10 @@ class RecordSplitter : public PartBounds {
         const Mark* mark = nullptr;  // the first
         uint32_t open = 0, closed = 0;  // where it stands, and behind its partner
         bool keyed = false, escaped = false;
+        bool inside = false;  // a mark around what it is a part of
     };
 
-    bool split_level(const PathNode&, uint32_t begin, uint32_t end, Positions);
+    bool split_level(const PathNode&, uint32_t begin, uint32_t end, Positions, bool inside);
     bool end_part(const PathNode&, const Part&, uint32_t end, Positions, uint32_t ordinal, size_t* next);
     bool take(const PathNode&, const Part&, uint32_t begin, uint32_t end, Positions);
     bool holds_escape(uint32_t begin, uint32_t end) const;
