@@ -16,7 +16,7 @@ from formatter.formats.delimited import Step
 
 FRAMING = {"mllp": ("\x0b", "\x1c\r"), "lines": ("", "\n")}
 LEVELS = (Level("\r", key="|"), Level("|"), Level("~"), Level("^"), Level("&"))
-MEANT = {
+MEANT: Escapes = {
     "\\F\\": "|",
     "\\S\\": "^",
     "\\T\\": "&",
