@@ -14,6 +14,28 @@ from formatter.errors import BackpressureError, OptionError, SequenceError
 
 Origin = int | str
 Numbers = np.ndarray[Any, Any]
+MOST_AHEAD = 67_108_864  # of the next missing buffer: ShredRing::max_slots
+
+
+def checked_origin(origin: Any) -> Origin:
+    if isinstance(origin, str) or (isinstance(origin, int) and not isinstance(origin, bool)):
+        return origin
+    if isinstance(origin, bool | np.bool_ | np.ndarray) or not hasattr(origin, "__index__"):
+        raise OptionError(f"origin: expected an int or str, found {origin!r}")
+    return int(origin.__index__())
+
+
+def checked_origins(origins: Any, count: int) -> list[Origin]:
+    """One a buffer."""
+    if origins is None or isinstance(origins, str) or np.isscalar(origins):
+        return [0 if origins is None else checked_origin(origins)] * count
+    try:
+        listed = origins.to_pylist() if hasattr(origins, "to_pylist") else list(origins)
+    except TypeError:
+        raise OptionError(f"push_many: origins: expected one a buffer, or one for all, found {origins!r}") from None
+    if len(listed) != count:
+        raise OptionError(f"push_many: expected {count} origins, one a buffer, found {len(listed)}")
+    return [checked_origin(origin) for origin in listed]
 
 
 def checked_sequence(sequence: Any, origin: Origin | None) -> int:
@@ -32,13 +54,18 @@ def checked_sequence(sequence: Any, origin: Origin | None) -> int:
 
 
 def checked_sequences(sequences: Any, count: int) -> Numbers:
-    if hasattr(sequences, "to_numpy") and not isinstance(sequences, np.ndarray):
+    if isinstance(sequences, pa.Array | pa.ChunkedArray):
         sequences = sequences.to_numpy(zero_copy_only=False)
+    elif hasattr(sequences, "__iter__") and not hasattr(sequences, "__len__"):
+        sequences = list(sequences)
     numbers = np.asarray(sequences)
     if numbers.shape != (count,):
         raise OptionError(f"push_many: expected {count} sequences, one a buffer, found shape {numbers.shape}")
-    if numbers.dtype.kind == "O":  # beyond 64 bits, or no numbers at all
-        checked = [checked_sequence(number, None) for number in numbers.tolist()]
+    mixed = numbers.dtype.kind == "f" and isinstance(
+        sequences, list | tuple
+    )  # numpy's way with whole numbers of all sizes
+    if numbers.dtype.kind == "O" or mixed:  # beyond 64 bits, or no numbers at all
+        checked = [checked_sequence(number, None) for number in sequences]
         return np.array(checked, np.uint64)
     if count and (numbers.dtype.kind not in "iu" or numbers.min() < 1):
         bad = numbers.min() if numbers.dtype.kind == "i" else numbers[0]
@@ -52,6 +79,8 @@ def as_arrow(buffers: Any) -> pa.Array | None:
         buffers = buffers.combine_chunks() if buffers.num_chunks != 1 else buffers.chunk(0)
     if not isinstance(buffers, pa.Array):
         return None
+    if buffers.type in (pa.binary_view(), pa.string_view()):
+        buffers = buffers.cast(pa.large_binary())
     if buffers.type not in (pa.binary(), pa.large_binary(), pa.string(), pa.large_string()):
         raise OptionError(f"push_many: buffers: expected a binary array or a list of bytes, found {buffers.type}")
     if buffers.null_count:
@@ -77,7 +106,7 @@ def refusal(
         "on_duplicate='ignore' for redelivery",
         "out_of_range": f"{where}: expected at most max_sequence={limit}, and less than half of it ahead"
         if limit
-        else f"{where}: expected one within 67,108,864 of the next missing buffer; push those before it first, or declare "
+        else f"{where}: expected one within {MOST_AHEAD:,} of the next missing buffer; push those before it first, or declare "
         "them with stream.lost(sequence)",
         "finished": f"{where}: the origin was finished; use another origin or a new stream",
         "hole": f"origin {origin!r}: finish: {missing} never came; push them, or declare them with "

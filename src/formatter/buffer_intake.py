@@ -22,6 +22,8 @@ from formatter.buffer_arguments import (
     Numbers,
     Origin,
     as_arrow,
+    checked_origin,
+    checked_origins,
     checked_sequence,
     checked_sequences,
     refusal,
@@ -30,6 +32,7 @@ from formatter.buffers import addresses_of
 from formatter.checkpoints import CheckpointError
 from formatter.errors import FormatError, OptionError, TooManyErrors
 from formatter.filters import Clause, Filters, normalized
+from formatter.foreign_code import taken
 from formatter.forked_locks import renewed_in_children
 from formatter.formats.csv import check_byte_order, check_streamable
 from formatter.plans import Format, check_format, rescue_of, with_rescue
@@ -70,6 +73,9 @@ class BufferIntake:
         self._origins: dict[int, Origin] = {}
         self._rejects: list[tuple[FormatError, bytes]] = []
         self._tolerance = tolerance_of(options)
+        self._owed: BaseException | None = (
+            None  # met in a call that was refused for something else; the next one raises it
+        )
         renewed_in_children(self)
 
     def _renew_locks(self) -> None:
@@ -111,14 +117,17 @@ class BufferIntake:
     def id_of(self, origin: Origin) -> int:
         if isinstance(origin, int) and not isinstance(origin, bool) and 0 <= origin < _NAMED_ORIGIN:
             return origin
+        if not isinstance(origin, str):
+            origin = checked_origin(origin)
+            if isinstance(origin, int) and 0 <= origin < _NAMED_ORIGIN:
+                return origin
         known = self._names.get(origin)
         if known is not None:
             return known
-        if isinstance(origin, bool) or not isinstance(origin, int | str):
-            raise OptionError(f"origin: expected an int or str, found {origin!r}")
         with self._lock:
-            number = self._names.setdefault(origin, _NAMED_ORIGIN + len(self._names))
-            self._origins[number] = origin
+            number = self._names.get(origin, _NAMED_ORIGIN + len(self._names))
+            self._origins[number] = origin  # before anybody can be given the number
+            self._names[origin] = number
         return number
 
     def origin_of(self, engine_id: int) -> Origin:
@@ -129,20 +138,36 @@ class BufferIntake:
             return None
         if isinstance(origins, int | str):
             return np.full(count, self.id_of(origins), np.uint64)
-        if hasattr(origins, "to_pylist"):
-            origins = origins.to_pylist()
-        ids = np.fromiter((self.id_of(o if isinstance(o, str) else int(o)) for o in origins), np.uint64)
-        if len(ids) != count:
-            raise OptionError(f"push_many: expected {count} origins, one a buffer, found {len(ids)}")
-        return ids
+        return np.fromiter(map(self.id_of, checked_origins(origins, count)), np.uint64, count)
 
     # ------------------------------------------------------------------------------------------------------- errors
 
-    def error_of(self, result: Any, origin: Origin, sequence: int) -> Exception | None:
+    def error_of(self, result: Any, origin: Origin, sequence: int) -> BaseException | None:
         """What is to be raised of the engine's result; findings that are not are kept as rejects, or counted only."""
         status, not_taken, _appended, _finished, findings, holes, counts = result
-        raised = self._note(findings, counts) if counts else None
-        return raised if status == "ok" else refusal(status, origin, sequence, holes, self._options, not_taken)
+        found = taken()
+        if counts:
+            noted = self._note(findings, counts)
+            found = noted if found is None else found
+        if status == "ok":
+            return found if self._owed is None else self._no_longer_owed()
+        if found is not None:
+            self.owe(found)
+        return refusal(status, origin, sequence, holes, self._options, not_taken)
+
+    def raise_owed(self) -> None:
+        """Before a state is saved, which has no place for it."""
+        if self._owed is not None:
+            raise self._no_longer_owed()
+
+    def owe(self, error: BaseException) -> None:
+        """The next call raises it."""
+        self._owed = error if self._owed is None else self._owed
+
+    def _no_longer_owed(self) -> BaseException:
+        owed, self._owed = self._owed, None
+        assert owed is not None
+        return owed
 
     def _note(self, findings: list[tuple[int, _core.Finding]], counts: dict[str, int]) -> FormatError | None:
         on_error = self._options["on_error"]
@@ -216,10 +241,11 @@ class BufferIntake:
         self._tolerance.first = [_error_of_state(values) for values in first]
 
 
-def unpacked(format: Format, state: bytes) -> SavedStream:
+def unpacked(format: Format, state: bytes, *, shared: bool = False) -> SavedStream:
     """A checkpoint that was taken with this format."""
     check_format(format)
     options, engine, batches = checkpoints.unpack(state)
+    options = saved_options(options, shared=shared)
     names = options.pop("names")
     format = with_rescue(format, options.pop("rescue", None))
     rejects, schema, dialect = options.pop("rejects"), options.pop("schema"), options.pop("dialect")
@@ -232,12 +258,19 @@ def unpacked(format: Format, state: bytes) -> SavedStream:
         )
     if not pa.ipc.read_schema(pa.py_buffer(schema)).equals(format.schema, check_metadata=True):
         raise CheckpointError("checkpoint: it was taken with another schema; restore with the format it was made with")
-    for name, value in _dialect_state(format).items():
-        if dialect.get(name) != value:
+    here = _dialect_state(format)
+    if dialect.keys() != here.keys():
+        kinds = [
+            kind.__name__ for kind in get_args(Format) if {f.name for f in fields(kind)} - {"schema"} == dialect.keys()
+        ]
+        was = f"fm.{kinds[0]}" if kinds else "a format of another version of this package"
+        raise CheckpointError(f"checkpoint: it was taken with {was}, here it is fm.{type(format).__name__}")
+    for name, value in here.items():
+        if dialect[name] != value:
             raise CheckpointError(f"checkpoint: its {name} was {dialect.get(name)}, here it is {value}")
     return SavedStream(
         format,
-        saved_options(options),
+        options,
         engine,
         names,
         [(_error_of_state(v), raw) for v, raw in rejects],
@@ -246,8 +279,11 @@ def unpacked(format: Format, state: bytes) -> SavedStream:
     )
 
 
-def saved_options(options: dict[str, Any]) -> dict[str, Any]:
-    """As a stream is made with, of what its checkpoint kept."""
+def saved_options(options: dict[str, Any], *, shared: bool = False) -> dict[str, Any]:
+    """As a stream is made with, of what its checkpoint kept; for a shared stream, if it was one."""
+    if (was_shared := "idle" in options) != shared:
+        kind = "SharedStream" if was_shared else "Stream"
+        raise CheckpointError(f"checkpoint: it was taken of a fm.{kind}; restore it by fm.{kind}.restore")
     batch, filters = BatchPolicy(**options["batch"]), _as_tuples(options["filters"])
     return {**options, "batch": batch, "filters": filters}
 

@@ -110,9 +110,10 @@ def sealed(magic: bytes, parts: Sequence[bytes]) -> bytes:
 
 def opened(magic: bytes, state: Any) -> list[bytes]:
     """The parts again."""
-    if not isinstance(state, bytes | bytearray | memoryview):
-        raise CheckpointError(f"checkpoint: expected bytes, found {type(state).__name__}")
-    state = bytes(state)
+    try:
+        state = bytes(memoryview(state))
+    except TypeError:
+        raise CheckpointError(f"checkpoint: expected bytes, found {type(state).__name__}") from None
     if not state.startswith(magic):
         of = "a stream's checkpoint" if magic == MAGIC else "the checkpoint of a stream of several formats"
         raise CheckpointError(f"checkpoint: expected {of} of version 1, found other bytes")

@@ -14,8 +14,14 @@ def keep(error: BaseException) -> None:
         _kept.error = error
 
 
-def raise_kept() -> None:
+def taken() -> BaseException | None:
+    """What was kept of this thread; it is then no longer."""
     error: BaseException | None = getattr(_kept, "error", None)
     if error is not None:
         _kept.error = None
+    return error
+
+
+def raise_kept() -> None:
+    if (error := taken()) is not None:
         raise error

@@ -17,7 +17,16 @@ import numpy as np
 import pyarrow as pa
 
 from formatter.batch import Batch
-from formatter.buffer_arguments import Origin, as_arrow, checked_sequence, checked_sequences
+from formatter.buffer_arguments import (
+    MOST_AHEAD,
+    Origin,
+    as_arrow,
+    checked_origin,
+    checked_origins,
+    checked_sequence,
+    checked_sequences,
+    refusal,
+)
 from formatter.checkpoints import CheckpointError, pack_mixed
 from formatter.diagnostics import rejects_table
 from formatter.errors import BackpressureError, FormatError, OptionError, SequenceError
@@ -41,6 +50,7 @@ class Lane(Protocol):
     def finish_all(self) -> list[Batch]: ...
     def rejects(self) -> pa.Table: ...
     def checkpoint(self) -> bytes: ...
+    def _owe(self, error: BaseException) -> None: ...
     def _resume(self, state: bytes) -> None: ...
 
 
@@ -51,7 +61,7 @@ AnyLane = TypeVar("AnyLane", bound=Lane)
 class Waiting:
     """Buffers of an origin whose format its first buffer will tell."""
 
-    buffers: list[tuple[int, bytes]] = field(default_factory=list)  # by sequence
+    buffers: list[tuple[int, bytes | None]] = field(default_factory=list)  # by sequence; None: it is lost
     bytes: int = 0
 
 
@@ -75,6 +85,7 @@ class OriginLanes(Generic[AnyLane]):
         self._route: dict[Origin, AnyLane] = {}
         self._starts: dict[Origin, bytes] = {}
         self._waiting: dict[Origin, Waiting] = {}
+        self._duplicates = 0  # of buffers that waited
         self._lock = threading.Lock()
         renewed_in_children(self)
         self._looks_at_starts = callable(formats) and _parameters(formats) > 1
@@ -89,6 +100,7 @@ class OriginLanes(Generic[AnyLane]):
         with self._lock:
             held = list(self._waiting.values())
         return {
+            "duplicates": self._duplicates,
             "pending_buffers": sum(len(each.buffers) for each in held),
             "pending_bytes": sum(each.bytes for each in held),
             "origins": len(held),
@@ -97,10 +109,13 @@ class OriginLanes(Generic[AnyLane]):
     # ------------------------------------------------------------------------------------------------------ buffers
 
     def push(self, buffer: Any, *, sequence: int, origin: Origin = 0) -> list[Batch]:
-        number = checked_sequence(sequence, origin)
+        origin, number = checked_origin(origin), checked_sequence(sequence, origin)
         lane = self._route.get(origin)
-        if lane is None and (lane := self._met(origin, number, buffer)) is None:
-            return []
+        if lane is None:
+            if number != 1 and self._is_undecided(origin):
+                self._wait(origin, number, memoryview(buffer).tobytes())
+                return self._released(origin)
+            lane = self._decided(origin, _start_of(buffer))
         return self._with_waiting(origin, lambda: lane.push(buffer, sequence=number, origin=origin))
 
     def push_many(self, buffers: Any, *, sequences: Any, origins: Any = None) -> list[Batch]:
@@ -108,7 +123,7 @@ class OriginLanes(Generic[AnyLane]):
         listed = list(buffers) if array is None else None
         count = len(array) if listed is None else len(listed)
         numbers = checked_sequences(sequences, count)
-        each = _one_a_buffer(origins, count)
+        each = checked_origins(origins, count)
         batches: list[Batch] = []
         left, tried = np.ones(count, bool), np.arange(0)
         failed: FormatError | None = None  # those it was found in were taken; so are the others
@@ -139,6 +154,8 @@ class OriginLanes(Generic[AnyLane]):
                     attempt(lane, np.array(mine))
         except (SequenceError, BackpressureError) as error:
             self._keep(batches)
+            if failed is not None:
+                self.lanes[0]._owe(failed)
             left[tried] = False
             left[tried[list(error.not_taken)]] = True
             not_taken = tuple(int(i) for i in np.flatnonzero(left))
@@ -149,15 +166,33 @@ class OriginLanes(Generic[AnyLane]):
         return batches
 
     def append(self, buffer: Any, *, origin: Origin = 0) -> list[Batch]:
-        lane = self._decided(origin, bytes(memoryview(buffer)[:START_BYTES]))
+        origin = checked_origin(origin)
+        with self._lock:
+            waiting = self._waiting.get(origin)
+            behind = 1 + max(number for number, _ in waiting.buffers) if waiting else 0
+        if behind:
+            return self.push(buffer, sequence=behind, origin=origin)
+        lane = self._decided(origin, _start_of(buffer))
         return self._with_waiting(origin, lambda: lane.append(buffer, origin=origin))
 
     def lost(self, sequence: int, *, origin: Origin = 0) -> list[Batch]:
-        number = checked_sequence(sequence, origin)
+        origin, number = checked_origin(origin), checked_sequence(sequence, origin)
+        if number != 1 and self._is_undecided(origin):
+            self._wait(origin, number, None)
+            return self._released(origin)
         lane = self._decided(origin, b"")
         return self._with_waiting(origin, lambda: lane.lost(number, origin=origin))
 
     def finish(self, *, origin: Origin = 0, last_sequence: int | None = None) -> list[Batch]:
+        origin = checked_origin(origin)
+        if last_sequence is not None and last_sequence != 0:
+            last_sequence = checked_sequence(last_sequence, origin)
+        if self._is_undecided(origin):
+            with self._lock:
+                waiting = [number for number, _ in self._waiting.get(origin, Waiting()).buffers]
+            before = min(waiting) - 1 if waiting else last_sequence
+            if before:
+                raise refusal("hole", origin, 0, [(1, before)], self._options, ())
         lane = self._decided(origin, b"")
         batches = self._with_waiting(origin, list)
         if origin in self._waiting:
@@ -198,7 +233,8 @@ class OriginLanes(Generic[AnyLane]):
             origins = [[name, self.lanes.index(lane)] for name, lane in self._route.items()]
             waiting = [[name, held.buffers] for name, held in self._waiting.items()]
             starts = [[name, base64.b64encode(start).decode()] for name, start in self._starts.items()]
-        head = {**about, "options": self._options, "origins": origins, "starts": starts, "waiting": waiting}
+            kept = {"origins": origins, "starts": starts, "waiting": waiting, "duplicates": self._duplicates}
+        head = {**about, "options": self._options, **kept}
         return pack_mixed(head, [lane.checkpoint() for lane in self.lanes])
 
     def resume(self, head: dict[str, Any], states: list[bytes]) -> None:
@@ -223,9 +259,10 @@ class OriginLanes(Generic[AnyLane]):
             raise CheckpointError("checkpoint: some of its formats differed, which are the same here")
         for lane, state in zip(lanes, states, strict=True):
             lane._resume(state)
+        self._duplicates = head.get("duplicates", 0)
         self._route = {name: lanes[number] for name, number in head["origins"]}
         self._waiting = {
-            name: Waiting([(number, data) for number, data in buffers], sum(len(data) for _, data in buffers))
+            name: Waiting([(number, data) for number, data in buffers], sum(len(data or b"") for _, data in buffers))
             for name, buffers in head["waiting"]
         }
 
@@ -251,32 +288,37 @@ class OriginLanes(Generic[AnyLane]):
         self.lanes.append(made)
         return made
 
-    def _met(self, origin: Origin, sequence: int, buffer: Any) -> AnyLane | None:
-        """The lane of an origin that comes for the first time; None if its format is not known yet, and this buffer waits."""
-        if not self._looks_at_starts or sequence == 1:
-            return self._decided(origin, bytes(memoryview(buffer)[:START_BYTES]))
+    def _is_undecided(self, origin: Origin) -> bool:
+        """Nobody knows its format before its first buffer comes."""
+        return self._looks_at_starts and origin not in self._route
+
+    def _wait(self, origin: Origin, sequence: int, data: bytes | None) -> None:
+        """`data` None: it is lost."""
+        limit = self._options["max_pending_bytes"]
+        if sequence > (self._options["max_sequence"] or MOST_AHEAD):
+            raise refusal("out_of_range", origin, sequence, [], self._options, (0,))
         with self._lock:
-            if origin in self._route:
-                return self._route[origin]
             waiting = self._waiting.setdefault(origin, Waiting())
-            size = memoryview(buffer).nbytes
+            size = len(data or b"")
             if any(sequence == known for known, _ in waiting.buffers):
-                if self._options["on_duplicate"] == "ignore":
-                    return None
-                raise SequenceError(
-                    f"origin {origin!r}, sequence {sequence}: this buffer was pushed before; push each once, or set "
-                    "on_duplicate='ignore' for redelivery",
-                    sequence=sequence, origin=origin, not_taken=(0,),
-                )  # fmt: skip
-            if sum(each.bytes for each in self._waiting.values()) + size > self._options["max_pending_bytes"]:
+                if self._options["on_duplicate"] != "ignore":
+                    raise refusal("duplicate", origin, sequence, [], self._options, (0,))
+                self._duplicates += 1
+            elif sum(each.bytes for each in self._waiting.values()) + size > limit:
+                if not waiting.buffers:
+                    del self._waiting[origin]
                 raise BackpressureError(
                     f"origin {origin!r}, sequence {sequence}: its first buffer tells its format and has not come, and as "
-                    f"much waits as max_pending_bytes={self._options['max_pending_bytes']} allows; push that one first",
+                    f"much waits as max_pending_bytes={limit} allows; push that one first",
                     sequence=sequence, origin=origin, not_taken=(0,),
                 )  # fmt: skip
-            waiting.buffers.append((sequence, bytes(buffer)))
-            waiting.bytes += size
-        return None
+            else:
+                waiting.buffers.append((sequence, data))
+                waiting.bytes += size
+
+    def _released(self, origin: Origin) -> list[Batch]:
+        """If the first buffer came meanwhile, by another thread: what waits may go."""
+        return self._with_waiting(origin, list) if origin in self._route else []
 
     def _decided(self, origin: Origin, start: bytes) -> AnyLane:
         """The origin's lane, now that it has a format in any case."""
@@ -297,12 +339,16 @@ class OriginLanes(Generic[AnyLane]):
             held = self._waiting.pop(origin, Waiting())
         failed: Exception | None = None
         refused = Waiting()
-        for sequence, data in sorted(held.buffers):
+        for sequence, data in sorted(held.buffers, key=lambda one: one[0]):
             try:
-                batches += self._route[origin].push(data, sequence=sequence, origin=origin)
+                lane = self._route[origin]
+                if data is None:
+                    batches += lane.lost(sequence, origin=origin)
+                else:
+                    batches += lane.push(data, sequence=sequence, origin=origin)
             except BackpressureError:
                 refused.buffers.append((sequence, data))
-                refused.bytes += len(data)
+                refused.bytes += len(data or b"")
             except FormatError as error:
                 failed = failed or error
             except SequenceError as error:  # not the caller's: that one was taken
@@ -330,13 +376,9 @@ def _alike(one: Format, other: Format) -> bool:
     )
 
 
-def _one_a_buffer(origins: Any, count: int) -> list[Origin]:
-    if origins is None or isinstance(origins, int | str):
-        return [0 if origins is None else origins] * count
-    each = origins.to_pylist() if hasattr(origins, "to_pylist") else list(origins)
-    if len(each) != count:
-        raise OptionError(f"push_many: expected {count} origins, one a buffer, found {len(each)}")
-    return [origin if isinstance(origin, str) else int(origin) for origin in each]
+def _start_of(buffer: Any) -> bytes:
+    view = memoryview(buffer)
+    return bytes(view[:START_BYTES]) if view.format == "B" and view.ndim == 1 else view.tobytes()[:START_BYTES]
 
 
 def shown(schema: pa.Schema) -> str:

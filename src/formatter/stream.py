@@ -28,11 +28,11 @@ from formatter.buffer_intake import (
     unpacked,
 )
 from formatter.filters import Filters
-from formatter.foreign_code import raise_kept
 from formatter.forked_locks import renewed_in_children
 from formatter.formats.csv import in_stream
 from formatter.mistaken_arguments import named_options
 from formatter.plans import Format, are_several, make_plan, with_rescue
+from formatter.uncopied import Uncopied
 from formatter.variants import Columns, asked_as
 
 
@@ -96,7 +96,7 @@ def summed_counts(several: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 @named_options
-class Stream:
+class Stream(Uncopied):
     """Turns the buffers of any number of origins into batches: in any order, each record once, whatever the cuts.
 
     Every method may be called from any thread.
@@ -134,6 +134,7 @@ class Stream:
         ['Oslo', 'Rome']
     """
 
+    _instead = "make one where it is used, or take its checkpoint() there and restore it"
     _of_several: type[Stream]  # is made of this one: mixed_stream.py
 
     def __new__(cls, format: Any = None, **options: Any) -> Stream:
@@ -247,6 +248,8 @@ class Stream:
     def lost(self, sequence: int, *, origin: Origin = 0) -> list[Batch]:
         """The buffer `sequence` of `origin` will never come: records over its edges become rejects, the rest goes on.
 
+        With on_duplicate="ignore" one that came, or was declared lost before, is counted as a duplicate.
+
         Returns:
             The batches that are due by the policy, perhaps none.
         """
@@ -295,6 +298,7 @@ class Stream:
 
     def checkpoint(self) -> bytes:
         """Everything needed to go on, as bytes: open rows, fragments, positions. Batches returned before are delivered."""
+        self._intake.raise_owed()
         engine_state, result = self._engine.checkpoint()
         finished = self._batches(result[3])
         with self._lock:
@@ -324,6 +328,10 @@ class Stream:
         return stream
 
     # ----------------------------------------------------------------------------------------------------- internals
+
+    def _owe(self, error: BaseException) -> None:
+        """Met in a call that had to raise something else: the next call raises it."""
+        self._intake.owe(error)
 
     def _resume(self, state: bytes) -> None:
         self._resume_saved(unpacked(self.format, state))
@@ -361,9 +369,8 @@ class Stream:
 
     def _settle(self, result: Any, origin: Origin, sequence: int) -> list[Batch]:
         """Batches to hand out; raises what is to be raised, keeping the batches for the next call."""
-        raise_kept()
-        batches = self._batches(result[3])
         raised = self._intake.error_of(result, origin, sequence)
+        batches = self._batches(result[3])
         if raised is None and not self._undelivered:
             return batches
         return self._handed_out(batches, raised)
@@ -373,7 +380,7 @@ class Stream:
         raised = self._intake.ended()
         return batches if raised is None else self._handed_out(batches, raised)
 
-    def _handed_out(self, batches: list[Batch], raised: Exception | None) -> list[Batch]:
+    def _handed_out(self, batches: list[Batch], raised: BaseException | None) -> list[Batch]:
         with self._lock:
             if raised is not None:
                 self._undelivered += batches

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from oracle.stream_runs import multiset, pieces_of, reject_rows, row_tuples
@@ -164,16 +165,103 @@ def test_formats_without_one_schema_and_origins_without_a_format_are_refused():
         _ = fm.Stream(by_name).schema
 
 
-def test_what_waited_and_is_then_refused_costs_no_other_buffer_of_its_origin():
+def test_what_can_never_be_taken_is_refused_at_once_and_costs_no_other_buffer_of_its_origin():
     stream = fm.Stream(by_start, max_sequence=3, batch=fm.BatchPolicy(max_rows=1, max_latency_ms=None))
-    stream.push(b"9,x\n", sequence=9, origin="x")
+    with pytest.raises(fm.SequenceError, match="sequence 9") as raised:
+        stream.push(b"9,x\n", sequence=9, origin="x")
+    assert raised.value.not_taken == (0,)
     stream.push(b"3,c\n", sequence=3, origin="x")
     stream.push(b"2,b\n", sequence=2, origin="x")
-    with pytest.raises(fm.SequenceError, match="sequence 9") as raised:
-        stream.push_many([b"id,city\n1,a\n"], sequences=[1], origins=["x"])
-    assert raised.value.not_taken == ()
-    batches = stream.finish_all()
+    batches = stream.push_many([b"id,city\n1,a\n"], sequences=[1], origins=["x"])
+    batches += stream.finish_all()
     assert sorted(row_tuples(b.data for b in batches)) == [(1, "a"), (2, "b"), (3, "c")]
+
+
+JSON_LINES = [b'{"id":%d,"city":"c"}\n' % number for number in (1, 2, 3)]
+
+
+def rows_of(batches):
+    return sorted(row_tuples(b.data for b in batches))
+
+
+def test_a_lost_buffer_does_not_tell_an_origins_format():
+    stream = fm.Stream(by_start, on_error="skip")
+    stream.lost(2)
+    with pytest.raises(fm.SequenceError, match="pushed before, or declared lost"):
+        stream.push(JSON_LINES[1], sequence=2)
+    batches = stream.push(JSON_LINES[0], sequence=1)
+    batches += stream.push(b'"}\n' + JSON_LINES[2], sequence=3)
+    with pytest.warns(fm.RejectsWarning):
+        batches += stream.finish()
+    assert rows_of(batches) == [(1, "c"), (3, "c")]
+    assert stream.stats.lost == 1
+
+
+def test_an_end_that_comes_too_early_does_not_tell_an_origins_format():
+    for last in (None, 2, 1):
+        stream = fm.Stream(by_start)
+        if last != 1:
+            stream.push(JSON_LINES[1], sequence=2)
+        with pytest.raises(fm.SequenceError, match="finish: buffer 1 never came") as raised:
+            stream.finish(last_sequence=last)
+        assert raised.value.sequence == 1
+        assert rows_of(stream.push(JSON_LINES[0], sequence=1) + stream.finish()) == [(1, "c"), (2, "c")][: last or 2]
+
+
+def test_what_is_appended_comes_behind_what_waits_for_its_format():
+    stream = fm.Stream(by_start)
+    assert stream.push(JSON_LINES[1], sequence=2) + stream.append(JSON_LINES[2]) == []
+    assert rows_of(stream.push(JSON_LINES[0], sequence=1) + stream.finish()) == [(1, "c"), (2, "c"), (3, "c")]
+
+
+def test_what_waits_for_its_format_is_counted_and_saved_lost_ones_too():
+    stream = fm.Stream(by_start, on_duplicate="ignore", on_error="skip")
+    for _ in range(2):
+        stream.lost(3)
+        stream.push(JSON_LINES[1], sequence=2)
+    stream = fm.Stream.restore(by_start, stream.checkpoint())
+    assert (stream.stats.duplicates, stream.stats.pending_buffers) == (2, 2)
+    batches = stream.push(JSON_LINES[0], sequence=1)
+    with pytest.warns(fm.RejectsWarning):
+        batches += stream.push(b'"}\n', sequence=4) + stream.finish()
+    assert rows_of(batches) == [(1, "c"), (2, "c")]
+
+
+def test_an_origins_first_bytes_are_those_of_any_kind_of_buffer():
+    starts = []
+    stream = fm.Stream(lambda origin, start: starts.append(start) or fm.Csv(SCHEMA))
+    words = np.frombuffer(b"1,abcde\n" * 1024, np.int32)
+    for origin, buffer in enumerate(
+        [words, words.reshape(2, -1), bytearray(words.tobytes()), np.empty(0, np.uint8), b""]
+    ):
+        stream.push(buffer, sequence=1, origin=origin)
+    assert starts == [words.tobytes()[:4096]] * 3 + [b""] * 2
+
+
+def test_a_bad_record_found_by_one_format_is_told_although_another_refuses_a_buffer():
+    stream = fm.Stream({"a": fm.Csv(SCHEMA), "b": fm.Csv(SCHEMA, delimiter=";")})
+    stream.push(b"1;b\n", sequence=1, origin="b")
+    with pytest.raises(fm.SequenceError, match="'b', sequence 1: this buffer was pushed before"):
+        stream.push_many([b"x,a\n", b"1;b\n"], sequences=[1, 1], origins=["a", "b"])
+    with pytest.raises(fm.FormatError, match="'a', sequence 1"):
+        stream.flush()
+    assert rows_of(stream.finish_all()) == [(1, "b")]
+
+
+@pytest.mark.parametrize("origin", [None, 1.5, b"a", True, ["a"]])
+@pytest.mark.parametrize("format", [by_start, {1: fm.Csv(SCHEMA)}, fm.Csv(SCHEMA)], ids=["start", "dict", "one"])
+def test_an_origin_that_is_neither_number_nor_text_is_refused(format, origin):
+    stream = fm.Stream(format)
+    calls = [
+        lambda: stream.push(b"1,a\n", sequence=1, origin=origin),
+        lambda: stream.push_many([b"1,a\n"], sequences=[1], origins=[origin]),
+        lambda: stream.append(b"1,a\n", origin=origin),
+        lambda: stream.lost(1, origin=origin),
+        lambda: stream.finish(origin=origin),
+    ]
+    for call in calls:
+        with pytest.raises(fm.OptionError, match="origin: expected an int or str"):
+            call()
 
 
 def test_a_column_of_what_is_rescued_makes_no_lane_for_every_origin():

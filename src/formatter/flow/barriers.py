@@ -19,6 +19,7 @@ from typing import Any, Literal
 
 from formatter.batch_policy import check_timeout
 from formatter.errors import BackpressureError, FlowError, OptionError
+from formatter.uncopied import Uncopied
 
 TERMINAL_KINDS = frozenset({"end", "stop", "shutdown"})  # nothing follows them
 MAX_HELD_ROWS = 1 << 20  # a few batches per upstream; more means an upstream is stuck, and its peers should pause
@@ -113,7 +114,7 @@ class _Pending:
     deadline: float = float("inf")
 
 
-class BarrierAligner:
+class BarrierAligner(Uncopied):
     """Where streams join: a barrier passes once, when every named upstream has delivered it.
 
     Args:
@@ -136,6 +137,8 @@ class BarrierAligner:
         >>> aligner.deliver("right", fm.Barrier("checkpoint", 1))
         [Barrier(kind='checkpoint', id=1)]
     """
+
+    _instead = "one aligner sees what all upstreams deliver; its lock makes it safe for their threads"
 
     def __init__(
         self,

@@ -19,6 +19,7 @@ from formatter.flow.backpressure import Backpressure, DropNewest, Pause, SpillTo
 from formatter.flow.key_hash import KEY_HASH, check_key_type, key_hashes
 from formatter.flow.spill import Recovery, Spill
 from formatter.mistaken_arguments import kind_of, named_options
+from formatter.uncopied import Uncopied
 
 CAPACITY = 1024  # slices; deep enough that a thread wakes for a run of them, shallow enough to push back soon
 
@@ -74,7 +75,7 @@ class BridgeStats:
 
 
 @named_options
-class Bridge:
+class Bridge(Uncopied):
     """A bounded queue of Arrow slices and control messages from one thread to another, batched by a policy.
 
     Args:
@@ -97,6 +98,8 @@ class Bridge:
         >>> list(bridge.consumer)  # in another
         [Rows(2 rows), Watermark(7)]
     """
+
+    _instead = "it joins two threads of one process; hand its ends to these"
 
     def __init__(
         self,

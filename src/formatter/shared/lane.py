@@ -16,7 +16,6 @@ from formatter.batch import Batch
 from formatter.batch_policy import BatchPolicy
 from formatter.buffer_arguments import Origin, checked_sequence
 from formatter.buffer_intake import BufferIntake, SavedStream, engine_options, unpacked
-from formatter.foreign_code import raise_kept
 from formatter.formats.csv import in_stream
 from formatter.plans import Format, rescue_of
 from formatter.shared.consumer import Consumer, abandoned
@@ -147,12 +146,10 @@ class Lane:
     # ----------------------------------------------------------------------------------------------------- delivery
 
     def _settle(self, result: Any, origin: Origin, sequence: int) -> list[Batch]:
-        status, _, _, finished, _, _, counts = result
-        raise_kept()
-        if not finished and not counts and status == "ok":
-            return []
-        batches, full = self._delivery.deliver(finished)
-        if (raised := self._intake.error_of(result, origin, sequence)) is not None:
+        finished = result[3]
+        raised = self._intake.error_of(result, origin, sequence)
+        batches, full = self._delivery.deliver(finished) if finished else ([], [])
+        if raised is not None:
             raise raised
         for consumer in full:
             if not consumer.wait_for_room():
@@ -184,12 +181,17 @@ class Lane:
         return {**counts, "discarded_buffers": buffers, "discarded_bytes": size, "discarded_rows": rows}
 
     def checkpoint(self) -> bytes:
+        self._intake.raise_owed()
         engine_state, result = self._engine.checkpoint()
         self.hand_out(result[3])
         return self._intake.packed(engine_state, [], self.projection.decode.layout.schema)
 
+    def _owe(self, error: BaseException) -> None:
+        """Met in a call that had to raise something else: the next call raises it."""
+        self._intake.owe(error)
+
     def _resume(self, state: bytes) -> None:
-        self.resume_saved(unpacked(self.format, state))
+        self.resume_saved(unpacked(self.format, state, shared=True))
 
     def resume_saved(self, saved: SavedStream) -> None:
         """In a lane just made with what was saved."""

@@ -41,7 +41,8 @@ from formatter.shared.projection import Demand
 from formatter.shared.row_filters import RowFilter, row_filter
 from formatter.shared.stats import SharedStreamStats
 from formatter.shared.subscription import Subscription
-from formatter.stream import summed_counts
+from formatter.stream import Stream, summed_counts
+from formatter.uncopied import Uncopied
 from formatter.weak_methods import weakly
 
 QUEUE = 64
@@ -50,7 +51,7 @@ IDLE = ("discard", "error")
 
 @tells_consumers("push push_many append lost flush finish finish_all subscribe checkpoint _leave _next")
 @named_options
-class SharedStream:
+class SharedStream(Uncopied):
     """An fm.Stream whose batches go to subscriptions: one decode of the union of their columns, changing while data flows.
 
     Batches have the full schema; columns nobody asked for are null. Every method may be called from any thread.
@@ -83,6 +84,8 @@ class SharedStream:
         >>> [batch.column("city").to_pylist() for batch in cities], shared.stats.values_decoded
         ([['Oslo']], {'id': 0, 'city': 1})
     """
+
+    _instead = Stream._instead
 
     def __init__(
         self,
@@ -335,8 +338,7 @@ class SharedStream:
     def _view(self, consumer: Consumer) -> pa.Schema:
         schema = self.full_schema
         needs = needs_of(consumer.required, schema, [lane.format for lane in self._lanes])
-        names = [name for name in schema.names if name in needs]
-        return pa.schema([schema.field(name) for name in names], metadata=schema.metadata)
+        return pa.schema([field for field in schema if field.name in needs], metadata=schema.metadata)
 
     # ------------------------------------------------------------------------------------------------------ buffers
 
@@ -485,13 +487,14 @@ class SharedStream:
         """As `fm.Stream.restore`: a stream that goes on where `state` was taken, with nobody subscribed yet."""
         if are_several(format):
             head, states = unpack_mixed(state)
-            known = gives_formats(format) and head["schema"] is not None
-            schema = pa.ipc.read_schema(pa.py_buffer(head["schema"])) if known else None
-            shared = cls(format, **saved_options(head["options"]), rescue=head["rescue"], schema=schema)
+            options = saved_options(head["options"], shared=True)
+            of_function = head["schema"] if gives_formats(format) else None
+            schema = None if of_function is None else pa.ipc.read_schema(pa.py_buffer(of_function))
+            shared = cls(format, **options, rescue=head["rescue"], schema=schema)
             assert shared._by_origin is not None
             shared._by_origin.resume(head, states)
         else:
-            saved = unpacked(format, state)
+            saved = unpacked(format, state, shared=True)
             shared = cls(saved.format, **saved.options)
             shared._lanes[0].resume_saved(saved)
         shared._finished = shared.stats.origins > 0 and shared._open_origins == 0

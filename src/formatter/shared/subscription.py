@@ -14,12 +14,13 @@ import pyarrow as pa
 from formatter.batch import Batch
 from formatter.shared.consumer import END, Consumer
 from formatter.shared.stats import SubscriptionStats
+from formatter.uncopied import Uncopied
 
 if TYPE_CHECKING:
     from formatter.shared.stream import SharedStream
 
 
-class Subscription:
+class Subscription(Uncopied):
     """A lease on columns of a shared stream, made by `fm.SharedStream.subscribe`.
 
     Iterate it, in as many threads as you like; every batch goes to one of them. Close it, or use it in a `with`.
@@ -36,6 +37,8 @@ class Subscription:
         ...     lease.poll().column("id").to_pylist()
         [1]
     """
+
+    _instead = "several threads may read it, and others subscribe themselves"
 
     def __init__(self, shared: SharedStream, consumer: Consumer) -> None:
         self._shared = shared

@@ -153,6 +153,10 @@ PushResult StreamEngine::lost(uint64_t id, uint64_t sequence) {
     result.status = locate(id, sequence, &position);
     if (result.status == PushStatus::ok)
         result.status = admit(ArrivedBuffer{{id, sequence, nullptr, 0}, {}, {}}, position, true, call);
+    if (result.status == PushStatus::duplicate && options_.ignore_duplicates) {  // it came, or was given up before
+        result.status = PushStatus::ok;
+        counts_.duplicates++;
+    }
     run(call, guard, &result);
     leave(&result);
     return result;
