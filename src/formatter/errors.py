@@ -205,6 +205,7 @@ class BackpressureError(_BufferError, TimeoutError):
         sequence: The first buffer that was not taken.
         origin: Of which input.
         not_taken: The buffers of a `push_many` that were not taken, by index.
+        rest: Of a table or a reader that was sent over a bridge, what was not taken. None: it was one batch, or no bridge.
 
     Example:
         >>> import formatter as fm, pyarrow as pa
@@ -215,6 +216,8 @@ class BackpressureError(_BufferError, TimeoutError):
         ...     print(error.sequence)
         2
     """
+
+    rest: Any = None
 
 
 class ClosedError(FormatterError, RuntimeError):

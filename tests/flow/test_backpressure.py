@@ -9,6 +9,7 @@ import time
 from array import array
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from numbered_rows import SCHEMA, InThread, flat, numbers, rows
 from patience import PATIENCE_S, comes_true
@@ -167,3 +168,30 @@ def test_a_producer_that_waits_can_be_seen_waiting_and_balanced():
         assert bridge.stats.balanced
     thread.join()
     assert seen == list(range(50))
+
+
+@pytest.mark.parametrize("kind", ["table", "reader"])
+def test_what_a_full_bridge_did_not_take_of_a_table_is_the_rest_of_the_error(kind):
+    bridge = flow.Bridge(SCHEMA, capacity=2, backpressure=flow.Pause(timeout=0))
+    unsent = pa.Table.from_batches([rows(first, 2) for first in range(0, 14, 2)])
+    unsent = unsent if kind == "table" else unsent.to_reader()
+    met = []
+    for _ in range(7):
+        try:
+            assert bridge.producer.send(unsent) is True
+            break
+        except errors.BackpressureError as error:
+            assert "2 before it were taken" in str(error)
+            assert isinstance(error.rest, pa.Table if kind == "table" else pa.RecordBatchReader)
+            unsent = error.rest
+            met.append(bridge.consumer.poll(1))
+    bridge.producer.close()
+    assert flat([*met, *bridge.consumer]) == list(range(14))
+
+
+def test_one_batch_that_was_not_taken_has_no_rest():
+    bridge = flow.Bridge(SCHEMA, capacity=1, backpressure=flow.Pause(timeout=0))
+    bridge.producer.send(rows(0, 1))
+    with pytest.raises(errors.BackpressureError) as raised:
+        bridge.producer.send(rows(1, 1))
+    assert raised.value.rest is None

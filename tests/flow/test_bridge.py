@@ -8,6 +8,7 @@ import pickle
 import threading
 import time
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 from numbered_rows import SCHEMA, InThread, flat, rows
@@ -82,7 +83,7 @@ def test_a_watermark_never_goes_back_and_epochs_grow():
         producer.checkpoint(4)
 
 
-@pytest.mark.parametrize("ts", [None, True, "noon", float("nan")])
+@pytest.mark.parametrize("ts", [None, True, "noon", float("nan"), pd.NaT])
 def test_a_watermark_without_a_time_is_refused(ts):
     bridge = flow.Bridge(SCHEMA)
     with pytest.raises(errors.FlowError, match="watermark"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 
+import pyarrow as pa
 import pytest
 from numbered_rows import SCHEMA, InThread, flat, rows
 
@@ -97,3 +98,42 @@ def test_the_same_producer_twice_is_refused():
     bridge = flow.Bridge(SCHEMA)
     with pytest.raises(errors.OptionError):
         flow.FanOut([bridge, bridge.producer])
+
+
+def numbers_of(bridge):
+    bridge.producer.close()
+    return flat(bridge.consumer)
+
+
+@pytest.mark.parametrize("kind", ["table", "reader"])
+def test_every_bridge_gets_every_batch_of_a_table_or_a_reader(kind):
+    bridges = [flow.Bridge(SCHEMA), flow.Bridge(SCHEMA)]
+    table = pa.Table.from_batches([rows(0, 2), rows(2, 1), rows(3, 2)])
+    assert flow.FanOut(bridges).send(table if kind == "table" else table.to_reader()) is True
+    assert [numbers_of(bridge) for bridge in bridges] == [[0, 1, 2, 3, 4]] * 2
+
+
+def test_a_batch_that_a_full_spill_refuses_reaches_no_bridge_and_can_be_sent_again(tmp_path):
+    spills = flow.SpillToDisk(tmp_path, max_bytes=2000)
+    for key in (None, "n"):
+        plain, spilling = flow.Bridge(SCHEMA), flow.Bridge(SCHEMA, capacity=1, backpressure=spills, key=key)
+        fan = flow.FanOut([plain, spilling])
+        sent, refused, met = 0, 0, []
+        while sent < 20:
+            try:
+                fan.send(rows(sent, 1))
+                sent += 1
+            except errors.BackpressureError:
+                refused += 1
+                met.append(spilling.consumer.poll(1))
+        assert refused
+        assert plain.stats.offered == spilling.stats.offered == 20
+        assert flat(met) + numbers_of(spilling) == numbers_of(plain) == list(range(20))
+
+
+def test_a_batch_of_another_schema_than_one_bridge_has_reaches_none():
+    other = flow.Bridge(pa.schema([("x", pa.string())]))
+    plain = flow.Bridge(SCHEMA)
+    with pytest.raises(errors.SchemaError):
+        flow.FanOut([plain, other]).send(rows(0, 1))
+    assert plain.stats.offered == other.stats.offered == 0

@@ -9,6 +9,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from cpython.ref cimport Py_DECREF, Py_INCREF
 
 import datetime
+import itertools
 import math
 
 import pyarrow as pa
@@ -114,6 +115,12 @@ cdef class Producer:
             self.channel.producer_gone = True
             self.channel.ring.ring_bell()
 
+    cdef int check_schema(self, batch) except -1:
+        if not batch.schema.equals(self.channel.schema):
+            raise SchemaError(f"bridge: expected a batch of schema [{describe_schema(self.channel.schema)}], "
+                              f"found [{describe_schema(batch.schema)}]")
+        return 0
+
     cdef int check(self) except -1:
         cdef Channel channel = self.channel
         if not channel.producing.claim():
@@ -128,16 +135,18 @@ cdef class Producer:
         return 0
 
     def send(self, batch):
-        """Hand over a batch by reference. True: accepted; False: dropped and counted (DropNewest only)."""
+        """Hand over a batch by reference. True: accepted; False: dropped and counted (DropNewest only).
+
+        Of tables and readers each batch is handed over by itself: False says that some were dropped, and a
+        BackpressureError has in `rest` what was not taken.
+        """
         cdef Channel channel = self.channel
         cdef Slice slice
         self.check()
         if type(batch) is not RecordBatch:
-            return self.send_each(batch)
+            return sent_each(self.send, batch)
         slice.rows = batch.num_rows
-        if not batch.schema.equals(channel.schema):
-            raise SchemaError(f"bridge: expected a batch of schema [{describe_schema(channel.schema)}], "
-                              f"found [{describe_schema(batch.schema)}]")
+        self.check_schema(batch)
         if slice.rows == 0:
             return True
         if channel.add_key is not None:
@@ -215,21 +224,6 @@ cdef class Producer:
         channel.spill.publish()
         return True
 
-    def send_each(self, table):
-        """Anything else of the Arrow world: a table, a reader, or what speaks the PyCapsule protocol."""
-        if isinstance(table, pa.Table):
-            batches = table.to_batches()
-        elif isinstance(table, Rows) or not hasattr(table, "__arrow_c_stream__"):
-            if not hasattr(table, "__arrow_c_array__"):
-                raise FlowError(f"bridge: expected a pyarrow.RecordBatch, found {type(table).__name__}")
-            batches = [pa.record_batch(table)]
-        else:
-            batches = pa.RecordBatchReader.from_stream(table)
-        accepted = True
-        for batch in batches:
-            accepted = self.send(batch) and accepted
-        return accepted
-
     def watermark(self, ts):
         """Announce event time `ts`: an int, a finite float or a datetime. Never goes back; flushes by policy."""
         self._commit(self._prepare(Watermark(ts)))
@@ -264,17 +258,21 @@ cdef class Producer:
         self.channel.producing.release()
 
     def _wait_until_accepting(self, batch):
-        """Return once `send(batch)` need not wait for a place in memory; room seen stays until the next send."""
+        """Return once `send(batch)` need not wait for a place; room seen stays until the next send."""
         cdef Channel channel = self.channel
         cdef int64_t deadline = deadline_after(channel.timeout)
         self.check()
-        if channel.drops or channel.spill is not None:
+        self.check_schema(batch)
+        if channel.drops or batch.num_rows == 0:
             return
         while True:
             bell = channel.ring.bell()
-            if channel.ring.has_room():
+            if channel.ring.has_room() and (channel.spill is None or not channel.spill.unread):
                 return
-            self.wait(deadline, bell, False)
+            if channel.spill is not None and channel.spill.has_room(
+                    batch if channel.add_key is None else channel.add_key(batch)):
+                return
+            self.wait(deadline, bell, channel.spill is not None)
 
     def _prepare(self, message):
         """First half of a control message: everything that may fail. Returns what `_commit` or `_abort` takes."""
@@ -329,6 +327,29 @@ cdef class Producer:
             self.fail(error)
 
 
+def sent_each(send, table):
+    """`send` for each batch of a table, a reader, or what speaks the PyCapsule protocol. Returns whether all were accepted."""
+    whole = isinstance(table, pa.Table)
+    if whole:
+        batches = iter(table.to_batches())
+    elif isinstance(table, Rows) or not hasattr(table, "__arrow_c_stream__"):
+        if not hasattr(table, "__arrow_c_array__"):
+            raise FlowError(f"bridge: expected a pyarrow.RecordBatch, found {type(table).__name__}")
+        return send(pa.record_batch(table))
+    else:
+        batches = pa.RecordBatchReader.from_stream(table)
+    accepted = True
+    for taken, batch in enumerate(batches):
+        try:
+            accepted = send(batch) and accepted
+        except BackpressureError as error:
+            rest = itertools.chain([batch], batches)
+            error.rest = pa.Table.from_batches(rest) if whole else pa.RecordBatchReader.from_batches(batch.schema, rest)
+            error.args = (f"{error} ({taken} before it were taken: error.rest has it and what follows)",)
+            raise
+    return accepted
+
+
 cdef enum:
     SHOWN_MOST = 200  # letters of a schema in a message
 
@@ -340,7 +361,7 @@ cdef str describe_schema(schema):
 
 cdef int check_watermark(object ts, object last) except -1:
     if isinstance(ts, bool) or not isinstance(ts, (int, float, datetime.datetime)) \
-            or (isinstance(ts, float) and not math.isfinite(ts)):
+            or (isinstance(ts, float) and not math.isfinite(ts)) or ts != ts:  # a time of pandas that is none
         raise FlowError(f"bridge: watermark: expected an int, a finite float or a datetime, found {ts!r}")
     if last is None:
         return 0

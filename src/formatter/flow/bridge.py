@@ -12,7 +12,7 @@ from functools import partial
 
 import pyarrow as pa
 
-from formatter._core import Channel, Checkpoint, Consumer, Producer, Watermark
+from formatter._core import Channel, Checkpoint, Consumer, Producer, Watermark, sent_each
 from formatter.batch_policy import BatchPolicy
 from formatter.errors import BackpressureError, FlowError, OptionError, SchemaError
 from formatter.flow.backpressure import Backpressure, DropNewest, Pause, SpillToDisk
@@ -174,7 +174,7 @@ class Bridge(Uncopied):
 class FanOut:
     """One producer for several bridges. A control message reaches all of them or, with an error, none.
 
-    A batch is offered once every bridge that pauses has room, so a slow bridge holds all back and none gets it twice.
+    A batch is offered once every bridge that does not drop has room, so a slow bridge holds all back and none gets it twice.
 
     Args:
         producers: The bridges, or their producers.
@@ -201,7 +201,12 @@ class FanOut:
             raise OptionError("FanOut: expected one or more different producers")
 
     def send(self, batch: pa.RecordBatch) -> bool:
-        """Sends `batch` to all; True when every bridge accepted it. Bridges that drop count it for themselves."""
+        """Sends `batch` to all; True when every bridge accepted it. Bridges that drop count it for themselves.
+
+        Tables and readers as `Producer.send` takes them.
+        """
+        if not isinstance(batch, pa.RecordBatch):
+            return bool(sent_each(self.send, batch))
         for producer in self._producers:
             producer._wait_until_accepting(batch)
         accepted = [producer.send(batch) for producer in self._producers]  # each is asked, whatever the others say

@@ -134,22 +134,31 @@ class Spill:
 
     def append_rows(self, batch: pa.RecordBatch, stamp: int) -> bool:
         """Write one batch, seen by the consumer after `publish`. False: it would pass max_bytes, nothing is written."""
-        if self._whole_streams:
-            sink = pa.BufferOutputStream()
-            with pa.ipc.new_stream(sink, batch.schema) as writer:
-                writer.write_batch(batch)
-            payload = sink.getvalue()
-        else:
-            payload = batch.serialize()
-        needed = FRAME.size + payload.size
+        payload = self._payload(batch)
+        if not self._takes(payload.size):
+            return False
+        self._write(_frame(ROWS, stamp, memoryview(payload)))
+        return True
+
+    def has_room(self, batch: pa.RecordBatch) -> bool:
+        """Whether the batch would be written now."""
+        return self._takes(self._payload(batch).size if self._whole_streams else pa.ipc.get_record_batch_size(batch))
+
+    def _payload(self, batch: pa.RecordBatch) -> pa.Buffer:
+        if not self._whole_streams:
+            return batch.serialize()
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, batch.schema) as writer:
+            writer.write_batch(batch)
+        return sink.getvalue()
+
+    def _takes(self, payload_bytes: int) -> bool:
+        needed = FRAME.size + payload_bytes
         if needed > self.max_bytes:
             raise BackpressureError(f"spill: a batch takes {needed} bytes, max_bytes is {self.max_bytes}; raise it")
         if self.bytes_on_disk + needed > self.max_bytes:
             self._retire_if_done()
-            if self.bytes_on_disk + needed > self.max_bytes:
-                return False
-        self._write(_frame(ROWS, stamp, memoryview(payload)))
-        return True
+        return self.bytes_on_disk + needed <= self.max_bytes
 
     def prepare_control(self, message: Watermark | Checkpoint | None) -> None:
         """Write a control message, which `max_bytes` never refuses; `publish` or `abort_control` follows."""
