@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
@@ -19,6 +19,8 @@ class Batch:
         spans: Inclusive ranges of the sequences it answers for; every sequence is in exactly one batch's spans.
         projection_version: Of a shared stream: the projection in force when it was decoded.
         projection: The columns that were decoded.
+        number: How many left its stream before it: of an ordered stream that several threads push to, the order. Negative: it was
+            saved with the stream, and comes before all others.
 
     Example:
         >>> import formatter as fm, pyarrow as pa
@@ -33,6 +35,7 @@ class Batch:
     spans: tuple[tuple[int, int], ...]
     projection_version: int = 1
     projection: tuple[str, ...] | None = None
+    number: int = field(default=0, repr=False)
 
     @property
     def num_rows(self) -> int:

@@ -34,6 +34,7 @@ from formatter.errors import FormatError, OptionError, TooManyErrors
 from formatter.filters import Clause, Filters, normalized
 from formatter.foreign_code import taken
 from formatter.forked_locks import renewed_in_children
+from formatter.formats.checks import check_on_error
 from formatter.formats.csv import check_byte_order, check_streamable
 from formatter.plans import Format, check_format, rescue_of, with_rescue
 from formatter.tolerance import PLACES_SHOWN, Tolerance
@@ -315,6 +316,7 @@ def stream_options(
         "max_sequence": max_sequence,
         "max_errors": max_errors,
     }
+    check_on_error(on_error)
     tolerance_of(options)
     _check_options(options, policy)
     options["batch"] = {

@@ -55,6 +55,7 @@ class MixedStream(Stream, mixes_formats=True):
         )  # fmt: skip
         self._options["columns"] = None if columns is None else list(columns)
         self._options["rescue"] = rescue
+        self._ordered = ordered
         self._first: Stream | None = None
         self._lanes: OriginLanes[Stream] = OriginLanes(
             format, self._options, weakly(self._stream_of), weakly(self._keep)
@@ -127,6 +128,9 @@ class MixedStream(Stream, mixes_formats=True):
                 f"Stream: expected formats with one schema, found {shown(self._first.schema)} and {shown(made.schema)}"
             )
         return made
+
+    def _numbering(self, origin: Origin) -> Stream:
+        return self._lanes.lane_of(origin)
 
     def _keep(self, batches: list[Batch]) -> None:
         """For the next call: the one that made them raises."""

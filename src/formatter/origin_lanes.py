@@ -106,6 +106,10 @@ class OriginLanes(Generic[AnyLane]):
             "origins": len(held),
         }
 
+    def lane_of(self, origin: Origin) -> AnyLane:
+        """Of one whose batches have left."""
+        return self._route[origin]
+
     # ------------------------------------------------------------------------------------------------------ buffers
 
     def push(self, buffer: Any, *, sequence: int, origin: Origin = 0) -> list[Batch]:

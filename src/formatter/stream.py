@@ -174,6 +174,7 @@ class Stream(Uncopied):
         )  # fmt: skip
         self._nulls = NullColumns()
         self._positional = layout == "positional"
+        self._ordered = ordered
         self._engine = _core.EngineStream(self._plan.engine, **engine_options(options, policy))
         self._intake = BufferIntake(format, options, self._engine, self._plan.engine.column_names)
         self._id = self._intake.id_of
@@ -195,6 +196,11 @@ class Stream(Uncopied):
             return self._plan.schema
         empty = pa.RecordBatch.from_pylist([], schema=self._plan.schema)
         return self._nulls.positional(empty, self.format.schema).schema
+
+    @property
+    def ordered(self) -> bool:
+        """Whether batches leave in the order of their sequences; `Batch.number` tells it to several threads."""
+        return self._ordered
 
     @property
     def stats(self) -> StreamStats:
@@ -340,14 +346,20 @@ class Stream(Uncopied):
         """In a stream just made with what was saved."""
         self._intake.resume(saved)
         self._undelivered = [
-            Batch(data, about["origin"], tuple((a, b) for a, b in about["spans"]), about["version"], self._plan.columns)
-            for about, data in saved.batches
-        ]
+            Batch(
+                data, about["origin"], tuple((a, b) for a, b in about["spans"]), about["version"], self._plan.columns, number
+            )
+            for number, (about, data) in enumerate(saved.batches, -len(saved.batches))
+        ]  # fmt: skip
 
     def _keep(self, batches: list[Batch]) -> None:
         """For the next call: the one that made them raises."""
         with self._lock:
             self._undelivered[:0] = batches
+
+    def _numbering(self, origin: Origin) -> Stream:
+        """Whose numbers the batches of `origin` have."""
+        return self
 
     def _renew_locks(self) -> None:
         """In the child of a fork, where nobody lets go of those that other threads held."""
@@ -357,11 +369,11 @@ class Stream(Uncopied):
         projection = self._plan.columns
         batches: list[Batch] = []
         try:
-            for engine_id, spans, capsule, _number, _marker in finished:
+            for engine_id, spans, capsule, number, _marker in finished:
                 data = self._plan.batch(capsule)
                 if self._positional:
                     data = self._nulls.positional(data, self.format.schema)
-                batches.append(Batch(data, self._intake.origin_of(engine_id), spans, 1, projection))
+                batches.append(Batch(data, self._intake.origin_of(engine_id), spans, 1, projection, number))
         except MemoryError:
             self._engine.close()  # these rows are lost
             raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import random
+import sys
 import threading
 import time
 from itertools import islice
@@ -347,3 +348,73 @@ def test_a_plan_reads_a_shared_stream_of_several_formats():
         shared.push(buffer, sequence=sequence, origin=origin)
     shared.finish_all()
     assert sorted(row["n"] for row in rows_of(running)) == [1, 2, 3, 4]
+
+
+LINES = pa.schema([("n", pa.int64())])
+ONE_BY_ONE = flow.BatchPolicy(max_rows=1, max_latency_ms=None)
+
+
+def numbered_buffers(count, first=1):
+    return [(sequence, b"%d\n" % sequence) for sequence in range(first, count + 1)]
+
+
+@pytest.mark.parametrize(
+    "format", [fm.Csv(LINES, quote=None), {0: fm.Csv(LINES, quote=None)}], ids=["one", "by origin"]
+)
+def test_an_ordered_parse_by_several_threads_gives_rows_in_order(format):
+    seen, interval = [], sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        source = flow.pipeline().source("lines", numbered_buffers(3000))
+        for rows in source.parse(format, ordered=True, threads=4, batch=ONE_BY_ONE).run():
+            seen += rows.batch.column("n").to_pylist()
+    finally:
+        sys.setswitchinterval(interval)
+    assert seen == list(range(1, 3001))
+
+
+def test_what_was_saved_with_an_ordered_stream_comes_before_what_follows():
+    stream = fm.Stream(fm.Csv(LINES, quote=None), ordered=True, batch=flow.BatchPolicy(max_latency_ms=None))
+    assert stream.push(b"1\n2\n", sequence=1) == []
+    source = flow.pipeline().source("lines", numbered_buffers(40, first=2))
+    stage = source.parse(stream.format, state=stream.checkpoint(), threads=3)
+    assert [n for rows in stage.run() for n in rows.batch.column("n").to_pylist()] == [1, 2, *range(2, 41)]
+
+
+def test_what_the_parsers_of_a_plan_reject_can_be_had():
+    pipe = flow.pipeline()
+    good = pipe.source("good", [(1, b"1\n")]).parse(fm.Csv(LINES), on_error="collect")
+    bad = pipe.source("bad", [(1, b"2\nx\n"), (2, b"3\n")]).parse(fm.Csv(LINES), on_error="collect", threads=2)
+    running = good.merge(bad).run()
+    assert sorted(n for rows in running for n in rows.batch.column("n").to_pylist()) == [1, 2, 3]
+    assert running.rejects().select(["sequence", "column", "raw"]).to_pylist() == [
+        {"sequence": 1, "column": "n", "raw": b"x"}
+    ]
+    assert running.rejects().num_rows == 0
+    batch = pa.record_batch({"n": pa.array([1])})
+    assert flow.pipeline().source("batches", [batch]).run().rejects().num_rows == 0
+
+
+@pytest.mark.parametrize("options", [{"columns": ["n"]}, {"filters": [("n", ">", 1)]}, {"layout": "positional"}])
+def test_what_belongs_behind_a_parse_is_refused_with_where_to_write_it(options):
+    with pytest.raises(fm.OptionError, match=r"write \.(select|filter)\(\.\.\.\) behind it"):
+        flow.pipeline().source("lines", []).parse(fm.Csv(LINES), **options)
+
+
+@pytest.mark.parametrize("options", [{"max_record_bytes": 0}, {"on_error": "ignore"}, {"nonsense": 1}])
+@pytest.mark.parametrize(
+    "format", [fm.Csv(LINES), {"a": fm.Csv(LINES)}, lambda origin: fm.Csv(LINES)], ids=["one", "dict", "function"]
+)
+def test_options_of_a_parse_are_checked_when_the_plan_is_made(format, options):
+    schema = LINES if callable(format) else None
+    with pytest.raises((fm.OptionError, TypeError)):
+        flow.pipeline().source("lines", []).parse(format, schema=schema, **options)
+
+
+@pytest.mark.parametrize("item", [b"1,a\n", (1,), (1, b"1\n", 0, 3), 5])
+def test_an_item_that_is_no_buffer_with_its_sequence_is_told(item):
+    stage = flow.pipeline().source("lines", [item]).parse(fm.Csv(LINES))
+    with pytest.raises(
+        fm.FlowError, match=r"expected items \(sequence, buffer\) or \(sequence, buffer, origin\), found"
+    ):
+        list(stage.run())

@@ -266,7 +266,7 @@ def test_an_origin_that_is_neither_number_nor_text_is_refused(format, origin):
 
 def test_a_column_of_what_is_rescued_makes_no_lane_for_every_origin():
     plain = fm.Csv(SCHEMA)
-    stream = fm.Stream(lambda origin: plain, rescue="rest")
+    stream = fm.Stream(lambda origin: plain, rescue="rest", batch=fm.BatchPolicy(max_latency_ms=None))
     for origin in range(5):
         stream.push(b"1,a,more\n", sequence=1, origin=origin)
     assert len(stream._lanes.lanes) == 1

@@ -328,7 +328,7 @@ cdef class Producer:
 
 
 def sent_each(send, table):
-    """`send` for each batch of a table, a reader, or what speaks the PyCapsule protocol. Returns whether all were accepted."""
+    """`send` for each batch of a table, a reader, or what speaks the PyCapsule protocol. Whether all were accepted."""
     whole = isinstance(table, pa.Table)
     if whole:
         batches = iter(table.to_batches())
@@ -343,8 +343,9 @@ def sent_each(send, table):
         try:
             accepted = send(batch) and accepted
         except BackpressureError as error:
-            rest = itertools.chain([batch], batches)
-            error.rest = pa.Table.from_batches(rest) if whole else pa.RecordBatchReader.from_batches(batch.schema, rest)
+            left = itertools.chain([batch], batches)
+            reader = pa.RecordBatchReader.from_batches(batch.schema, left)
+            error.rest = reader.read_all() if whole else reader
             error.args = (f"{error} ({taken} before it were taken: error.rest has it and what follows)",)
             raise
     return accepted

@@ -6,10 +6,15 @@ Refuses to know: how buffers are parsed, who asked for the state.
 
 from __future__ import annotations
 
+import heapq
 import threading
+from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from queue import Empty, Queue
 from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 from formatter._core import Checkpoint, Watermark
 from formatter.errors import FlowError, OptionError, shown
@@ -17,10 +22,19 @@ from formatter.flow.fan_in import END
 from formatter.flow.stages import Parse
 
 if TYPE_CHECKING:
+    from formatter.batch import Batch
     from formatter.stream import Stream
 
 LOOK_AROUND_S = 0.05  # how soon an idle thread notices the end
 BUFFERS_A_THREAD = 4  # waiting; enough to keep a thread busy while its neighbour has the lock
+
+
+@dataclass(slots=True)
+class _Turns:
+    """Of batches that are numbered together: which one is next, and those that came before their turn."""
+
+    next: int = 0
+    early: list[tuple[int, Batch]] = field(default_factory=list)
 
 
 class ParsingThreads:
@@ -31,6 +45,8 @@ class ParsingThreads:
         self._failed = self._ended = False
         self._queue: Queue[Any] = Queue(node.threads * BUFFERS_A_THREAD)
         self._one_pushes = threading.Lock()
+        self._turns = defaultdict[Any, _Turns](_Turns) if self._stream.ordered else None
+        self._has_saved = node.state is not None  # batches, perhaps, that come before all others
         self.threads = [
             threading.Thread(target=self._work, name=f"formatter parsing {number}", daemon=True)
             for number in range(node.threads)
@@ -51,6 +67,9 @@ class ParsingThreads:
                 self._pass_on(self._stream.flush())  # rows the stream still gathers are older than the watermark
             self._push(item)
         else:
+            if self._has_saved:
+                self._has_saved = False
+                self._pass_on(self._stream.flush())
             self._queue.put(item)
 
     def settle(self) -> None:
@@ -66,6 +85,9 @@ class ParsingThreads:
 
     def checkpoint(self) -> bytes:
         return self._stream.checkpoint()
+
+    def rejects(self) -> pa.Table:
+        return self._stream.rejects()
 
     def _work(self) -> None:
         while True:
@@ -89,8 +111,30 @@ class ParsingThreads:
 
     def _pass_on(self, batches: list[Any]) -> None:
         with self._one_pushes:
-            for batch in batches:
+            for batch in batches if self._turns is None else self._in_turn(batches):
                 self._push(batch.data)
+
+    def _in_turn(self, batches: list[Batch]) -> list[Batch]:
+        """Of these and those that came too early, the ones whose turn it is: a call may overtake another one."""
+        assert self._turns is not None
+        due: list[Batch] = []
+        for batch in batches:
+            if batch.number < 0:
+                due.append(batch)
+                continue
+            turns = self._turns[self._stream._numbering(batch.origin)]
+            heapq.heappush(turns.early, (batch.number, batch))
+            while turns.early and turns.early[0][0] == turns.next:
+                due.append(heapq.heappop(turns.early)[1])
+                turns.next += 1
+        return due
+
+
+def check_options(format: Any, options: dict[str, Any]) -> None:
+    """An error for those that a stream does not have, or that are out of their range."""
+    from formatter.mixed_stream import Stream
+
+    Stream(format, **options)
 
 
 def _numbered(item: Any) -> tuple[Any, ...]:

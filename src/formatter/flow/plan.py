@@ -23,6 +23,7 @@ from formatter.filters import check_columns, columns_of
 from formatter.flow.backpressure import Backpressure, Pause
 from formatter.flow.bridge import CAPACITY
 from formatter.flow.key_hash import KEY_HASH
+from formatter.flow.parsing import check_options
 from formatter.flow.running import Running
 from formatter.flow.stages import (
     Aligned,
@@ -61,18 +62,20 @@ class Stage:
     ) -> Stage:
         """Parse the raw buffers of a source: items (sequence, buffer) or (sequence, buffer, origin).
 
-        `format`: as for `fm.Stream`, of several formats, too; `schema` is theirs, where a function gives them.
+        `format`: as for `fm.Stream`, of several formats, too; `schema` is theirs, where a function gives them. `state`: of the
+        `SourceState` to go on from. With `on_error="collect"` the run's `rejects()` has what was rejected.
         """
         if not isinstance(self._node, Source):
             raise FlowError("pipeline: parse: expected to follow a source of raw buffers")
         if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
             raise OptionError(f"pipeline: parse: threads: expected 1 or more, found {threads!r}")
-        for name, stage in (("columns", "select"), ("filters", "filter")):
-            if name in stream_options:
+        for option, instead in (("columns", "select"), ("filters", "filter"), ("layout", "select")):
+            if option in stream_options:
                 raise OptionError(
-                    f"pipeline: parse: {name}: write .{stage}(...) behind it, which is moved into the parser"
+                    f"pipeline: parse: {option}: write .{instead}(...) behind it, which is done while parsing"
                 )
         format, full_schema = _with_schema(format, schema, stream_options.get("rescue"))
+        check_options(format, stream_options)
         return Stage(Parse((self._node,), format, full_schema, threads, stream_options, state))
 
     def select(self, columns: Sequence[str]) -> Stage:

@@ -9,6 +9,7 @@ reached the next bridge. Stages below one bridge run in their source's thread; a
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -20,6 +21,7 @@ import pyarrow as pa
 
 from formatter._core import Checkpoint, Consumer, Producer, Rows, Watermark
 from formatter.batch import Batch
+from formatter.diagnostics import rejects_table
 from formatter.errors import FlowError
 from formatter.flow.bridge import Bridge, BridgeStats, FanOut
 from formatter.flow.fan_in import END, FanIn
@@ -131,6 +133,11 @@ class Running:
                 raise FlowError(f"pipeline: checkpoint {epoch} has not reached source '{feed.source.name}' yet")
             found[feed.source.name] = state
         return found
+
+    def rejects(self) -> pa.Table:
+        """Records that the plan's parsers rejected since the last call (on_error="collect"): as `fm.Stream.rejects`."""
+        tables = [feed.parsing.rejects() for feed in self._feeds if feed.parsing]
+        return pa.concat_tables(tables or [rejects_table(())])
 
     @property
     def stats(self) -> list[BridgeStats]:
@@ -318,12 +325,12 @@ def _branching(leaves: list[tuple[list[Callable[[Any], Any]], Producer]]) -> Pus
 
     def send(item: Any) -> None:
         if not _send_control(fan_out, item):
-            for producer in producers:
-                producer._wait_until_accepting(item)
-            for operators, producer in leaves:
-                batch = item
-                for change in operators:
-                    batch = change(batch)
+            batches = [
+                functools.reduce(lambda batch, change: change(batch), operators, item) for operators, _ in leaves
+            ]
+            for producer, batch in zip(producers, batches, strict=True):
+                producer._wait_until_accepting(batch)
+            for producer, batch in zip(producers, batches, strict=True):
                 producer.send(batch)
         if item is not END:
             for producer in producers:

@@ -26,6 +26,7 @@ class SharedBatch(Batch):
         origin: int | str,
         spans: tuple[tuple[int, int], ...],
         projection_version: int,
+        number: int,
     ) -> None:
         keep = object.__setattr__  # frozen for everybody else
         keep(self, "_decoded", decoded)
@@ -35,6 +36,7 @@ class SharedBatch(Batch):
         keep(self, "spans", spans)
         keep(self, "projection_version", projection_version)
         keep(self, "projection", layout.paths)
+        keep(self, "number", number)
 
     @property
     def data(self) -> pa.RecordBatch:
@@ -74,4 +76,4 @@ class SharedBatch(Batch):
         )
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Batch, (self.data, self.origin, self.spans, self.projection_version, self.projection)
+        return Batch, (self.data, self.origin, self.spans, self.projection_version, self.projection, self.number)

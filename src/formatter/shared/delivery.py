@@ -110,11 +110,11 @@ class Delivery:
             self._at_end()
 
     def _put(self, one: Any, batches: list[Batch], full: list[Consumer]) -> None:
-        origin_id, spans, capsule, _number, projection = one
+        origin_id, spans, capsule, number, projection = one
         if projection.demand.idle:
             self._discard(projection.decode.plan.batch(capsule).num_rows)
             return
-        whole, groups = projection.batches(capsule, self._origin_of(origin_id), spans)
+        whole, groups = projection.batches(capsule, self._origin_of(origin_id), spans, number)
         batches.append(whole)
         taken = bool(projection.chosen)
         for batch, consumers in groups:

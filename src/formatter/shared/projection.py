@@ -89,20 +89,20 @@ class Projection:
         self.chosen = tuple((decode.predicate(group[0].rows), tuple(group)) for group in chosen.values())
 
     def batches(
-        self, capsule: object, origin: int | str, spans: tuple[tuple[int, int], ...]
+        self, capsule: object, origin: int | str, spans: tuple[tuple[int, int], ...], number: int
     ) -> tuple[SharedBatch, list[tuple[SharedBatch, tuple[Consumer, ...]]]]:
         """The batch as it was decoded, and who gets all of it or some of its rows."""
         passing = [predicate.passing(capsule) for predicate, _ in self.chosen]
         decoded = self.decode.plan.batch(capsule)
-        whole = SharedBatch(decoded, self.decode.layout, origin, spans, self.demand.version)
+        about = (self.decode.layout, origin, spans, self.demand.version, number)
+        whole = SharedBatch(decoded, *about)
         groups = [(whole, self.everything)]
         for (count, bits), (_, consumers) in zip(passing, self.chosen, strict=True):
             if count == decoded.num_rows:
                 groups.append((whole, consumers))
             elif count:
                 mask = mask_of(bits, decoded.num_rows)
-                some = SharedBatch(chosen_rows(decoded, mask), self.decode.layout, origin, spans, self.demand.version)
-                groups.append((some, consumers))
+                groups.append((SharedBatch(chosen_rows(decoded, mask), *about), consumers))
         return whole, groups
 
 
