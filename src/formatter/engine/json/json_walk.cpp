@@ -478,16 +478,15 @@ const JsonKeys::Entry* JsonWalk::find_near_begin(JsonKeys& keys, const uint8_t* 
 // A spelling that is new here: by its text, once.
 const JsonKeys::Entry* JsonWalk::learn_key(uint32_t node, const uint8_t* begin, const uint8_t* end) {
     Object& object = objects_[node];
-    const uint8_t* from = skip_json_space(begin, end);
-    const uint8_t* to = end;
+    const uint8_t *from = skip_json_space(begin, end), *to = end;
     while (to > from && is_json_space(to[-1])) to--;
     if (to - from < 2 || *from != '"') return nullptr;
     bool escapes;
     const Skipped close = check_string(from + 1, to, &escapes);
     if (close.code != ErrorCode::none || close.at != to - 1) return nullptr;
     std::string key(reinterpret_cast<const char*>(from) + 1, size_t(to - from) - 2);
-    if (escapes && unescape(bytes_of(std::string(key)), &key, format_->lone_surrogates) != ErrorCode::none)
-        return nullptr;
+    const Surrogate alone = format_->lone_surrogates;
+    if (escapes && unescape(bytes_of(std::string(key)), &key, alone) != ErrorCode::none) return nullptr;
     const auto known = object.by_key.find(key);
     const bool all_known = format_->unknown_is_error && (nodes_[node].kind == Node::structure || node == 1);
     if (known == object.by_key.end() && all_known) return nullptr;
