@@ -47,8 +47,8 @@ _EXPECTED = {
     "several_records": "one record in the value",
     "header": "a header that names every wanted column",
     "malformed": "JSON",
-    "not_an_object": "an object a line",
-    "trailing_data": "nothing behind the object",
+    "not_an_object": "an object{unit}",
+    "trailing_data": "nothing behind the {whole}",
     "duplicate_key": "each key once",
     "unknown_key": "a key of the schema",
     "too_deep": "at most 1024 levels of nesting",
@@ -66,6 +66,8 @@ _CHECK_NAMES = (
     "without one"
 )
 _OF_STREAM = frozenset(codes_of_stream())
+_NO_NUMBER = re.compile(rb"-?(NaN|Infinity)\b")
+_TEXTS = (pa.string(), pa.large_string())
 _LONE_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
@@ -101,6 +103,8 @@ def describe(
         expected = _EXPECTED.get(code, "{type}").format(
             type=type_name, end=_quotes_end(format), width=_width(format), start=start, records=records,
             mark=mark,
+            unit=" a line" if records == "lines" else "",
+            whole="object or the array" if getattr(format, "layout", "") == "array" else "object",
         )  # fmt: skip
         found = found_bytes.decode("utf-8", "backslashreplace")
         shown = shorten(found_bytes)
@@ -125,7 +129,7 @@ def describe(
 def _quotes_end(format: Format) -> str:
     """Where a quote must have been closed."""
     if not isinstance(format, Csv):
-        return "the record" if isinstance(format, Delimited) else "the line"
+        return "the line" if getattr(format, "records", "") == "lines" else "the record"
     bounds = [f"{format.max_quoted_lines} lines" if format.max_quoted_lines else ""]
     bounds += [f"{format.max_quoted_bytes} bytes" if format.max_quoted_bytes else ""]
     return " or of ".join(["input", *filter(None, bounds)])
@@ -204,12 +208,14 @@ def _json_remedy(code: str, found: bytes, field: pa.Field | None, format: Format
         return "set surrogates='replace' to read U+FFFD for a surrogate without its partner"
     if code == "invalid" and field is not None and pa.types.is_temporal(field.type):
         return _time_remedy(format.inner if isinstance(format, Framed) else format)
+    if code == "malformed" and field is not None and _NO_NUMBER.match(found):
+        return "JSON has no such number: have null written, or read it as null with on_error='null'"
     if code != "wrong_type" or field is None:
         return ""
     if pa.types.is_temporal(field.type) and found[:1] in b"-0123456789":
         return "give the number's unit in the field's metadata: {b'unit': b'ms'}"
-    if pa.types.is_string(field.type):
-        return "take any value as text by the field's metadata {b'text': b'any'}"
+    if field.type in _TEXTS:
+        return "keep any value as text with the field's metadata {b'text': b'any'}"
     return ""
 
 

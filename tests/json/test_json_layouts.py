@@ -237,3 +237,41 @@ def test_what_is_wrong_with_a_record_comes_before_what_is_wrong_with_the_arrays_
         pieces = pieces_of(data, size)
         for order in (range(len(pieces)), shuffled(len(pieces), size)):
             assert departure(streamed(pieces, format, list(order)), whole, len(pieces)) is None, size
+
+
+@pytest.mark.parametrize(
+    ("records", "data", "expected"),
+    [
+        ("lines", b"1", "an object a line"),
+        ("concatenated", b"1 2", "an object"),
+        ("array", b"[1]", "an object"),
+        ("/x/*", b'{"x":[1]}', "an object"),
+        ("lines", b"{} x", "nothing behind the object"),
+        ("array", b"[{}] x", "nothing behind the object or the array"),
+        ("lines", b'{"id":"x\n', "a closing quote before the end of the line"),
+        ("concatenated", b'{"id":"x', "a closing quote before the end of the record"),
+    ],
+)
+def test_an_error_speaks_of_lines_only_where_records_are_lines(records, data, expected):
+    with pytest.raises(fm.FormatError) as caught:
+        fm.read(data, fm.Json(pa.schema([("id", pa.int64())]), records=records))
+    assert caught.value.expected == expected
+
+
+@pytest.mark.parametrize("number", [b"NaN", b"Infinity", b"-Infinity"])
+@pytest.mark.parametrize("kind", [pa.float64(), pa.list_(pa.float64())])
+def test_the_remedy_for_a_number_that_json_has_not_reads_null_for_it(number, kind):
+    data = b'{"v": %s, "id": 1}' % (b"[%s]" % number if pa.types.is_list(kind) else number)
+    format = fm.Json(pa.schema([("v", kind), ("id", pa.int64())]))
+    with pytest.raises(fm.FormatError, match=r"JSON has no such number: .* on_error='null'"):
+        fm.read(data, format)
+    assert fm.read(data, format, on_error="null", rejects=[]).to_pylist() == [{"v": None, "id": 1}]
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
+def test_the_remedy_for_a_value_that_is_no_text_reads_it(kind):
+    data = b'{"v": 1}\n{"v": "x"}'
+    with pytest.raises(fm.FormatError, match=r"keep any value as text with .* \{b'text': b'any'\}"):
+        fm.read(data, fm.Json(pa.schema([("v", kind)])))
+    kept = fm.Json(pa.schema([pa.field("v", kind, metadata={b"text": b"any"})]))
+    assert fm.read(data, kept)["v"].to_pylist() == ["1", "x"]

@@ -105,7 +105,7 @@ def test_a_weekday_is_read_as_strptime_reads_it_which_asks_the_date_alone(patter
     [
         ("%m%d%Y", ["9152024", "09152024", "12312024", "13012024", "0152024", "9322024"]),
         ("%Y %H%M", ["2024 905", "2024 2359", "2024 2460", "2024 5", "2024 240"]),
-        ("%Y%j", ["20241", "2024366", "2023366", "2024367", "20240"]),
+        ("%Y%j", ["20241", "2024366", "2023365", "2024367", "20240"]),
         (
             "%b %d %Y %I:%M%p",
             ["Jan  1 2024  5:01PM", "Dec 31 2024 10:01AM", "Dec 31 2024\t10:01AM", "Dec31 2024 10:01AM"],
@@ -124,6 +124,14 @@ def test_numbers_without_a_mark_between_and_runs_of_blanks_are_read_as_strptime_
     found = fm.read("\n".join(texts).encode(), format, on_error="null")["t"]
     assert found.to_pylist() == [by_strptime(text) for text in texts]
     assert 0 < found.null_count < len(texts)
+
+
+def test_a_day_that_its_year_has_not_is_none_though_strptime_takes_it_for_one_of_the_next():
+    format = fm.Csv(pa.schema([("t", pa.date32())]), timestamp_formats=["%Y%j"])
+    assert fm.read(b"2023366\n2024366\n", format, on_error="null")["t"].to_pylist() == [
+        None,
+        datetime.date(2024, 12, 31),
+    ]
 
 
 def test_hours_of_half_a_day_and_of_a_whole_one_may_say_the_same():
