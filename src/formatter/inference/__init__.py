@@ -7,11 +7,12 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from formatter.errors import FormatError, OptionError
+from formatter.errors import OptionError
 from formatter.formats import Csv, Json
 from formatter.inference.csv import infer_csv
 from formatter.inference.given import checked
-from formatter.inference.json import JsonSample, infer_json
+from formatter.inference.json import infer_json
+from formatter.inference.json_records import JsonSample, holds_record
 from formatter.inference.sample import decoded, looks_like_json, take_bytes
 from formatter.sources import Source
 
@@ -67,13 +68,12 @@ def infer(
     if given and kind != "csv":
         raise OptionError(f"infer: {next(iter(given))}: is an option of kind='csv'")
     known = checked(given)
-    data, whole = take_bytes(source, codec)
     format: Csv | Json
     if kind == "json":
-        if not data.strip():
-            raise FormatError("infer: expected some records, found an empty input", code="invalid")
+        data, whole = take_bytes(source, codec, holds_record)
         format, doubts = infer_json([JsonSample(data, whole)], rows)
     else:
+        data, whole = take_bytes(source, codec)
         inferred = infer_csv(decoded(data, whole), rows, known)
         format, doubts = inferred.format, inferred.doubts
         if looks_like_json(data):

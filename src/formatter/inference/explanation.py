@@ -14,7 +14,8 @@ from formatter.errors import FormatError, OptionError, SchemaError, shorten
 from formatter.formats import Csv, Json
 from formatter.inference.csv import Inferred, infer_csv
 from formatter.inference.dialect import Decision
-from formatter.inference.json import JsonSample, infer_json
+from formatter.inference.json import infer_json
+from formatter.inference.json_records import JsonSample, holds_record
 from formatter.inference.sample import decoded, take_bytes
 from formatter.mistaken_arguments import kind_of, named_options
 from formatter.readers import read
@@ -137,7 +138,8 @@ def explain(
     """
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
         raise OptionError(f"explain: rows: expected a whole number from 1, found {rows!r}")
-    data, whole = take_bytes(source, codec)
+    enough = holds_record if isinstance(format, Json) else lambda data: True
+    data, whole = take_bytes(source, codec, enough)
     if format is None or isinstance(format, Csv):
         return _explain_csv(data, whole, format, rows)
     if isinstance(format, Json):
@@ -211,10 +213,14 @@ def _explained(
     doubts: list[str],
 ) -> Explanation:
     rejects: list[pa.Table] = []
-    cut = data if whole else data[: data.rfind(b"\n") + 1]
+    may_be_cut = not whole and getattr(format, "records", "lines") != "lines"  # where a record ends, none can tell here
+    cut = data if whole or may_be_cut else data[: data.rfind(b"\n") + 1]
     try:
         table = read(cut, format, on_error="collect", rejects=rejects, threads=1)
-        found = rejects[0]["message"].to_pylist()
+        wrong = rejects[0].to_pylist()
+        if may_be_cut and wrong and wrong[-1]["record"] == table.num_rows + len(wrong) - 1:
+            wrong.pop()
+        found = [reject["message"] for reject in wrong]
     except (FormatError, SchemaError) as error:
         table, found = format.schema.empty_table(), [str(error)]
     columns = []

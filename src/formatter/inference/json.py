@@ -1,28 +1,26 @@
-"""A Json format from a sample: where documents stand, nested types. In: parts of inputs. Out: a Json, and doubts.
+"""A Json format from a sample: nested types. In: parts of inputs. Out: a Json, and doubts.
 
-Python's json module reads the samples; what it found is merged path by path, and the format is then proven on them by
-the parser that will read the rest. Values of kinds that do not merge are kept as text, never dropped.
+Each record's text is read by Python's json module; what it found is merged path by path, and the format is then proven on those
+texts by the parser that will read the rest. Values of kinds that do not merge are kept as text, never dropped.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from decimal import Decimal
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
 
 from formatter.errors import FormatError, shorten
 from formatter.formats import Json
-from formatter.readers import read
-from formatter.values import parse_values
+from formatter.formats.json import MOST_PATH_KEYS
+from formatter.inference.json_records import RAW, JsonSample, layout_of, pointer_to, records_of
+from formatter.inference.json_values import MOST_NESTED, Members, Written, kind_of, shown, value_of
+from formatter.values import parse_records_with_errors, parse_values
 
 ANY_AS_TEXT = {b"text": b"any"}  # a string's content; of any other value what is written
-RAW = {b"raw": b"1"}  # what is written of strings too: of those that no text holds, as half a surrogate pair
 MAP_KEYS = 100  # more different keys than this are no members of a structure but the keys of a map
 PROVEN_VALUES = 4 << 20  # objects of other keys each time are records of nulls, mostly: all of them would be too many
 FEW = 3  # values: too few to be sure of what they all look like
@@ -39,212 +37,123 @@ class Seen:
     examples: dict[str, str] = field(default_factory=dict)
     least: int = 0
     most: int = 0
+    digits: int = 0  # of integers too long to be compared
     inexact: int = 0  # numbers that no float64 holds
     strings: list[str] = field(default_factory=list)
     members: dict[str, Seen] = field(default_factory=dict)
     items: Seen | None = None
     twice: str | None = None  # a key that an object has twice
+    replaced: str | None = None  # a key with half a surrogate pair
+    too_deep: bool = False  # nobody has looked into what stands here
 
-    def add(self, value: Any) -> None:
-        kind = _kind(value)
+    def add(self, value: Any, depth: int = 0) -> None:
+        kind = kind_of(value)
         self.counts[kind] = self.counts.get(kind, 0) + 1
         if kind not in self.examples:
-            self.examples[kind] = _shown(value)
+            self.examples[kind] = shown(value)
         if kind == "string":
             self.strings.append(value)
+        elif isinstance(value, Written):
+            if kind == "integer":
+                self.digits = max(self.digits, len(value.lstrip("-")))
+            self.inexact += kind == "number" and float(value) in (float("inf"), float("-inf"))
         elif kind == "integer":
             self.least, self.most = min(self.least, value), max(self.most, value)
-        elif kind == "number":
-            self.inexact += value.is_finite() and float(value) in (float("inf"), float("-inf"))
+        elif kind in ("object", "array") and depth == MOST_NESTED:
+            self.too_deep = True
         elif kind == "object":
+            self.replaced = self.replaced if value.replaced is None else value.replaced
             names: set[str] = set()
             for name, member in value.pairs:
                 if name in names:
                     self.twice = name
                 names.add(name)
-                self.members.setdefault(name, Seen()).add(member)
+                self.members.setdefault(name, Seen()).add(member, depth + 1)
         elif kind == "array":
             self.items = self.items or Seen()
             for item in value:
-                self.items.add(item)
-
-
-@dataclass
-class _Object:
-    pairs: list[tuple[str, Any]]
-
-
-def _kind(value: Any) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "boolean"
-    names = {int: "integer", Decimal: "number", str: "string", list: "array", _Object: "object"}
-    return names[type(value)]
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, _Object):
-        return "{" + ", ".join(f"{name!r}: ..." for name, _ in value.pairs[:3]) + "}"
-    if isinstance(value, list):
-        return f"[{len(value)} items]"
-    return shorten(str(value), 40) if isinstance(value, str) else shorten(str(value), 40)[1:-1]
-
-
-def _refused(constant: str) -> Any:
-    raise ValueError(f"{constant} is no JSON")
-
-
-def _object_of(pairs: list[tuple[str, Any]]) -> _Object:
-    for name, _ in pairs:
-        name.encode()  # half a surrogate pair names no column: a ValueError, as of what is no JSON
-    return _Object(pairs)
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_object_of, parse_float=Decimal, parse_constant=_refused)
-
-
-@dataclass(frozen=True)
-class JsonSample:
-    """Bytes that begin with a record. `whole`: the input ends with them. `name`: of the input, where there are several."""
-
-    data: bytes
-    whole: bool
-    name: str = ""
-    offset: int = 0  # of these bytes in the input
-
-
-@dataclass(frozen=True)
-class _Looked:
-    """What was looked at of a sample."""
-
-    data: bytes
-    ends: list[int]  # of its records
-    end: bytes  # to put behind it
-    cut_end: bytes  # to put behind less of it
-
-    def first(self, count: int) -> bytes:
-        return self.data + self.end if count >= len(self.ends) else self.data[: self.ends[count - 1]] + self.cut_end
+                self.items.add(item, depth + 1)
 
 
 def infer_json(samples: Sequence[JsonSample], rows: int) -> tuple[Json, list[str]]:
     """The format, and what was unsure. Each sample gives its share of the rows, those that are left by others included."""
-    doubts: list[str] = []
-    bodies = [sample.data.removeprefix(BOM_UTF8) for sample in samples]
-    records = layout_of(samples[0].data)
+    layout = layout_of(samples[0])
     top = Seen()
-    count, bad = 0, 0
-    looked: list[_Looked] = []
-    for i, (sample, body) in enumerate(zip(samples, bodies, strict=True)):
-        share = -(-(rows - count - bad) // (len(samples) - i))
-        before, mark = count + bad, len(sample.data) - len(body)
-        ends: list[int] = []
-        for value, at, end in _documents(body, records, sample.whole):
-            if count + bad - before == share:
-                break
-            ends.append(end + mark)
-            if not isinstance(value, _Object):
-                bad += 1
-                if bad == 1:
-                    found = value if isinstance(value, Exception) else f"found {_kind(value)} {_shown(value)}"
-                    where = f"{sample.name}: " if sample.name else ""
-                    doubts.append(f"{where}byte {sample.offset + at + mark} begins no object ({found})")
-                continue
-            count += 1
-            top.add(value)
-        cut_end = b"]" if records == "array" else b""
-        last_end = b"" if sample.whole and len(ends) < share else cut_end
-        looked.append(_Looked(sample.data[: ends[-1] if ends else mark], ends, last_end, cut_end))
-    if bad > 1:
-        doubts.append(f"{bad} of {count + bad} records are no objects")
-    if not count:
-        size = sum(len(sample.data) for sample in samples)
-        raise FormatError(f"infer: expected JSON objects, found none in {size} bytes", code="invalid")
+    texts: list[list[bytes]] = []
+    bad: list[str] = []
+    looked_at = 0
+    for i, sample in enumerate(samples):
+        records = records_of(sample, layout, -(-(rows - looked_at) // (len(samples) - i)))
+        looked_at += records.count
+        bad += records.bad
+        texts.append(records.texts)
+        for text in records.texts:
+            top.add(value_of(text.decode()))
+    size = sum(len(sample.data) for sample in samples)
+    if bad and not any(texts):
+        raise FormatError(f"infer: expected JSON objects, found none in {size} bytes: {bad[0]}", code="invalid")
+    if not looked_at and any(sample.data.strip() and not sample.whole for sample in samples):
+        raise FormatError(
+            f"infer: expected a record that ends in the sample of {size} bytes, found none", code="invalid"
+        )
+    doubts = bad[:1]
+    if len(bad) > 1:
+        doubts.append(f"{len(bad)} of {looked_at} records are no objects")
+    doubts += _layout_doubts(samples, layout, texts, bad)
     for name in [name for name in top.members if "\0" in name]:
         doubts.append(f"key {name!r}: no column can have this name, left out")
         del top.members[name]
     names = list(top.members)
     if not names:
-        raise FormatError("infer: expected objects with members, found empty ones only", code="invalid")
+        doubts.append(f"no {'key in any object' if any(texts) else 'object'} in {size} bytes, so there are no columns")
     if top.twice is not None:
         doubts.append(f"key {top.twice!r} stands twice in an object; the last one counts")
     fields = [_field(name, top.members[name], name, doubts) for name in names]
-    provable = PROVEN_VALUES // sum(_leaf_count(field.type) for field in fields)
-    most = count + bad if count + bad <= provable else max(1, provable // len(looked))
-    if any(most < len(one.ends) for one in looked):
-        doubts.append(
-            f"{count + bad} records of {len(names)} different keys: proven on the first {most} of each sample"
+    provable = PROVEN_VALUES // sum(_leaf_count(field.type) for field in fields) if fields else looked_at
+    most = looked_at if looked_at <= provable else max(1, provable // len(texts))
+    if any(most < len(one) for one in texts):
+        doubts.append(f"{looked_at} records of {len(names)} different keys: proven on the first {most} of each sample")
+    format = Json(pa.schema(fields), records=layout)
+    if (key := _replaced_key(top)) is not None:
+        doubts.append(f"key {key!r} has half a surrogate pair, which no text holds: read as U+FFFD, in values too")
+        format = replace(format, surrogates="replace")
+    return _proven(format, [one[:most] for one in texts], doubts), doubts
+
+
+def _layout_doubts(
+    samples: Sequence[JsonSample], layout: str, texts: list[list[bytes]], bad: list[str]
+) -> Iterator[str]:
+    if layout.startswith("/"):
+        yield (
+            f"the first document is longer than the sample of {len(samples[0].data)} bytes: its records are taken to be the "
+            f"items at {layout!r}, and what stands beside them has no column"
         )
-    return _proven(Json(pa.schema(fields), records=records), [one.first(most) for one in looked], doubts), doubts
+    elif len(samples) == 1 and samples[0].whole and not bad and len(texts[0]) == 1:
+        found = _wrapped(value_of(texts[0][0].decode()), [])
+        if found is not None:
+            count, keys = found
+            yield f"one document, with an array of {count} objects in it: records={pointer_to(keys)!r} would read those"
+
+
+def _wrapped(value: Members, keys: list[str]) -> tuple[int, list[str]] | None:
+    """The longest array of objects that keys alone lead to: its length, and the keys."""
+    found: list[tuple[int, list[str]]] = []
+    for name, member in value.pairs:
+        inner = [*keys, name]
+        if isinstance(member, Members) and len(inner) < MOST_PATH_KEYS:
+            found += filter(None, [_wrapped(member, inner)])
+        elif isinstance(member, list) and len(member) > 1 and all(isinstance(item, Members) for item in member):
+            found.append((len(member), inner))
+    return max(found, key=lambda pair: pair[0], default=None)
+
+
+def _replaced_key(seen: Seen) -> str | None:
+    inside = [*seen.members.values(), *filter(None, [seen.items])]
+    return next(filter(None, [seen.replaced, *map(_replaced_key, inside)]), None)
 
 
 def _leaf_count(kind: pa.DataType) -> int:
     return sum(_leaf_count(kind.field(i).type) for i in range(kind.num_fields)) or 1
-
-
-def layout_of(sample: bytes) -> Any:
-    text = sample.removeprefix(BOM_UTF8).lstrip()
-    if text.startswith(b"["):
-        return "array"
-    line = text.split(b"\n", 1)[0]
-    try:
-        json.loads(line)
-    except (ValueError, RecursionError):
-        pass
-    else:
-        return "lines"
-    try:  # more than a line, or several documents on one
-        _DECODER.raw_decode(text.decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
-        return "lines"
-    return "concatenated"
-
-
-def _documents(body: bytes, records: str, whole: bool) -> Iterator[tuple[Any, int, int]]:
-    """(value or what is wrong, first byte, byte behind it); a last one that the sample cuts is left out."""
-    if records == "lines":
-        at = 0
-        while at < len(body):
-            end = body.find(b"\n", at)
-            if end < 0 and not whole and at:
-                return
-            end = len(body) if end < 0 else end
-            line = body[at:end]
-            if line.strip():
-                yield _decoded(line), at, end
-            at = end + 1
-        return
-    text = body.decode("utf-8", "surrogateescape")
-    at = behind = 0
-
-    def offset(position: int) -> int:
-        nonlocal at, behind
-        behind += len(text[at:position].encode("utf-8", "surrogateescape"))
-        at = position
-        return behind
-
-    space = re.compile(r"[\s,]*" if records == "array" else r"\s*")
-    position = text.index("[") + 1 if records == "array" else 0
-    while True:
-        position = space.match(text, position).end()  # type: ignore[union-attr]
-        if position >= len(text) or (records == "array" and text[position] == "]"):
-            return
-        try:
-            value, end = _DECODER.raw_decode(text, position)
-        except (ValueError, RecursionError) as error:
-            if whole:
-                yield error, offset(position), len(body)
-            return
-        first = offset(position)
-        yield value, first, offset(end)
-        position = end
-
-
-def _decoded(line: bytes) -> Any:
-    try:
-        return _DECODER.decode(line.decode())
-    except (ValueError, RecursionError) as error:
-        return error
 
 
 def _field(name: str, seen: Seen, path: str, doubts: list[str]) -> pa.Field:
@@ -270,6 +179,9 @@ def _type(seen: Seen, path: str, doubts: list[str]) -> pa.DataType | None:
         return _string(seen.strings, path, doubts)
     if kinds == {"array"}:
         items = seen.items or Seen()
+        if seen.too_deep:
+            doubts.append(f"{path}: in more than {MOST_NESTED} brackets, kept as text")
+            return None
         if not items.counts:
             doubts.append(f"{path}: only empty arrays in the sample, their items kept as text")
             return pa.list_(pa.field("item", pa.string(), metadata=ANY_AS_TEXT))
@@ -278,7 +190,7 @@ def _type(seen: Seen, path: str, doubts: list[str]) -> pa.DataType | None:
 
 
 def _number(seen: Seen, path: str, doubts: list[str]) -> pa.DataType | None:
-    digits = len(str(max(seen.most, -seen.least)))
+    digits = max(seen.digits, len(str(max(seen.most, -seen.least))))
     if "number" in seen.counts:
         if seen.inexact or digits > 308:
             doubts.append(f"{path}: numbers beyond float64, kept as text")
@@ -289,9 +201,9 @@ def _number(seen: Seen, path: str, doubts: list[str]) -> pa.DataType | None:
                 f"{path}: fractions ({seen.examples['number']}) and integers beyond 2**53 ({large}): float64 rounds"
             )
         return pa.float64()
-    if seen.least >= -(2**63) and seen.most < 2**63:
+    if not seen.digits and seen.least >= -(2**63) and seen.most < 2**63:
         return pa.int64()
-    if seen.least >= 0 and seen.most < 2**64:
+    if not seen.digits and seen.least >= 0 and seen.most < 2**64:
         return pa.uint64()
     if digits <= 38:
         doubts.append(f"{path}: integers of {digits} digits, taken as decimal")
@@ -329,6 +241,9 @@ def _first_that_fits(strings: list[str], kinds: tuple[pa.DataType, ...]) -> pa.D
 
 
 def _object(seen: Seen, path: str, doubts: list[str]) -> pa.DataType | None:
+    if seen.too_deep:
+        doubts.append(f"{path}: in more than {MOST_NESTED} brackets, kept as text")
+        return None
     if not seen.members:
         doubts.append(f"{path}: only empty objects in the sample, kept as text")
         return None
@@ -359,9 +274,11 @@ def _unite(into: Seen, other: Seen) -> None:
         into.counts[kind] = into.counts.get(kind, 0) + count
         into.examples.setdefault(kind, other.examples[kind])
     into.least, into.most = min(into.least, other.least), max(into.most, other.most)
+    into.digits = max(into.digits, other.digits)
     into.inexact += other.inexact
     into.strings += other.strings
     into.twice = into.twice if into.twice is not None else other.twice
+    into.too_deep |= other.too_deep
     for name, member in other.members.items():
         _unite(into.members.setdefault(name, Seen()), member)
     if other.items is not None:
@@ -369,22 +286,22 @@ def _unite(into: Seen, other: Seen) -> None:
         _unite(into.items, other.items)
 
 
-def _proven(format: Json, parts: Sequence[bytes], doubts: list[str]) -> Json:
-    """Reads the samples by the format; what still fails is kept as text, and what is no text as it is written."""
+def _proven(format: Json, parts: Sequence[list[bytes]], doubts: list[str]) -> Json:
+    """Reads the records by the format; what still fails is kept as text, and what is no text as it is written."""
+    records = "lines" if format.records == "lines" else "concatenated"  # each stands for itself here, in no array
     for _ in range(2 * len(format.schema) + 1):
-        found: list[dict[str, Any]] = []
+        found: dict[str, FormatError] = {}
         for part in parts:
-            rejects: list[pa.Table] = []
-            read(part, format, on_error="collect", threads=1, rejects=rejects)
-            found += [row for row in rejects[0].to_pylist() if row["column"] is not None]
+            for error in parse_records_with_errors(part, replace(format, records=records)).details:
+                if error.column is not None:
+                    found.setdefault(error.column, error)
         if not found:
             return format
-        for name in dict.fromkeys(row["column"] for row in found):
-            first = next(row for row in found if row["column"] == name)
+        for name, error in found.items():
             position = format.schema.get_field_index(name)
-            failed = format.schema.field(position)
-            is_text = failed.type == pa.string()
-            doubts.append(f"{name}: kept {'as it is written (raw)' if is_text else 'as text'}, for {first['message']}")
-            kept = pa.field(name, pa.string(), metadata=RAW if is_text else ANY_AS_TEXT)
-            format = Json(format.schema.set(position, kept), records=format.records)
+            is_text = format.schema.field(position).type == pa.string()
+            kept = "as it is written (raw)" if is_text else "as text"
+            doubts.append(f"{name}: expected {error.expected}, found {shorten(error.found or '')}: kept {kept}")
+            new = pa.field(name, pa.string(), metadata=RAW if is_text else ANY_AS_TEXT)
+            format = replace(format, schema=format.schema.set(position, new))
     return format

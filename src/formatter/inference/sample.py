@@ -6,12 +6,19 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
+from formatter.errors import OptionError
 from formatter.sources import Source, inputs
 
 SAMPLE_BYTES = 4 << 20
+LONGER = 3  # times as many bytes, as windows grow, where the first record does not end in the usual ones
+LONGEST_SAMPLE = (
+    SAMPLE_BYTES * LONGER
+)  # an object of a hundred thousand keys is looked at for seconds: more are no record
 SHORT_BYTES = 256  # of an input in which one byte that is no UTF-8 is no exception
 _LONE = re.compile("[\udc80-\udcff]")
 _OBJECT = re.compile(rb"[\[\s]*\{\s*(\"[^\"\n]*\"\s*:|\})")
@@ -30,14 +37,24 @@ class Sample:
     doubts: list[str] = field(default_factory=list)
 
 
-def take_bytes(source: Source, codec: str | None) -> tuple[bytes, bool]:
-    """The first bytes, and whether they are all there are."""
-    first = next(iter(inputs(source, codec)))
+def take_bytes(
+    source: Source, codec: str | None, enough: Callable[[bytes], bool] = lambda data: True
+) -> tuple[bytes, bool]:
+    """The first bytes, and whether they are all there are. `enough`: of so many that do not end the input; else more are taken."""
+    first = next(iter(inputs(source, codec)), None)
+    if first is None:
+        raise OptionError("source: expected one input or more, found none")
     if first.contiguous:
         data: Any = first.data  # type: ignore[attr-defined]
-        return bytes(data[:SAMPLE_BYTES]), len(data) <= SAMPLE_BYTES
-    window, whole = next(first.windows(SAMPLE_BYTES))
-    return bytes(window), whole
+        size = SAMPLE_BYTES
+        while size < min(len(data), LONGEST_SAMPLE) and not enough(bytes(data[:size])):
+            size *= LONGER
+        return bytes(data[:size]), len(data) <= size
+    with closing(first.windows(SAMPLE_BYTES)) as windows:
+        window, whole = next(windows)
+        while not whole and len(window) < LONGEST_SAMPLE and not enough(bytes(window)):
+            window, whole = windows.send(0)
+        return bytes(window), whole
 
 
 def looks_like_json(data: bytes) -> bool:

@@ -17,7 +17,8 @@ import pyarrow as pa
 from formatter.formats import Csv, Json
 from formatter.inference.counting import Counted
 from formatter.inference.csv import Inferred, infer_csv
-from formatter.inference.json import ANY_AS_TEXT, JsonSample, infer_json, layout_of
+from formatter.inference.json import ANY_AS_TEXT, infer_json
+from formatter.inference.json_records import JsonSample, layout_of
 from formatter.inference.sample import Sample, decoded
 
 EVERY_ROW = 1 << 62
@@ -57,16 +58,16 @@ def with_text(format: Csv | Json, name: str) -> Csv | Json:
 def begins_at_lines(first: bytes, kind: str) -> bool:
     """Whether records may be looked for behind any line end of an input that begins so."""
     if kind == "json":
-        return bool(layout_of(first) == "lines")
+        return layout_of(JsonSample(first, False)) == "lines"
     return not decoded(first, False).encoding.startswith("utf-16")
 
 
 def _infer_json(stretches: Sequence[Stretch]) -> tuple[Json, list[str]]:
     several = len({stretch.name for stretch in stretches}) > 1
-    lines = layout_of(stretches[0].data) == "lines"
-    samples = [_lines_of(one, several) if lines else _sample_of(one, several) for one in stretches]
+    whole = [_sample_of(one, several) for one in stretches]
+    samples = [_lines_of(one, several) for one in stretches] if layout_of(whole[0]) == "lines" else whole
     kept = [sample for sample in samples if sample.data.strip()]
-    return infer_json(kept or samples[:1], EVERY_ROW)
+    return infer_json(kept or whole[:1], EVERY_ROW)
 
 
 def _sample_of(stretch: Stretch, several: bool) -> JsonSample:
