@@ -21,12 +21,21 @@ POINT = {"x": 30.0, "y": -10.5}
 TABLE = {
     "whole_thousands": {"1,234,567": 1234567, "1 234": 1234, "1'234": 1234, "1_234": 1234, "-12": -12, "+7": 7, "0": 0,
                         "007": 7, "9223372036854775807": 2**63 - 1, "9,223,372,036,854,775,808": None, "": None,
-                        "12,34": None, ",123": None, "1,234.5": None, "x": None, "1,2345": None, "1234,567": None},
+                        "12,34": None, ",123": None, "1,234.5": None, "x": None, "1,2345": None, "1234,567": None,
+                        "-9,223,372,036,854,775,808": -(2**63), "-9223372036854775809": None, "1\u00a0234\u00a0567": 1234567,
+                        "1\u202f234": 1234, "1\u2019234": 1234, "\u22125": -5, "1,234-": -1234, "5 -": -5, "5--": None, "-5-": None,
+                        "12,34,567": 1234567, "1,234 567": None, "1  234": None},
+    "whole_thousands:,": {"1.234.567": 1234567, "1 234": 1234, "1,234": None, "1.23": None, "-7": -7},
     "thousands": {"1,234.5": 1234.5, "-1 000": -1000.0, "7": 7.0, ".5": None, "1,23.4": None, "1e5": None},
+    "thousands:,": {"1.234,5": 1234.5, "1 234,5": 1234.5, "7": 7.0, "1,234.5": None, "1.5": None, "1,234": 1.234},
     "currency": {"$1,234.50": Decimal("1234.50"), "12 EUR": Decimal("12.00"), "-£3": Decimal("-3.00"), "(1.25)": Decimal("-1.25"),
                  "($1,000)": Decimal("-1000.00"), "€ 5": Decimal("5.00"), "USD 7.1": Decimal("7.10"), "1.234": None, "$": None,
-                 "1,2": None, "9999999999999999.99": Decimal("9999999999999999.99"), "12345678901234567": None, "EU 5": None},
-    "percent": {"12.5%": 0.125, "-3 %": -0.03, "100%": 1.0, "5": None, "%": None, "1.5.2%": None},
+                 "1,2": None, "9999999999999999.99": Decimal("9999999999999999.99"), "12345678901234567": None, "EU 5": None,
+                 "US$5": Decimal("5.00"), "-$5": Decimal("-5.00"), "$-5": Decimal("-5.00"), "-$-5": None, "₩10": Decimal("10.00"),
+                 "5 kr": Decimal("5.00"), "12.50 zł": Decimal("12.50"), "(5": None, "5)": None, "$5-": None},
+    "currency:,": {"1.234,50 €": Decimal("1234.50"), "kr 5": Decimal("5.00"), "(1,25)": Decimal("-1.25"), "1,234.50": None},
+    "percent": {"12.5%": 0.125, "-3 %": -0.03, "100%": 1.0, "5": None, "%": None, "1.5.2%": None, "1,250%": 12.5, "+5%": 0.05},
+    "percent:,": {"12,5 %": 0.125, "12.5%": None, "1.250%": 12.5},
     "hex": {"0xFF": 255, "ff": 255, "0": 0, "FFFFFFFFFFFFFFFF": 2**64 - 1, "0x": None, "g": None, "11111111111111111": None},
     "ipv4": {"10.0.0.1": 10 * 2**24 + 1, "255.255.255.255": 2**32 - 1, "256.0.0.1": None, "1.2.3": None, "01.2.3.4": None},
     "ipv6": {"::1": bytes(15) + b"\x01", "1::g": None, "::ffff:1.2.3.4": bytes(10) + b"\xff\xff\1\2\3\4", "fe80::1%eth0": None},
@@ -52,6 +61,11 @@ def test_texts_read_as_the_table_says(name):
     assert found.type == parser.arrow_type
     assert dict(zip(texts, found.to_pylist(), strict=False)) == TABLE[name]
     assert found[-1].as_py() is None
+
+
+def test_another_mark_than_a_point_and_a_comma_is_refused():
+    with pytest.raises(fm.OptionError, match=r"decimal mark of '\.' or ',' behind the colon, found ';'"):
+        parser_named("thousands:;")
 
 
 @pytest.mark.parametrize("name", TABLE)

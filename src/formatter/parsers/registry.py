@@ -150,7 +150,7 @@ def _shipped() -> tuple[dict[str, Parser], dict[str, Family]]:
     simple: dict[str, Parser] = {}
     for module in (numbers, identifiers, dates, places):
         simple |= {name: Parser(name, kind, parse, shipped=True) for name, (kind, parse) in module.PARSERS.items()}
-    return simple, dict(dates.FAMILIES)
+    return simple, {**dates.FAMILIES, **numbers.FAMILIES}
 
 
 def parser_named(name: str) -> Parser | None:
