@@ -147,7 +147,7 @@ void CsvDecoder::note_error(const ColumnRows& c, uint32_t row, ErrorCode code, B
     if (!is_there && rewritten) position.bytes = at.base_bytes + int64_t(raw.size);
     finding.set_found(found.data, found.size);
     finding.set_raw(raw.data, raw.size);
-    note_value(std::move(finding), position, [&](const FindingAt<PlacePosition>& other) {
+    note_value(row, std::move(finding), position, [&](const FindingAt<PlacePosition>& other) {
         return columns_.specs()[size_t(other.column)].field > c.spec.field;
     });
 }

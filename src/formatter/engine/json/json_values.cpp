@@ -245,7 +245,7 @@ void JsonDecoder::note_error(size_t i, uint32_t row, ErrorCode code, const uint8
     if (found_end <= found) found_end = std::min(found + 1, end);
     while (found_end > found && is_json_space(found_end[-1])) found_end--;
     finding.set_found(found, size_t(found_end - found));
-    note_value(std::move(finding), position,
+    note_value(row, std::move(finding), position,
                [&](const FindingAt<PlacePosition>& other) { return other.at.bytes > position.bytes; });
 }
 

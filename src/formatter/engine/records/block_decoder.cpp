@@ -72,6 +72,7 @@ void BlockDecoder::materialize() {
 void BlockDecoder::decode_block() {
     counters.records += block_.rows();
     marks_.make_room(block_.capacity_bound());
+    finding_of_row_.resize(block_.capacity_bound());
     findings_before_ = findings.size();
     begin_attempt();
     if (options_.filter.active() && !filter_rows()) return forget_attempt();

@@ -107,14 +107,17 @@ class BlockDecoder : public RecordDecoder {
     // One finding a record: the leftmost bad value speaks for it, and one that cost the row before one that did not.
     // `is_right(other)`: the value stands left of the other's.
     template <typename IsRight>
-    void note_value(Finding&& finding, const PlacePosition& position, IsRight is_right) {
-        for (size_t i = findings_before_; i < findings.size(); i++) {
-            FindingAt<PlacePosition>& other = findings[i];
-            if (!(other.at.record == position.record) || other.column < 0) continue;
+    void note_value(uint32_t row, Finding&& finding, const PlacePosition& position, IsRight is_right) {
+        size_t& noted = finding_of_row_[block_.original_row(row)];
+        // What was noted in an attempt that was forgotten, or in another block, is of another record or there no more.
+        if (noted >= findings_before_ && noted < findings.size() && findings[noted].at.record == position.record &&
+            findings[noted].column >= 0) {
+            FindingAt<PlacePosition>& other = findings[noted];
             const bool stronger = other.row_kept != finding.row_kept ? other.row_kept : is_right(other);
             if (stronger) other = {std::move(finding), position};
             return;
         }
+        noted = findings.size();
         findings.emplace_back(std::move(finding), position);
     }
 
@@ -134,6 +137,8 @@ class BlockDecoder : public RecordDecoder {
     std::vector<uint64_t> rejected_;  // a bit a row
     bool any_rejected_ = false;
     size_t findings_before_ = 0;
+    std::vector<size_t>
+        finding_of_row_;  // by the row's first number: where the finding of its record is, if it has one
     uint64_t nulled_ = 0;
     std::vector<Misfit> misfits_;
 

@@ -182,6 +182,7 @@ bool RangeCrew::next(CrewRange* out) {
         out->records = result.records;
         out->batches = std::move(result.batches);
         out->counters = result.counters;
+        out->findings.reserve(result.findings.size());
         for (FindingAt<StretchPosition>& found : result.findings)
             out->findings.emplace_back(std::move(found),
                                        OriginPosition{0, found.at.bytes, records_given_ + found.at.records});

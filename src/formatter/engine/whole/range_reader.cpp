@@ -93,6 +93,7 @@ RangeResult read_range(const RecordFormat& format, RecordDecoder& decoder, const
     result.open = at == request.size ? end_told : at <= request.end;
     result.records = decoder.records_placed();
     hand_out(decoder, &result);
+    result.findings.reserve(decoder.findings.size());
     for (FindingAt<PlacePosition>& found : decoder.findings)
         result.findings.emplace_back(std::move(found),
                                      StretchPosition{begin + found.at.bytes, found.at.record.records});
