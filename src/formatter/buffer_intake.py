@@ -68,7 +68,7 @@ class BufferIntake:
         self.format = format
         self.engine = engine
         self._options = options
-        self._columns = columns
+        self._describer = diagnostics.Describer(format, columns)
         self._lock = threading.Lock()
         self._names: dict[Origin, int] = {}  # origins that are no small whole numbers, and their ids in the engine
         self._origins: dict[int, Origin] = {}
@@ -206,7 +206,7 @@ class BufferIntake:
 
     def _described(self, origin: Origin, finding: _core.Finding) -> FormatError:
         place = f"origin {origin!r}, sequence {finding.sequence}" if finding.sequence else f"origin {origin!r}"
-        return diagnostics.describe(finding, self.format, self._columns, origin=origin, place=place)
+        return self._describer.describe(finding, origin=origin, place=place)
 
     def drained_rejects(self) -> pa.Table:
         with self._lock:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -80,49 +80,85 @@ def describe(
     place: str | None = None,
     numbered: bool = True,
 ) -> FormatError:
-    """A FormatError with its position; `names` are the plan's columns, which the finding counts by.
+    """One finding in words, as Describer has them."""
+    return Describer(format, names).describe(finding, origin=origin, place=place, numbered=numbered)
 
-    `place`: which file, or buffer of which origin, as the message names it.
-    `numbered`: whether anybody has counted the records before those that the finding counts.
-    """
-    code, found_bytes = finding.code, finding.found
-    record = finding.record if numbered else None
-    name = names[finding.column] if finding.column >= 0 else None
-    field = as_numbers(format.schema.field(name)) if name is not None else None
-    mark = _closing_mark(found_bytes, format)
-    if code in ("too_few_fields", "too_many_fields"):
-        expected = counted(finding.expected_fields, "field")
-        found = counted(finding.found_fields, "field")
-        shown = f"{found} in {shorten(found_bytes)}"
-    else:
-        type_name = str(field.type) if field is not None else "record"
-        start = shorten(getattr(format, "record_start", b""))
-        records = getattr(format, "records", "")
-        if code == "wrong_type" and field is None:
-            type_name = f"an array, for records={records!r}"
-        expected = _EXPECTED.get(code, "{type}").format(
-            type=type_name, end=_quotes_end(format), width=_width(format), start=start, records=records,
-            mark=mark,
-            unit=" a line" if records == "lines" else "",
-            whole="object or the array" if getattr(format, "layout", "") == "array" else "object",
+
+class _Kind(NamedTuple):
+    """What findings of one code in one column have in common."""
+
+    name: str | None
+    field: pa.Field | None
+    where: str
+    expected: str
+    mark: str  # what should have closed what stands first
+
+
+class Describer:
+    """FormatErrors with their positions, for the findings of one format; `names` are the plan's columns, which they count by."""
+
+    def __init__(self, format: Format, names: tuple[str, ...]) -> None:
+        self._format = format
+        self._names = names
+        self._kinds: dict[tuple[str, int, bytes], _Kind] = {}
+
+    def describe(
+        self, finding: Finding, *, origin: int | str | None = None, place: str | None = None, numbered: bool = True
+    ) -> FormatError:
+        """
+        `place`: which file, or buffer of which origin, as the message names it.
+        `numbered`: whether anybody has counted the records before those that the finding counts.
+        """
+        code, found_bytes, offset = finding.code, finding.found, finding.byte_offset
+        kind = self._kind_of(finding)
+        record = finding.record if numbered else None
+        expected = kind.expected
+        if code in ("too_few_fields", "too_many_fields"):
+            expected = counted(finding.expected_fields, "field")
+            found = counted(finding.found_fields, "field")
+            shown = f"{found} in {shorten(found_bytes)}"
+        else:
+            found = found_bytes.decode("utf-8", "backslashreplace")
+            shown = shorten(found_bytes)
+        of_record = "" if record is None else f"record {record}, "
+        message = f"{self._format.kind}: {of_record}{kind.where}byte {offset}: expected {expected}, found {shown}"
+        if finding.opened:
+            what = "quote" if kind.mark == "quote" else "mark"
+            message += f"; the {what} opened at byte {offset + finding.opened}"
+        if remedy := _remedy(finding, found_bytes, kind.field, self._format, self._names):
+            message += f"; {remedy}"
+        if place:
+            message = f"{place}: {message}"
+        return FormatError(
+            message, code=code, origin=origin, sequence=finding.sequence or None, byte_offset=offset,
+            record=record, column=kind.name, expected=expected, found=found,
         )  # fmt: skip
-        found = found_bytes.decode("utf-8", "backslashreplace")
-        shown = shorten(found_bytes)
-    where = "" if record is None else f"record {record}, "
-    if name is not None:
-        where += f"field {format.schema.get_field_index(name)} {name!r}, "
-    message = f"{format.kind}: {where}byte {finding.byte_offset}: expected {expected}, found {shown}"
-    if finding.opened:
-        message += (
-            f"; the {'quote' if mark == 'quote' else 'mark'} opened at byte {finding.byte_offset + finding.opened}"
-        )
-    if remedy := _remedy(finding, found_bytes, field, format, names):
-        message += f"; {remedy}"
-    if place:
-        message = f"{place}: {message}"
-    return FormatError(
-        message, code=code, origin=origin, sequence=finding.sequence or None, byte_offset=finding.byte_offset,
-        record=record, column=name, expected=expected, found=found,
+
+    def _kind_of(self, finding: Finding) -> _Kind:
+        format, column = self._format, finding.column
+        opened = finding.found[:1] if isinstance(format, Delimited) else b""
+        known = self._kinds.get((finding.code, column, opened))
+        if known is not None:
+            return known
+        name = self._names[column] if column >= 0 else None
+        field = as_numbers(format.schema.field(name)) if name is not None else None
+        where = f"field {format.schema.get_field_index(name)} {name!r}, " if name is not None else ""
+        mark = _closing_mark(opened, format)
+        kind = _Kind(name, field, where, _expected(finding.code, field, format, mark), mark)
+        self._kinds[finding.code, column, opened] = kind
+        return kind
+
+
+def _expected(code: str, field: pa.Field | None, format: Format, mark: str) -> str:
+    type_name = str(field.type) if field is not None else "record"
+    start = shorten(getattr(format, "record_start", b""))
+    records = getattr(format, "records", "")
+    if code == "wrong_type" and field is None:
+        type_name = f"an array, for records={records!r}"
+    return _EXPECTED.get(code, "{type}").format(
+        type=type_name, end=_quotes_end(format), width=_width(format), start=start, records=records, mark=mark,
+        unit=" a line" if records == "lines" else "",
+        whole="object or the array" if getattr(format, "layout", "") == "array" else "object",
     )  # fmt: skip
 
 
@@ -225,14 +261,16 @@ def always_raised(code: str) -> bool:
 
 
 def rejects_table(errors: Iterable[tuple[FormatError, bytes]]) -> pa.Table:
-    rows: dict[str, list[Any]] = {name: [] for name in REJECTS_SCHEMA.names}
-    for error, raw in errors:
-        rows["origin"].append(None if error.origin is None else str(error.origin))
-        for name in ("sequence", "byte_offset", "record", "column", "code"):
-            rows[name].append(getattr(error, name))
-        rows["message"].append(str(error))
-        rows["raw"].append(raw)
-    return pa.table(rows, schema=REJECTS_SCHEMA)
+    rejects = list(errors)
+    told = [error for error, _ in rejects]
+    columns: dict[str, list[Any]] = {
+        name: [getattr(error, name) for error in told]
+        for name in ("sequence", "byte_offset", "record", "column", "code")
+    }
+    columns["origin"] = [None if error.origin is None else str(error.origin) for error in told]
+    columns["message"] = [str(error) for error in told]
+    columns["raw"] = [raw for _, raw in rejects]
+    return pa.table([columns[name] for name in REJECTS_SCHEMA.names], schema=REJECTS_SCHEMA)
 
 
 def too_large_batch(schema: pa.Schema) -> SchemaError:

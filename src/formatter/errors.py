@@ -19,6 +19,10 @@ def shorten(raw: bytes | str, limit: int = FOUND_LIMIT) -> str:
 def _as_text(raw: bytes) -> str | bytes:
     """What is no text stays bytes. The last character may be cut."""
     try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        pass
+    try:
         codecs.getincrementaldecoder("utf-8")().decode(raw)
     except UnicodeDecodeError:
         return raw

@@ -38,9 +38,8 @@ def explode(plan: DecodePlan, addresses: tuple[Any, Any, Any], *, raises: bool, 
     capsule, values, rows, findings, records, decoded = exploded
     raise_kept()
     ordered = sorted(zip(records, range(len(findings)), strict=True))
-    details = tuple(
-        in_value(diagnostics.describe(findings[i], plan.format, plan.engine.column_names)) for _, i in ordered
-    )
+    describer = diagnostics.Describer(plan.format, plan.engine.column_names)
+    details = tuple(in_value(describer.describe(findings[i])) for _, i in ordered)
     for error in details:
         if raises or diagnostics.always_raised(error.code):
             raise error

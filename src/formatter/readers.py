@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from codecs import BOM_UTF8
 from collections.abc import Generator, Iterator
+from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
@@ -210,6 +211,10 @@ class _Reading:
         self.ranges: Any = None
         self.footer = footer_of(plan.format)
 
+    @cached_property
+    def describer(self) -> diagnostics.Describer:
+        return diagnostics.Describer(self.plan.format, self.plan.engine.column_names)
+
     def batches(self) -> Iterator[pa.RecordBatch]:
         try:
             if self.item.contiguous:
@@ -294,9 +299,7 @@ class _Reading:
         name = self.item.name
         errors = []
         for finding in sorted(findings, key=lambda finding: finding.record):
-            described = diagnostics.describe(
-                finding, self.plan.format, self.plan.engine.column_names, origin=name, place=name
-            )
+            described = self.describer.describe(finding, origin=name, place=name)
             if self.plan.on_error == "raise" or diagnostics.always_raised(finding.code):
                 raise described
             errors.append(described)

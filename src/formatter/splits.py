@@ -427,10 +427,9 @@ class SplitReader:
         return mapped, size
 
     def _note(self, findings: list[_core.Finding], names: tuple[str, ...], origin: str | None, counted: bool) -> None:
+        describer = diagnostics.Describer(self.plan.format, names)
         for finding in sorted(findings, key=lambda finding: finding.record):
-            described = diagnostics.describe(
-                finding, self.plan.format, names, origin=origin, place=origin, numbered=counted
-            )
+            described = describer.describe(finding, origin=origin, place=origin, numbered=counted)
             if self.plan.on_error == "raise" or diagnostics.always_raised(finding.code):
                 raise described
             self.found.append((described, finding.raw))

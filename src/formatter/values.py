@@ -189,6 +189,7 @@ class RecordParser:
             note_nulled=not self._raises,
             single=True,
         )
+        self._describer = diagnostics.Describer(format, self._plan.engine.column_names)
         self._rescue = rescue_of(format)
         self._record_end = b"" if isinstance(format, Native) else record_end_of(format)
 
@@ -208,9 +209,8 @@ class RecordParser:
         capsule, rows, findings, decoded = read
         raise_kept()
         del keep
-        names = plan.engine.column_names
         findings.sort(key=lambda finding: finding.record)
-        details = tuple(in_value(diagnostics.describe(finding, self._format, names)) for finding in findings)
+        details = tuple(in_value(self._describer.describe(finding)) for finding in findings)
         for error in details:
             if self._raises or diagnostics.always_raised(error.code):
                 raise error
