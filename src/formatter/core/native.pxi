@@ -296,10 +296,8 @@ cdef extern from "engine/whole/chunk_reader.hpp" namespace "formatter" nogil:
                      ChunkRows*) except +
 
 cdef extern from "engine/whole/record_array.hpp" namespace "formatter" nogil:
-    cdef cppclass RecordValue:
-        const uint8_t* data
-        size_t size
-        cbool null
+    cdef cppclass RecordValues:
+        RecordValues(const uint64_t*, const uint64_t*, const uint8_t*, size_t) except +
     cdef cppclass ValuePosition:
         size_t value
         int64_t bytes
@@ -311,7 +309,7 @@ cdef extern from "engine/whole/record_array.hpp" namespace "formatter" nogil:
         vector[uint64_t] values_decoded
         vector[FindingAt[ValuePosition]] findings
         DecodeCounters counters
-    RecordArrayResult read_record_array(const RecordFormat&, const RecordValue*, size_t, const string&) except +
+    RecordArrayResult read_record_array(const RecordFormat&, const RecordValues&, const string&) except +
 
 cdef extern from "engine/whole/value_explosion.hpp" namespace "formatter" nogil:
     cdef cppclass ExplodedPosition:
@@ -324,7 +322,7 @@ cdef extern from "engine/whole/value_explosion.hpp" namespace "formatter" nogil:
         vector[int64_t] value_of_record, row_of_record
         vector[FindingAt[ExplodedPosition]] findings
         vector[uint64_t] values_decoded
-    ExplodedValues explode_values(const RecordFormat&, const RecordValue*, size_t) except +
+    ExplodedValues explode_values(const RecordFormat&, const RecordValues&) except +
 
 cdef extern from "engine/stream/stream_engine.hpp" namespace "formatter" nogil:
     cdef cppclass StreamOptions:

@@ -2,15 +2,11 @@
 import numpy as np
 
 
-cdef int fill_values(vector[RecordValue]* values, const uint64_t[::1] addresses, const uint64_t[::1] sizes,
-                     const uint8_t[::1] valid) except -1:
-    cdef Py_ssize_t i
-    values.resize(addresses.shape[0])
-    for i in range(addresses.shape[0]):
-        values[0][i].data = <const uint8_t*><size_t>addresses[i]
-        values[0][i].size = sizes[i]
-        values[0][i].null = not valid[i]
-    return 0
+cdef RecordValues* values_at(const uint64_t[::1] addresses, const uint64_t[::1] sizes,
+                             const uint8_t[::1] valid) except NULL:
+    if addresses.shape[0] == 0:
+        return new RecordValues(NULL, NULL, NULL, 0)
+    return new RecordValues(&addresses[0], &sizes[0], &valid[0], addresses.shape[0])
 
 
 cdef object numbers_of(const vector[int64_t]& numbers):
@@ -28,14 +24,13 @@ def parse_record_array(Plan plan, const uint64_t[::1] addresses, const uint64_t[
 
     rows: of each value, -1 for none and -2 if filtered; None where row i is value i. Findings: `record` is the value,
     bytes are counted from its begin. None if a column of one batch cannot hold the text of all values."""
-    cdef vector[RecordValue] values
-    cdef Py_ssize_t count = addresses.shape[0]
+    cdef unique_ptr[RecordValues] values
     cdef RecordArrayResult result
     cdef string ending
     set_text(&ending, record_end)
-    fill_values(&values, addresses, sizes, valid)
+    values.reset(values_at(addresses, sizes, valid))
     with nogil:
-        result = read_record_array(plan.format, values.data(), count, ending)
+        result = read_record_array(plan.format, values.get()[0], ending)
     if result.too_large:
         return None
     rows = None
@@ -52,12 +47,11 @@ def explode_record_values(Plan plan, const uint64_t[::1] addresses, const uint64
     """(array capsule, values, rows, findings, the record of each, values decoded per column), of values that hold any
     number of records each. By record, which value it is from, and its row as in parse_record_array. None if a column
     of one batch cannot hold the text of all values."""
-    cdef vector[RecordValue] values
-    cdef Py_ssize_t count = addresses.shape[0]
+    cdef unique_ptr[RecordValues] values
     cdef ExplodedValues result
-    fill_values(&values, addresses, sizes, valid)
+    values.reset(values_at(addresses, sizes, valid))
     with nogil:
-        result = explode_values(plan.format, values.data(), count)
+        result = explode_values(plan.format, values.get()[0])
     if result.too_large:
         return None
     cdef size_t j

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
-#include <numeric>
 
 namespace formatter {
 namespace {
@@ -35,7 +34,8 @@ struct Arena {
 };
 
 // Reads values into a decoder. A run of values that are certainly one record each is indexed in one go, as if it were
-// a file; every other value goes by itself, so that nothing in it can reach its neighbour.
+// a file; every other value goes by itself, so that nothing in it can reach its neighbour. That they are is seen in all of a
+// run at once where it holds no quotes, and no more record ends than values.
 class RecordArrayReader {
   public:
     RecordArrayReader(const RecordFormat& format, const std::string& record_end, size_t count, bool runs)
@@ -49,22 +49,23 @@ class RecordArrayReader {
     }
 
     // False if a run was not what it seemed: then all is to be read anew without runs. Or if it is too large.
-    bool read(const RecordValue* values, size_t count) {
+    bool read(const RecordValues& values) {
+        const size_t count = values.count();
         for (size_t i = 0; i < count; i++) {
             first_record_[i] = ordinal_;
-            if (values[i].null) continue;
-            const RecordValue value = without_end(values[i]);
-            if (format_.keeps_text && value.size && std::memchr(value.data, '\n', value.size)) {
-                if (!end_run() || !read_as_it_is(value)) return false;
-                continue;
-            }
-            if (runs_ && value.size && is_one_record(value)) {
+            const RecordValue given = values[i];
+            if (given.null) continue;
+            const RecordValue value = without_end(given);
+            const bool as_it_is = format_.keeps_text && value.size && std::memchr(value.data, '\n', value.size);
+            if (!as_it_is && runs_ && value.size && may_be_one_record(value)) {
                 if (!add_to_run(value, i)) return false;
                 continue;
             }
-            if (!end_run() || !read_alone(value)) return false;
+            if (!end_run(i)) return false;
+            first_record_[i] = ordinal_;
+            if (!(as_it_is ? read_as_it_is(value) : read_alone(value))) return false;
         }
-        if (!end_run()) return false;
+        if (!end_run(count)) return false;
         first_record_[count] = ordinal_;
         decoder_->materialize();
         return true;
@@ -72,19 +73,17 @@ class RecordArrayReader {
 
     bool too_large() const { return too_large_; }
 
-    RecordArrayResult result(const RecordValue* values, size_t count) {
+    RecordArrayResult result(const RecordValues& values) {
+        const size_t count = values.count();
         RecordArrayResult result;
         result.too_large = too_large_;
         if (too_large_) return result;
         row_count_ = decoder_->rows();
         result.in_order = is_row_by_row(count);
         decoder_->export_batch(&result.batch);
-        if (result.in_order) {
-            result.row_of_value.resize(count);
-            std::iota(result.row_of_value.begin(), result.row_of_value.end(), int64_t(0));
-        } else {
+        if (!result.in_order) {
             place_rows(&result, count);
-            place_errors(&result, values, count);
+            place_errors(&result, values);
         }
         result.counters = decoder_->counters;
         result.values_decoded = decoder_->values_decoded;
@@ -95,44 +94,37 @@ class RecordArrayReader {
     // A value may end with a record end of its own; one is no second record.
     RecordValue without_end(RecordValue value) const {
         const size_t size = record_end_.size();
-        if (value.size >= size && std::memcmp(value.data + value.size - size, record_end_.data(), size) == 0)
-            value.size -= size;
+        if (value.size < size || size == 0 || value.data[value.size - 1] != uint8_t(record_end_[size - 1]))
+            return value;
+        if (std::memcmp(value.data + value.size - size, record_end_.data(), size) == 0) value.size -= size;
         return value;
     }
 
-    bool is_one_record(const RecordValue& value) const {
-        if (format_.line_ends_inside) return !is_space(value);
-        if (*value.data <= ' ') return false;  // it may be blank, which is no record
-        if (std::memchr(value.data, format_.ending.bytes.record_end, value.size)) return false;
-        return format_.ending.ends_outside(value.data, value.size);
+    bool may_be_one_record(const RecordValue& value) const {
+        return format_.line_ends_inside ? !is_space(value) : *value.data > ' ';  // it may be blank, which is no record
     }
 
     static bool is_space(const RecordValue& value) {
         return std::all_of(value.data, value.data + value.size, [](uint8_t c) { return c <= ' '; });
     }
 
-    const uint8_t* copy(const RecordValue& value) {
-        uint8_t* const data = arena_.copy(value, record_end_);
-        if (!format_.line_ends_inside || !value.size) return data;
-        // The decoder takes a line for a record. A '\r' is space where a '\n' is, and an error where that is one.
-        uint8_t* const end = data + value.size;
+    // The decoder takes a line for a record. A '\r' is space where a '\n' is, and an error where that is one.
+    void soften_line_ends(uint8_t* data, size_t size) const {
+        uint8_t* const end = data + size;
         for (uint8_t* at = data; (at = static_cast<uint8_t*>(std::memchr(at, '\n', size_t(end - at)))); at++)
             *at = '\r';
-        return data;
     }
 
     bool add_to_run(const RecordValue& value, size_t i) {
         const size_t size = value.size + record_end_.size();
         if (!arena_.fits(size)) {
-            if (!end_run()) return false;
+            if (!end_run(i)) return false;
+            first_record_[i] = ordinal_;
             decoder_->materialize();
             arena_.make_room(size);
         }
-        const size_t at = arena_.used;
-        copy(value);
-        if (run_records_ == 0) run_begin_ = at;
-        base_[i] = at - run_begin_;
-        run_records_++;
+        run_.push_back({i, arena_.used});
+        arena_.copy(value, record_end_);
         ordinal_++;
         return true;
     }
@@ -145,26 +137,84 @@ class RecordArrayReader {
         return !too_large_;
     }
 
-    bool end_run() {
-        if (run_records_ == 0) return true;
-        place(ordinal_ - run_records_);
-        const size_t size = arena_.used - run_begin_;
+    // What has been gathered stands before value `behind`.
+    bool end_run(size_t behind) {
+        if (run_.empty()) return true;
+        const size_t begin = run_[0].at, size = arena_.used - begin;
+        uint8_t* const bytes = arena_.bytes.get();
+        const uint8_t record_end = format_.ending.bytes.record_end;
+        const bool lines_alone = format_.ending.kernel->count_byte(bytes + begin, size, record_end) == run_.size();
+        if (!lines_alone && format_.line_ends_inside)
+            for (size_t k = 0; k < run_.size(); k++) soften_line_ends(bytes + run_[k].at, size_in_run(k));
+        const bool certain = (lines_alone || format_.line_ends_inside) && all_end_outside(begin, size);
+        const bool fine = certain ? read_run(0, run_.size()) : read_with_care(behind);
+        run_.clear();
+        return fine;
+    }
+
+    size_t size_in_run(size_t k) const {
+        return (k + 1 < run_.size() ? run_[k + 1].at : arena_.used) - run_[k].at - record_end_.size();
+    }
+
+    bool all_end_outside(size_t begin, size_t size) const {
+        const RecordEnding& ending = format_.ending;
+        const uint8_t* const bytes = arena_.bytes.get();
+        if (ending.kind == EndingKind::stateless) return true;
+        if (ending.kernel->count_byte(bytes + begin, size, ending.bytes.quote) == 0) return true;
+        for (size_t k = 0; k < run_.size(); k++)
+            if (!ending.ends_outside(bytes + run_[k].at, size_in_run(k))) return false;
+        return true;
+    }
+
+    // Values of the run that are one record each.
+    bool read_run(size_t first, size_t behind) {
+        if (first == behind) return true;
+        const size_t begin = run_[first].at;
+        const size_t size = (behind < run_.size() ? run_[behind].at : arena_.used) - begin;
+        place(first_record_[run_[first].value]);
+        for (size_t k = first; k < behind; k++) base_[run_[k].value] = run_[k].at - begin;
         if (!fits(size)) return false;
-        const size_t used = decoder_->index(arena_.bytes.get() + run_begin_, size, unlimited);
-        const bool as_expected = used == size && decoder_->records_placed() == run_records_;
-        run_records_ = 0;
-        return as_expected;
+        const size_t used = decoder_->index(arena_.bytes.get() + begin, size, unlimited);
+        return used == size && decoder_->records_placed() == behind - first;
+    }
+
+    // Value by value: those that are no record by themselves, or several, go by themselves.
+    bool read_with_care(size_t behind) {
+        const uint8_t* const bytes = arena_.bytes.get();
+        const uint8_t record_end = format_.ending.bytes.record_end;
+        size_t first = 0, value = run_[0].value;
+        ordinal_ = first_record_[value];
+        for (size_t k = 0; k < run_.size(); k++) {
+            while (value <= run_[k].value) first_record_[value++] = ordinal_;
+            const uint8_t* const at = bytes + run_[k].at;
+            const size_t size = size_in_run(k);
+            if (!std::memchr(at, record_end, size) && format_.ending.ends_outside(at, size)) {
+                ordinal_++;
+                continue;
+            }
+            if (!read_run(first, k) || !index_alone(at, size)) return false;
+            first = k + 1;
+        }
+        while (value < behind) first_record_[value++] = ordinal_;
+        return read_run(first, run_.size());
     }
 
     bool read_alone(const RecordValue& value) {
-        place(ordinal_);
         const size_t size = value.size + record_end_.size();
-        if (!fits(size)) return false;
         if (!arena_.fits(size)) {
             decoder_->materialize();
             arena_.make_room(size);
         }
-        const uint8_t* data = copy(value);
+        uint8_t* const data = arena_.copy(value, record_end_);
+        if (format_.line_ends_inside && value.size) soften_line_ends(data, value.size);
+        return index_alone(data, value.size);
+    }
+
+    // What is not known to be one record; its record end stands behind it.
+    bool index_alone(const uint8_t* data, size_t size_without_end) {
+        place(ordinal_);
+        const size_t size = size_without_end + record_end_.size();
+        if (!fits(size)) return false;
         size_t used = 0;
         while (used < size) {
             const size_t more = decoder_->index(data + used, size - used, unlimited);
@@ -226,7 +276,7 @@ class RecordArrayReader {
         result->in_order = in_order;
     }
 
-    void place_errors(RecordArrayResult* result, const RecordValue* values, size_t count) {
+    void place_errors(RecordArrayResult* result, const RecordValues& values) {
         for (FindingAt<PlacePosition>& found : decoder_->findings) {
             const size_t value = value_of(ordinal_of(found.at.record));
             if (found.row_kept && result->row_of_value[value] == RecordArrayResult::filtered) continue;
@@ -237,10 +287,11 @@ class RecordArrayReader {
             }
             result->findings.emplace_back(std::move(found), position);
         }
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = 0; i < values.count(); i++) {
             if (records_in(i) < 2) continue;
-            result->findings.emplace_back(
-                Finding::of_record(ErrorCode::several_records, values[i].data, values[i].size), ValuePosition{i});
+            const RecordValue value = values[i];
+            result->findings.emplace_back(Finding::of_record(ErrorCode::several_records, value.data, value.size),
+                                          ValuePosition{i});
         }
     }
 
@@ -255,12 +306,15 @@ class RecordArrayReader {
     const bool runs_;
     std::unique_ptr<RecordDecoder> decoder_;
     Arena arena_;
+    struct RunValue {
+        size_t value;  // of the array
+        size_t at;  // in the arena
+    };
+    std::vector<RunValue> run_;
     uint64_t ordinal_ = 0;
-    uint64_t run_records_ = 0;
     uint64_t row_count_ = 0;
-    size_t run_begin_ = 0;
     std::vector<uint64_t> first_record_;  // ordinal of the first record met in each value
-    std::vector<size_t> base_;            // where a value stands in its run
+    std::vector<size_t> base_;  // where a value stands in its run
     bool too_large_ = false;
     std::vector<uint64_t> first_of_place_;  // ordinal of the first record of each place of the decoder
     std::vector<RecordRun> row_records_;
@@ -268,14 +322,14 @@ class RecordArrayReader {
 
 }  // namespace
 
-RecordArrayResult read_record_array(const RecordFormat& format, const RecordValue* values, size_t count,
+RecordArrayResult read_record_array(const RecordFormat& format, const RecordValues& values,
                                     const std::string& record_end) {
     const bool runs = format.ending.kind != EndingKind::scanned && record_end.size() == 1;
-    RecordArrayReader reader(format, record_end, count, runs);
-    if (reader.read(values, count) || reader.too_large()) return reader.result(values, count);
-    RecordArrayReader one_by_one(format, record_end, count, false);
-    one_by_one.read(values, count);
-    return one_by_one.result(values, count);
+    RecordArrayReader reader(format, record_end, values.count(), runs);
+    if (reader.read(values) || reader.too_large()) return reader.result(values);
+    RecordArrayReader one_by_one(format, record_end, values.count(), false);
+    one_by_one.read(values);
+    return one_by_one.result(values);
 }
 
 }  // namespace formatter

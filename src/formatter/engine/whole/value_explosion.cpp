@@ -2,22 +2,23 @@
 
 namespace formatter {
 
-ExplodedValues explode_values(const RecordFormat& format, const RecordValue* values, size_t count) {
+ExplodedValues explode_values(const RecordFormat& format, const RecordValues& values) {
     ExplodedValues exploded;
     const std::unique_ptr<RecordDecoder> decoder = format.make_decoder();
     std::vector<RecordRun> row_runs;
     decoder->row_records = &row_runs;
-    std::vector<uint64_t> first_record(count);
-    for (size_t i = 0; i < count; i++) {
+    std::vector<uint64_t> first_record(values.count());
+    for (size_t i = 0; i < values.count(); i++) {
+        const RecordValue value = values[i];
         first_record[i] = exploded.value_of_record.size();
-        if (values[i].null || values[i].size == 0) continue;
-        if (!decoder->fits(values[i].size)) {
+        if (value.null || value.size == 0) continue;
+        if (!decoder->fits(value.size)) {
             decoder->materialize();
-            exploded.too_large = decoder->rows() != 0 && !decoder->fits(values[i].size);
+            exploded.too_large = decoder->rows() != 0 && !decoder->fits(value.size);
             if (exploded.too_large) return exploded;
         }
-        decoder->place(Place{uint32_t(i), true, values[i].size});
-        decoder->index_unterminated(values[i].data, values[i].size);
+        decoder->place(Place{uint32_t(i), true, value.size});
+        decoder->index_unterminated(value.data, value.size);
         exploded.value_of_record.resize(first_record[i] + decoder->records_placed(), int64_t(i));
     }
     decoder->materialize();

@@ -25,6 +25,6 @@ struct ExplodedValues {
     std::vector<uint64_t> values_decoded;
 };
 
-ExplodedValues explode_values(const RecordFormat&, const RecordValue* values, size_t count);
+ExplodedValues explode_values(const RecordFormat&, const RecordValues& values);
 
 }  // namespace formatter
