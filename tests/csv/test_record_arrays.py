@@ -130,3 +130,11 @@ def test_values_in_another_encoding_keep_their_rows_however_many_there_are():
     values[7], values[15_000] = b"zz,1", b"3,4,5"
     found = fm.parse_records(values, format)["n"].to_pylist()
     assert [n for n, value in enumerate(found) if value != n] == [7, 15_000]
+
+
+def test_a_value_may_end_with_a_part_of_a_record_end_that_overlaps_itself():
+    format = fm.Csv(pa.schema([("a", pa.int64()), ("b", pa.string())]), record_delimiter=";;")
+    values = ["1,a;", "2,b;;", "3,;", "", ";", None, "4,c" + ";" * 7 + "5,d", "6,e"]
+    parsed = parse_records_with_errors(values, format)
+    assert parsed.data.column("b").to_pylist() == ["a;", "b", ";", None, None, None, None, "e"]
+    assert fm.read(b"1,a;;2,b;", format)["b"].to_pylist() == ["a", "b;"]

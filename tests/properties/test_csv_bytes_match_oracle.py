@@ -48,7 +48,7 @@ def dialects(draw: st.DrawFn, bounds: bool = True) -> Dialect:
     return Dialect(
         pa.schema(columns),
         delimiter=draw(st.sampled_from([",", ",", ",", ";", "||"])),
-        record_delimiter=draw(st.sampled_from(["\n", "\n", "\n", "\n", "\r\n", "a"])),
+        record_delimiter=draw(st.sampled_from(["\n", "\n", "\n", "\n", "\r\n", "a", "\n\n"])),
         quote=draw(st.sampled_from(['"', '"', '"', "x", None])),
         quotes=draw(st.sampled_from(["strict", "lenient", "sticky"])),
         newlines_in_quotes=draw(st.sampled_from([True, True, False])),

@@ -372,7 +372,13 @@ size_t CsvDecoder::index_unterminated(const uint8_t* data, size_t size) {
     const bool begun = skip_preamble(record, size, &at, true);  // the end that was added makes no record of nothing
     if (!begun || at >= size || format_->unreadable) return skipped + size;
     const PlacePosition begin = here();
-    if (!split_record(*format_, record + at, terminated_size - at, &shape)) {
+    const bool ended = split_record(*format_, record + at, terminated_size - at, &shape);
+    // Behind a part of one, an end that overlaps its like, as || does in |||, is found sooner than where it was put.
+    if (ended && shape.size > size - at) {
+        shape.separators.back() = uint32_t(size - at);
+        shape.size = terminated_size - at;
+    }
+    if (!ended) {
         structural_error(ErrorCode::unterminated_quote, record + at, size - at, begin, 0);
         records_++;
     } else if (is_record(record + at, shape)) {

@@ -41,6 +41,7 @@ class RecordArrayReader {
     RecordArrayReader(const RecordFormat& format, const std::string& record_end, size_t count, bool runs)
         : format_(format),
           record_end_(record_end),
+          end_overlaps_(overlaps_its_like(record_end)),
           runs_(runs),
           decoder_(format.make_decoder()),
           first_record_(count + 1),
@@ -210,10 +211,17 @@ class RecordArrayReader {
         return index_alone(data, value.size);
     }
 
+    // As || does in |||: behind a value that ends with a part of one, an end is not where it was put.
+    static bool overlaps_its_like(const std::string& end) {
+        for (size_t shift = 1; shift < end.size(); shift++)
+            if (end.compare(shift, std::string::npos, end, 0, end.size() - shift) == 0) return true;
+        return false;
+    }
+
     // What is not known to be one record; its record end stands behind it.
     bool index_alone(const uint8_t* data, size_t size_without_end) {
         place(ordinal_);
-        const size_t size = size_without_end + record_end_.size();
+        const size_t size = size_without_end + (end_overlaps_ ? 0 : record_end_.size());
         if (!fits(size)) return false;
         size_t used = 0;
         while (used < size) {
@@ -221,7 +229,7 @@ class RecordArrayReader {
             if (more == 0) break;
             used += more;
         }
-        if (used < size) decoder_->index_unterminated(data + used, size - used - record_end_.size());
+        if (used < size) decoder_->index_unterminated(data + used, size_without_end - used);
         ordinal_ += decoder_->records_placed();
         return true;
     }
@@ -303,6 +311,7 @@ class RecordArrayReader {
 
     const RecordFormat& format_;
     const std::string& record_end_;
+    const bool end_overlaps_;
     const bool runs_;
     std::unique_ptr<RecordDecoder> decoder_;
     Arena arena_;
