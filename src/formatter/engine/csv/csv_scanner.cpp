@@ -55,13 +55,26 @@ bool begins_separator(const CsvFormat& format, uint8_t c) {
 
 namespace {
 
+// Whether bytes that decide nothing can be passed over: nothing is under way.
+bool is_idle(const CsvFormat& format, const ScanState& state) {
+    return !state.escaped && state.matched == 0 && state.mark == mark_bytes &&
+           !(format.commenting && state.at_record_start);
+}
+
+// `deciding`: which bytes mean something where nothing is under way; or null, if what others mean is to be known, too.
 template <bool follows_lines>
 RecordEnds follow(const CsvFormat& format, const uint8_t* data, size_t size, ScanState* state, bool first_only,
-                  RecordScan* record) {
+                  RecordScan* record, const DecidingBytes* deciding = nullptr) {
     RecordEnds ends;
     const std::string &ending = format.record_end, &delimiter = format.delimiter;
     const bool by_place = format.picky(), wants_delimiters = by_place || (record && record->separators);
     for (size_t at = 0; at < size; at++) {
+        if (deciding && is_idle(format, *state)) {
+            const size_t begin = at;
+            while (at < size && !(*deciding)[data[at]]) at++;
+            state->at_record_start &= at == begin;
+            if (at == size) break;
+        }
         const uint8_t c = data[at];
         const bool quote = format.quoting && c == format.quote;
         if (state->closing && !(quote && state->fresh)) settle_closing(format, c, state);
@@ -147,6 +160,16 @@ bool matches_in_part(const CsvFormat& format, const ScanState& state) {
 RecordEnds scan_csv(const CsvFormat& format, const uint8_t* data, size_t size, ScanState* state, bool first_only,
                     RecordScan* record) {
     return follow<false>(format, data, size, state, first_only, record);
+}
+
+CsvScanner::CsvScanner(std::shared_ptr<const CsvFormat> csv) : csv_(std::move(csv)) {
+    if (csv_->quoting) deciding_[csv_->quote] = true;
+    if (csv_->escaping) deciding_[csv_->escape] = true;
+    deciding_[uint8_t(csv_->record_end[0])] = true;
+}
+
+RecordEnds CsvScanner::scan(const uint8_t* data, size_t size, ScanState* state, bool first_only) const {
+    return follow<false>(*csv_, data, size, state, first_only, nullptr, csv_->picky() ? nullptr : &deciding_);
 }
 
 bool CsvScanner::can_be(const ScanState& state) const {

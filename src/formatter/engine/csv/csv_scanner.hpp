@@ -2,6 +2,7 @@
 // records end, and the header's end. Refuses to know fields beyond a header's names.
 #pragma once
 
+#include <array>
 #include <memory>
 
 #include "engine/csv/csv_format.hpp"
@@ -42,13 +43,13 @@ bool begins_separator(const CsvFormat&, uint8_t c);
 RecordEnds scan_csv(const CsvFormat&, const uint8_t* data, size_t size, ScanState*, bool first_only,
                     RecordScan* = nullptr);
 
+using DecidingBytes = std::array<bool, 256>;
+
 // In one-byte encodings separators are looked for as the source has them.
 class CsvScanner : public RecordScanner {
   public:
-    explicit CsvScanner(std::shared_ptr<const CsvFormat> csv) : csv_(std::move(csv)) {}
-    RecordEnds scan(const uint8_t* data, size_t size, ScanState* state, bool first_only) const override {
-        return scan_csv(*csv_, data, size, state, first_only);
-    }
+    explicit CsvScanner(std::shared_ptr<const CsvFormat>);
+    RecordEnds scan(const uint8_t* data, size_t size, ScanState* state, bool first_only) const override;
     std::vector<ScanState> possible_states() const override;
     bool can_be(const ScanState&) const override;
     bool looks_ahead() const override { return csv_->bounded() && csv_->newlines_in_quotes; }
@@ -57,6 +58,7 @@ class CsvScanner : public RecordScanner {
 
   private:
     std::shared_ptr<const CsvFormat> csv_;
+    DecidingBytes deciding_{};
 };
 
 // By the text of UTF-16. A character that a buffer's end cuts is carried into the next one: `count` bytes, `carried`.
