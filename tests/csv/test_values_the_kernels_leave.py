@@ -140,3 +140,19 @@ def test_a_decimal_of_more_digits_than_there_may_be_overflows_whatever_is_left_o
             unscaled = Decimal(text).scaleb(scale, WIDE)
             fits = unscaled == unscaled.to_integral_value(context=WIDE) and abs(unscaled) < 10**38
             assert found == (Decimal(text) if fits else None), (text, form)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_floats_of_more_digits_than_a_word_holds_are_rounded_as_python_rounds_them(seed):
+    rng = random.Random(seed)
+
+    def digits(most: int) -> str:
+        return "".join(rng.choices("0123456789", k=rng.randrange(most)))
+
+    texts = [f"{rng.randrange(10)}{digits(50)}.{digits(50)}" for _ in range(COUNT)]
+    texts += [f".{'0' * rng.randrange(30)}{rng.randrange(10)}{digits(50)}" for _ in range(COUNT)]
+    texts += [f"-{rng.randrange(10)}{digits(40)}.{digits(9)}e{rng.randint(-340, 290)}" for _ in range(COUNT)]
+    texts += [f"{2**53 + 2 * n + 1}{rng.choice(['', '.', '.0', '.' + '0' * 30 + '1'])}" for n in range(COUNT)]
+    wanted = [float(text) for text in texts]
+    texts, wanted = zip(*((t, v) for t, v in zip(texts, wanted, strict=True) if abs(v) != float("inf")), strict=True)
+    assert column(list(texts), pa.float64()) == list(wanted)

@@ -86,19 +86,32 @@ ErrorCode parse_integer(Bytes field, const IntegerRange& range, int64_t* out) {
 
 namespace {
 
-// digits[.digits][e[+-]digits] without its sign, if nineteen digits and a small exponent say it all.
+// Passes over digits that no word has room for. Whether one of them is not zero.
+bool drop_digits(const uint8_t** at, const uint8_t* end) {
+    bool lost = false;
+    for (; *at < end && is_digit(**at); ++*at) lost |= **at != '0';
+    return lost;
+}
+
+// digits[.digits][e[+-]digits] or .digits[...] without its sign, if nineteen digits and a small exponent say it all.
 bool parse_usual_float(const uint8_t* at, const uint8_t* end, uint8_t decimal_point, int bits, double* out) {
     uint64_t digits = 0;
     int count = 0, exponent = 0;
     const uint8_t *const begin = at, *const first = at;
     at = take_digits(first, at, end, &digits, &count);
-    const bool whole = at > begin;
-    if (!whole) return false;
+    const uint8_t* const taken = at;
+    bool lost = drop_digits(&at, end), any = at > begin;
+    exponent = int(at - taken);
     if (at < end && *at == decimal_point) {
         const uint8_t* const fraction = ++at;
-        at = take_digits(first, at, end, &digits, &count);
-        exponent = -int(at - fraction);
+        if (exponent == 0) {
+            at = take_digits(first, at, end, &digits, &count);
+            exponent = -int(at - fraction);
+        }
+        lost |= drop_digits(&at, end);
+        any |= at > fraction;
     }
+    if (!any) return false;
     if (at < end && lower(*at) == 'e') {
         at++;
         const bool negative = at < end && *at == '-';
@@ -109,7 +122,10 @@ bool parse_usual_float(const uint8_t* at, const uint8_t* end, uint8_t decimal_po
         if (at == power_digits) return false;
         exponent += negative ? -power : power;
     }
-    return at == end && nearest_binary(digits, exponent, bits, out);
+    if (at != end || !nearest_binary(digits, exponent, bits, out)) return false;
+    // The number lies between these digits and the next ones: where both round alike, so does it.
+    double next = *out;
+    return !lost || (nearest_binary(digits + 1, exponent, bits, &next) && next == *out);
 }
 
 }  // namespace
