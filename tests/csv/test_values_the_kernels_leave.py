@@ -156,3 +156,23 @@ def test_floats_of_more_digits_than_a_word_holds_are_rounded_as_python_rounds_th
     wanted = [float(text) for text in texts]
     texts, wanted = zip(*((t, v) for t, v in zip(texts, wanted, strict=True) if abs(v) != float("inf")), strict=True)
     assert column(list(texts), pa.float64()) == list(wanted)
+
+
+def test_times_of_day_and_dates_without_marks_read_among_others_as_alone():
+    rng = random.Random(5)
+    clocks = [f"{rng.randrange(26):02}:{rng.randrange(62):02}:{rng.randrange(62):02}" for _ in range(2000)]
+    clocks = [clock + rng.choice(["", "", ".", ".5", ".123", ".1234567", "Z", ":", "/"]) for clock in clocks]
+    clocks += ["1:02:03", "10:20", "102030", "", "::", "10:20:3\xff", "/0:00:00", "0;:00:00", "00:00:00.9999999999"]
+    for kind in (pa.time32("s"), pa.time32("ms"), pa.time64("us"), pa.time64("ns")):
+        assert_read_as_alone(clocks, kind)
+    dates = [f"{rng.randrange(2030):04}{rng.randrange(14):02}{rng.randrange(33):02}" for _ in range(2000)]
+    assert_read_as_alone([*dates, "2024-02-29", "2024022", "202402290", "2024022x"], pa.date32())
+
+
+def assert_read_as_alone(texts: list[str], kind: pa.DataType) -> None:
+    """The same in quotes, which are read exactly, with one bad value in each read; in both, what cannot be read is null."""
+    format = fm.Csv(pa.schema([("x", kind), ("n", pa.int8())]))
+    together = fm.read("".join(f"{text},1\n" for text in texts).encode(), format, on_error="null")["x"]
+    for n, text in enumerate(texts[::7]):
+        alone = fm.read(f'"{text}",1\n12:00:00,2\n2024-01-01,3\n'.encode(), format, on_error="null")["x"]
+        assert together[7 * n] == alone[0], text

@@ -156,3 +156,8 @@ def test_a_pattern_that_no_time_can_follow_is_refused(pattern, found):
     for make in (fm.Csv, fm.Json):
         with pytest.raises(fm.OptionError, match=f"timestamp_formats: expected patterns of %Y .*{found}"):
             make(schema, timestamp_formats=[pattern])
+
+
+def test_a_null_token_that_the_pattern_would_read_is_null():
+    kind = fm.Csv(pa.schema([("x", pa.date32())]), nulls=("Jan 01 1900",), timestamp_formats=("%b %d %Y",))
+    assert fm.read(b"Jan 01 1900\nFeb 02 2024\n", kind)["x"].null_count == 1

@@ -117,7 +117,8 @@ CsvDecoder::CsvDecoder(const std::shared_ptr<const CsvFormat>& format, std::vect
         for (const std::string& token : nulls_) {
             if (token.empty()) continue;
             const bool numeric_look = std::strchr("+-.0123456789", token[0]) != nullptr;
-            scan |= column.type->layout != ValueLayout::fixed || numeric_look;
+            const bool may_be_named = !spelling_.timestamp_formats.empty();  // as in "Jan 01 1900", which is a time
+            scan |= column.type->layout != ValueLayout::fixed || numeric_look || may_be_named;
         }
         scan_tokens_.push_back(scan);
     }

@@ -1,5 +1,8 @@
 // Dates, timestamps and times of day. In: fields, one value's text or number, binary rows. Out: values in the column's unit,
 // since 1970 or since midnight. Refuses to know formats: which spellings there are beside ISO 8601 is theirs to tell.
+#include <algorithm>
+#include <cstring>
+
 #include "engine/types/column_types.hpp"
 #include "engine/types/fixed_width.hpp"
 #include "engine/types/narrowing.hpp"
@@ -11,6 +14,7 @@ namespace formatter {
 namespace {
 
 constexpr int64_t seconds_of_day = 86400;
+constexpr size_t basic_date_size = 8;  // 20240229
 
 // ------------------------------------------------------------------------------------------ numbers since 1970
 
@@ -73,23 +77,37 @@ void each_field(const FieldView& v, Look look) {
         const uint32_t* stops = v.stops + segment.first_stop;
         for (const uint32_t end = row + segment.rows; row < end; row++, stops += v.stride) {
             const uint32_t begin = stops[v.begin_stop] + v.begin_skip;
-            look(row, Bytes{segment.base + begin, uint32_t(stops[v.end_stop] - begin)});
+            Bytes text{segment.base + begin, uint32_t(stops[v.end_stop] - begin)};
+            if (v.drop_carriage_return && text.size) text.size -= text.data[text.size - 1] == '\r';
+            look(row, text);
         }
     }
 }
 
-// Of the rows that the kernel left, those written by the first of the format's own patterns, where that has a loop.
-// `store(row, seconds)` says whether the column can hold it.
-template <typename Store>
-void decode_pattern(const FieldLoop& c, Store store) {
-    if (c.spelling.timestamp_formats.empty() || c.spelling.typed || !c.marks->odd_count) return;
-    FixedTimes times(c.spelling.timestamp_formats[0]);
-    if (!times.serves()) return;
+// The rows that a loop left and that `read(row, text)` reads.
+template <typename Read>
+void decode_odd(const FieldLoop& c, Read read) {
+    if (!c.marks->odd_count) return;
     each_field(c.fields, [&](uint32_t row, Bytes text) {
-        int64_t seconds = 0;
-        if (!has_bit(c.marks->odd, row) || !times.read(text, &seconds) || !store(row, seconds)) return;
+        if (!has_bit(c.marks->odd, row) || !read(row, text)) return;
         clear_bit(c.marks->odd, row);
         c.marks->odd_count--;
+    });
+}
+
+// Of the rows that the kernel left, those written by the first of the format's own patterns, where nothing so written is ISO
+// 8601. `store(row, seconds)` says whether the column can hold it.
+template <typename Store>
+void decode_pattern(const FieldLoop& c, Store store) {
+    if (c.spelling.timestamp_formats.empty() || c.spelling.typed) return;
+    const std::string& pattern = c.spelling.timestamp_formats[0];
+    if (is_like_iso(pattern)) return;
+    FixedTimes times(pattern);
+    decode_odd(c, [&](uint32_t row, Bytes text) {
+        int64_t seconds = 0;
+        const bool is_read = times.read(text, &seconds) ||
+                             parse_timestamp_as(text, pattern, TimeUnit::second, &seconds) == ErrorCode::none;
+        return is_read && store(row, seconds);
     });
 }
 
@@ -110,6 +128,10 @@ bool decode_date(const FieldLoop& c) {
     if (c.spec.epoch != EpochUnit::none) return false;
     int32_t* const out = c.out<int32_t>();
     c.kernel->decode_date32(c.fields, out, *c.marks);
+    if (!c.spec.plain)
+        decode_odd(c, [out](uint32_t row, Bytes text) {
+            return text.size == basic_date_size && parse_date(text, &out[row]) == ErrorCode::none;
+        });
     decode_pattern(c, [out](uint32_t row, int64_t seconds) {
         if (seconds % seconds_of_day) return false;
         out[row] = int32_t(seconds / seconds_of_day);
@@ -137,9 +159,58 @@ ErrorCode parse_date_text(Bytes text, const ColumnSpec& spec, const Spelling& sp
 
 // ------------------------------------------------------------------------------------------ timestamps, times of day
 
+// HH:MM:SS with no more decimals than the unit has. False where the exact way is to decide.
+bool read_usual_clock(Bytes text, TimeUnit unit, int64_t* out) {
+    constexpr size_t clock_size = 8;
+    static const int64_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000};
+    const int decimals = 3 * int(unit);
+    if (text.size < clock_size) return false;
+    uint64_t word;
+    std::memcpy(&word, text.data, clock_size);
+    word ^= 0x30303A30303A3030;  // now digits are what they mean, and colons zero
+    if (((word + 0x76767F76767F7676) | word) & 0x8080808080808080) return false;
+    const auto two_digits = [word](int at) { return int(word >> 8 * at & 15) * 10 + int(word >> (8 * at + 8) & 15); };
+    const int hour = two_digits(0), minute = two_digits(3), second = two_digits(6);
+    if (hour > 23 || minute > 59 || second > 59) return false;
+    int64_t value = hour * 3600 + minute * 60 + second;
+    int missing = decimals;
+    if (text.size > clock_size) {
+        missing -= int(std::min<size_t>(text.size - clock_size - 1, decimals + 1));
+        if (text.data[clock_size] != '.' || missing < 0 || missing == decimals) return false;
+        for (size_t i = clock_size + 1; i < text.size; i++) {
+            const uint8_t digit = uint8_t(text.data[i] - '0');
+            if (digit > 9) return false;
+            value = value * 10 + digit;
+        }
+    }
+    *out = value * powers[missing];
+    return true;
+}
+
+// No loop of the kernels reads these, so this one does.
+bool decode_time_of_day(const FieldLoop& c) {
+    int64_t* const out = c.out<int64_t>();
+    const size_t words = (c.fields.rows + 63) / 64;
+    std::fill_n(c.marks->empty, words, 0);
+    std::fill_n(c.marks->odd, words, 0);
+    c.marks->empty_count = c.marks->odd_count = 0;
+    each_field(c.fields, [&](uint32_t row, Bytes text) {
+        out[row] = 0;
+        if (text.size == 0) {
+            set_bit(c.marks->empty, row);
+            c.marks->empty_count++;
+        } else {
+            mark_odd(c.marks, row,
+                     !read_usual_clock(text, c.spec.unit, &out[row]) &&
+                         parse_time_of_day(text, c.spec.unit, &out[row]) != ErrorCode::none);
+        }
+    });
+    return true;
+}
+
 bool decode_timestamp(const FieldLoop& c) {
-    if (c.spec.time_of_day) return false;
-    if (c.spec.epoch != EpochUnit::none) return decode_epoch(c);
+    if (c.spec.epoch != EpochUnit::none) return !c.spec.time_of_day && decode_epoch(c);
+    if (c.spec.time_of_day) return decode_time_of_day(c);
     static const int64_t factors[] = {1, 1000, 1000000, 1000000000};
     int64_t* const out = c.out<int64_t>();
     c.kernel->decode_timestamp(c.fields, c.spec.unit, out, *c.marks);

@@ -230,6 +230,13 @@ bool digits(const uint8_t* at, int count, int* value) {
 
 }  // namespace
 
+bool is_like_iso(const std::string& format) {
+    if (format.size() < 3 || format[0] != '%') return true;
+    if (std::strchr("bBaA", format[1])) return false;
+    const uint8_t behind = uint8_t(format[2]);
+    return !std::strchr("YymdHIMS", format[1]) || behind == '%' || behind == '-' || uint8_t(behind - '0') <= 9;
+}
+
 FixedTimes::FixedTimes(const std::string& format) {
     uint32_t at = 0;
     for (size_t i = 0; i < format.size(); i++) {
@@ -251,16 +258,15 @@ FixedTimes::FixedTimes(const std::string& format) {
             case 'z': place = &zone_, width = 5; break;
             default: return;
         }
-        if (*place != none || (at == 0 && width != 2)) return;
+        if (*place != none) return;
         *place = at;
         at += width;
     }
-    const bool other_than_iso = literal_count_ && literals_[0].at == 2 && uint8_t(literals_[0].byte - '0') > 9;
-    if (other_than_iso && (month_ == none || name_ == none)) size_ = at;
+    if (month_ == none || name_ == none) size_ = at;
 }
 
 bool FixedTimes::read(Bytes text, int64_t* seconds) {
-    if (text.size != size_) return false;
+    if (text.size != size_ || size_ == 0) return false;
     bool fine = true;
     for (uint32_t i = 0; i < literal_count_; i++) fine &= text.data[literals_[i].at] == literals_[i].byte;
     Civil c;

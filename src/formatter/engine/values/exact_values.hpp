@@ -36,12 +36,15 @@ ErrorCode parse_time_of_day(Bytes, TimeUnit, int64_t* out);
 // By a strptime-like format: %Y %m %d %H %M %S %f %y %b %B %p %I %z %j %% and literal text.
 ErrorCode parse_timestamp_as(Bytes, const std::string& format, TimeUnit, int64_t* out);
 
+// Whether texts of the format may be read as ISO 8601, too, which goes before: unless they begin with a name, or with a number
+// and what ISO 8601 has not behind a year.
+bool is_like_iso(const std::string& format);
+
 // The same for formats all of whose texts have one size where each number has all its digits: of %Y %m %b %d %H %M %S %z and
-// literal text, with two digits and something else in front, as ISO 8601 never has. One is made for a column of them.
+// literal text. One is made for a column of them.
 class FixedTimes {
   public:
     explicit FixedTimes(const std::string& format);
-    bool serves() const { return size_ != 0; }
     // Seconds since 1970. False where the exact way is to decide.
     bool read(Bytes, int64_t* seconds);
 
