@@ -142,6 +142,15 @@ def test_a_decimal_of_more_digits_than_there_may_be_overflows_whatever_is_left_o
             assert found == (Decimal(text) if fits else None), (text, form)
 
 
+@pytest.mark.parametrize("quoted", [0, 1, 2, 3])
+@pytest.mark.parametrize("kind", [pa.int64(), pa.float64(), pa.float16(), pa.bool_(), pa.decimal128(5, 1)])
+def test_a_quoted_null_token_that_reads_as_a_number_is_null_however_many_fields_are_quoted(kind, quoted):
+    texts = ["'0'"] + ["'1'"] * quoted + ["1"] * (3 - quoted) + ["0"]
+    read = column(texts, kind, quote="'", nulls=("0",), quoted_nulls=True)
+    assert [value is None for value in read] == [True, False, False, False, True]
+    assert column([f" {text}" for text in texts], kind, quote="'", nulls=("0",), quoted_nulls=True, trim=True) == read
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_floats_of_more_digits_than_a_word_holds_are_rounded_as_python_rounds_them(seed):
     rng = random.Random(seed)

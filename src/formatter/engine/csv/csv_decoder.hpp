@@ -7,6 +7,7 @@
 // csv_rescue at last.
 #pragma once
 
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -123,7 +124,11 @@ class CsvDecoder : public BlockDecoder {
     bool is_null_token(Bytes field) const;
     bool is_quoted_null(Bytes content) const;
     bool is_null_text(Quoting quoting, Bytes content, bool in_quotes = false) const;  // of a field in quotes
+    bool holds_escape(Bytes field) const {
+        return format_->escaping && field.size && std::memchr(field.data, format_->escape, field.size);
+    }
     bool is_null_in_quotes(const ColumnSpec&, Bytes field);
+    bool is_read_null(const ColumnSpec&, Bytes field) const;
     void null_or_error(ColumnRows&, uint32_t row, Bytes found);
     void value_error(ColumnRows&, uint32_t row, ErrorCode code, Bytes found);
     void note_error(const ColumnRows&, uint32_t row, ErrorCode code, Bytes found, bool row_kept);

@@ -29,6 +29,14 @@ bool CsvDecoder::is_null_token(Bytes field) const {
     return false;
 }
 
+// Whether a loop that was given a field without its quotes took a null token for a value.
+bool CsvDecoder::is_read_null(const ColumnSpec& spec, Bytes field) const {
+    Bytes content{};
+    if (!format_->quoted_nulls || is_text(spec) || !without_outer_quotes(field, &content)) return false;
+    const bool in_quotes = content.size && content.size < field.size;
+    return in_quotes && is_quoted_null(content) && !holds_escape(content);
+}
+
 void CsvDecoder::null_or_error(ColumnRows& c, uint32_t row, Bytes found) {
     if (c.spec.nullable)
         clear_bit(c.marks.valid.data(), row);
@@ -51,7 +59,9 @@ void CsvDecoder::finish_rows(ColumnRows& c) {
     if (scan_tokens_[c.index] && !c.spec.raw) {
         each_row(c.fields, [&](uint32_t row, const Segment& segment, const uint32_t* stops) {
             const Bytes raw = field_at(c.fields, segment, stops);
-            if (raw.size && is_null_token(raw)) clear_bit(c.marks.odd.data(), row), null_or_error(c, row, raw);
+            if (!raw.size || !(is_null_token(raw) || is_read_null(c.spec, raw))) return;
+            clear_bit(c.marks.odd.data(), row);
+            null_or_error(c, row, raw);
         });
     }
     if ((format_->quoted_null_texts || c.spec.nulls_in_quotes) && is_text(c.spec) && !c.spec.raw) {
