@@ -87,8 +87,6 @@ CsvDecoder::CsvDecoder(const std::shared_ptr<const CsvFormat>& format, std::vect
       plain_(format_->plain() && format_->fields > 0),  // of an empty file's schema every record is irregular
       looks_at_rows_(format_->bounded() || format_->repeated_headers),
       nulls_(bare_nulls(*format_)),
-      only_empty_is_null_(
-          std::all_of(nulls_.begin(), nulls_.end(), [](const std::string& token) { return token.empty(); })),
       spelling_(format_->spelling),
       spellings_hold_quotes_(holds_quote(*format_, spelling_.trues) || holds_quote(*format_, spelling_.falses) ||
                              holds_quote(*format_, spelling_.timestamp_formats)),
@@ -114,7 +112,7 @@ CsvDecoder::CsvDecoder(const std::shared_ptr<const CsvFormat>& format, std::vect
                               : access(column.field));
         // Non-empty null markers reach the exact path by themselves where no value looks like them.
         bool scan = false;
-        for (const std::string& token : nulls_) {
+        for (const std::string& token : nulls_.texts()) {
             if (token.empty()) continue;
             const bool numeric_look = std::strchr("+-.0123456789", token[0]) != nullptr;
             const bool may_be_named = !spelling_.timestamp_formats.empty();  // as in "Jan 01 1900", which is a time

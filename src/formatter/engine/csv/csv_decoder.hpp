@@ -14,6 +14,7 @@
 
 #include "engine/csv/csv_format.hpp"
 #include "engine/csv/csv_structure.hpp"
+#include "engine/csv/field_tokens.hpp"
 #include "engine/records/block_decoder.hpp"
 
 namespace formatter {
@@ -121,7 +122,7 @@ class CsvDecoder : public BlockDecoder {
     void resolve_odd(ColumnRows&);
     void resolve(ColumnRows&, uint32_t row, Bytes raw);
     ErrorCode parse_value(const ColumnRows&, Bytes content, uint32_t row) const;
-    bool is_null_token(Bytes field) const;
+    bool is_null_token(Bytes field) const { return nulls_.hold(field); }
     bool is_quoted_null(Bytes content) const;
     bool is_null_text(Quoting quoting, Bytes content, bool in_quotes = false) const;  // of a field in quotes
     bool holds_escape(Bytes field) const {
@@ -154,8 +155,7 @@ class CsvDecoder : public BlockDecoder {
     const Kernel* kernel_;
     bool plain_;
     bool looks_at_rows_;  // that the index has found: some may be none, or bad, in ways it does not know
-    std::vector<std::string> nulls_;  // the null tokens that a field may hold
-    bool only_empty_is_null_;  // no other null token
+    FieldTokens nulls_;  // those null tokens that a field may hold
     Spelling spelling_;
     bool spellings_hold_quotes_;  // of a boolean, or of a time
     std::vector<uint32_t> stops_;  // wanted separator ordinals of a record

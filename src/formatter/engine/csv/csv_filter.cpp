@@ -223,7 +223,7 @@ void CsvDecoder::test_bytes(uint32_t column, const std::vector<const Predicate*>
                  needs_a_closer_look(content.data, content.size, quotes) ||
                  (format_->quoted_null_texts && content.size < raw.size))
             pass = look_closer(raw);
-        else if (!only_empty_is_null_ && is_null_token(raw))
+        else if (is_null_token(raw))
             pass = null_result;
         else
             pass = passes(std::string_view(reinterpret_cast<const char*>(content.data), content.size));

@@ -1,5 +1,7 @@
 // What loops over columns left undecided, field by field. In: a column's rows with marks. Out: their validity, values read
 // exactly, findings. The last step of every column; knows no other one.
+#include <cstring>
+
 #include "engine/csv/csv_decoder.hpp"
 
 namespace formatter {
@@ -21,12 +23,6 @@ bool CsvDecoder::is_null_in_quotes(const ColumnSpec& spec, Bytes field) {
     Bytes content{};
     const Quoting quoting = field_content(*format_, field, &scratch_, &content);
     return is_null_text(quoting, content, spec.nulls_in_quotes);
-}
-
-bool CsvDecoder::is_null_token(Bytes field) const {
-    for (const std::string& token : nulls_)
-        if (field.equals(token)) return true;
-    return false;
 }
 
 // Whether a loop that was given a field without its quotes took a null token for a value.
@@ -99,16 +95,18 @@ void CsvDecoder::finish_empty(ColumnRows& c) {
         each([&](uint32_t row, Bytes raw) { value_error(c, row, ErrorCode::invalid, raw); });
 }
 
-// Most often that is a number of many digits, or one in quotes, which reads at once; everything else goes the long way.
+// Most often that is a null token, a number of many digits, or one in quotes, which reads at once; everything else goes the
+// long way.
 void CsvDecoder::resolve_odd(ColumnRows& c) {
-    const bool direct =
-        plain_ && !format_->trims() && only_empty_is_null_ && !spellings_hold_quotes_ && !is_text(c.spec);
+    const bool direct = plain_ && !format_->trims() && !spellings_hold_quotes_ && !is_text(c.spec);
     each_row(c.fields, [&](uint32_t row, const Segment& segment, const uint32_t* stops) {
         if (!has_bit(c.marks.odd.data(), row)) return;
-        const Bytes raw = field_at(c.fields, segment, stops);
+        const Bytes raw = field_at(c.fields, segment, stops), bare = trimmed(*format_, raw);
+        if (is_null_token(bare)) return null_or_error(c, row, raw);
         Bytes content{};
-        // No value that can be read has a quote in it, or this way would not be taken.
-        const bool at_once = direct && without_outer_quotes(raw, &content) && content.size &&
+        // No value that can be read has a quote in it, or this way would not be taken. A null token may stand in quotes.
+        const bool at_once = direct && without_outer_quotes(bare, &content) && content.size &&
+                             (content.size == bare.size || nulls_.only_empty()) &&
                              parse_value(c, content, row) == ErrorCode::none;
         if (!at_once) resolve(c, row, raw);
     });
@@ -125,9 +123,16 @@ void CsvDecoder::resolve(ColumnRows& c, uint32_t row, Bytes raw) {
 }
 
 ErrorCode CsvDecoder::parse_value(const ColumnRows& c, Bytes content, uint32_t row) const {
-    alignas(widest_value) uint8_t value[widest_value] = {};
-    const ErrorCode code = c.spec.type->parse_text(content, c.spec, spelling_, value);
-    store_value(*c.spec.type, value, c.column.values.data(), c.at + row);
+    const ColumnType& type = *c.spec.type;
+    if (type.layout == ValueLayout::fixed) {
+        uint8_t* const value = c.column.values.data() + type.width * (c.at + row);
+        const ErrorCode code = type.parse_text(content, c.spec, spelling_, value);
+        if (code != ErrorCode::none) std::memset(value, 0, type.width);
+        return code;
+    }
+    uint8_t value[widest_value] = {};
+    const ErrorCode code = type.parse_text(content, c.spec, spelling_, value);
+    store_value(type, value, c.column.values.data(), c.at + row);
     return code;
 }
 
