@@ -23,6 +23,7 @@ static void index_one_way(const uint8_t* data, size_t size, const CsvBytes& byte
         case Quotes::spaced: return index_records<Quotes::spaced>(way, data, size, bytes, choice, index);
         case Quotes::sticky: return index_records<Quotes::sticky>(way, data, size, bytes, choice, index);
         case Quotes::any: return index_records<Quotes::any>(way, data, size, bytes, choice, index);
+        case Quotes::wide: return index_records<Quotes::wide>(way, data, size, bytes, choice, index);
     }
 }
 

@@ -1,7 +1,7 @@
 // Where the fields of CSV records lie: the choice between the ways, and what is said of the record that ends it.
 //
 // In: bytes that begin a record outside quotes, and which separators of a record are wanted. Out: their positions.
-// Knows nothing of types, escapes or what a quote means inside a field. A record is decided at its end, whichever the
+// Knows nothing of types or what a quote means inside a field. A record is decided at its end, whichever the
 // way: an unfinished one is never irregular, however many fields it has already.
 #pragma once
 
@@ -12,6 +12,7 @@
 #include "kernels/csv_index_sparse.inl.hpp"
 #include "kernels/quote_agreement.inl.hpp"
 #include "kernels/quote_summary.inl.hpp"
+#include "kernels/wide_separators.inl.hpp"
 
 namespace formatter {
 namespace FORMATTER_ISA {
@@ -37,6 +38,7 @@ template <Quotes quotes>
 static IndexWay choose_way(const uint8_t* data, size_t size, const CsvBytes& bytes, const StopChoice& choice) {
     if (choice.stop_count == choice.fields) return IndexWay::all_stops;
     if (choice.fields > most_scratch_fields) return IndexWay::skipping;
+    if (quotes == Quotes::wide) return IndexWay::then_pick;
     if (skip_from_bytes_per_stop == SIZE_MAX) return IndexWay::then_pick;
     const size_t look = size / 16 < settle_bytes ? size / 16 : settle_bytes;
     const size_t enough_records = 8;
@@ -74,6 +76,7 @@ static void index_records(IndexWay way, const uint8_t* data, size_t size, const 
             break;
         case IndexWay::skipping: suspect = index_by_skipping(blocks, data, size, choice, index); break;
     }
+    if (quotes == Quotes::wide && index.rows > 0) index.consumed += bytes.record_end_rest.count;
     if (index.rows == index.capacity_rows)
         index.end = IndexEnd::capacity;
     else if (suspect && record_ends<quotes>(data, size, index.consumed, bytes))
@@ -97,6 +100,7 @@ static void index_csv(const uint8_t* data, size_t size, const CsvBytes& bytes, c
         case Quotes::spaced: return index_by_rule<Quotes::spaced>(data, size, bytes, choice, index);
         case Quotes::sticky: return index_by_rule<Quotes::sticky>(data, size, bytes, choice, index);
         case Quotes::any: return index_by_rule<Quotes::any>(data, size, bytes, choice, index);
+        case Quotes::wide: return index_by_rule<Quotes::wide>(data, size, bytes, choice, index);
     }
 }
 

@@ -12,6 +12,7 @@
 // stops it as well, at the latest before the line that is wrong.
 #pragma once
 
+#include "kernels/escapes.inl.hpp"
 #include "kernels/json_grammar.inl.hpp"
 #include "kernels/kernel.hpp"
 #include "kernels/separator_blocks.inl.hpp"
@@ -21,20 +22,6 @@
 
 namespace formatter {
 namespace FORMATTER_ISA {
-
-// The bytes behind unescaped backslashes; `carry` is whether the block's first byte is one, and becomes the next block's.
-//
-//     backslashes  0 1 1 1 0 1 1 0      a run that begins at an odd place is added to itself: what then lies behind an
-//     escaped      0 0 1 0 1 0 1 0      odd count of them differs from what lies behind an even one
-static inline uint64_t escaped_bytes(uint64_t backslashes, uint64_t& carry) {
-    constexpr uint64_t even = 0x5555555555555555;
-    backslashes &= ~carry;
-    const uint64_t behind = backslashes << 1 | carry;
-    const uint64_t odd_starts = backslashes & ~even & ~behind;
-    uint64_t even_runs;
-    carry = __builtin_add_overflow(odd_starts, backslashes, &even_runs);
-    return (even ^ even_runs << 1) & behind;
-}
 
 #ifdef __AVX512VBMI2__
 

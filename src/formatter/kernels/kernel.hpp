@@ -17,6 +17,13 @@ enum class QuoteRule : uint8_t {
     sticky,  // the same, but one inside closes only where a separator follows
 };
 
+// Of a separator of several bytes, those behind the first.
+struct SeparatorRest {
+    static constexpr uint32_t most = 7;
+    uint8_t count = 0;
+    uint8_t bytes[most] = {};
+};
+
 struct CsvBytes {
     uint8_t delimiter;
     uint8_t record_end;
@@ -26,6 +33,11 @@ struct CsvBytes {
     bool ends_in_quotes = false;  // a record end inside quotes ends those, and the record
     bool opens_behind_blanks =
         false;  // by the lenient rule: blanks may stand between a separator and a quote that opens
+    // By the strict rule, or without quotes, index_csv knows more: separators of several bytes, none of which stands in the
+    // other one or is a quote or the escape; and an escape, which makes the byte behind it data.
+    SeparatorRest delimiter_rest = {}, record_end_rest = {};
+    bool escaping = false;
+    uint8_t escape = 0;
 };
 
 // What of the bytes before a place decides which of the quotes behind it are quotes.

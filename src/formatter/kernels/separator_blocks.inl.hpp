@@ -30,10 +30,11 @@ struct SeparatorMasks {
 
 // Which rule a loop is compiled for. `parity` is the strict one; the others begin with parity, too, and put right what it
 // got wrong where a quote stands that the rule does not take for one. By `spaced`, the lenient one, quotes open behind blanks, too.
-// `any` is one that is known only when it runs.
-enum class Quotes { none, parity, lenient, spaced, sticky, any };
+// `any` is one that is known only when it runs; `wide` is parity or none, with what wide_separators.inl.hpp knows.
+enum class Quotes { none, parity, lenient, spaced, sticky, any, wide };
 
 inline Quotes quotes_of(const CsvBytes& bytes) {
+    if (bytes.escaping || bytes.delimiter_rest.count || bytes.record_end_rest.count) return Quotes::wide;
     if (!bytes.quoting) return Quotes::none;
     if (bytes.ends_in_quotes) return Quotes::any;
     if (bytes.rule == QuoteRule::sticky) return Quotes::sticky;

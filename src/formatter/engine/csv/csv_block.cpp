@@ -17,12 +17,6 @@ FieldView CsvDecoder::view(const Access& a) const {
     return block_.view(a.begin_stop, a.end_stop, a.begin_skip, a.last && drops_carriage_return());
 }
 
-Bytes CsvDecoder::field_at(const FieldView& v, const Segment& segment, const uint32_t* stops) const {
-    const uint8_t* begin = segment.base + uint32_t(stops[v.begin_stop] + v.begin_skip);
-    const size_t size = size_t(segment.base + stops[v.end_stop] - begin);
-    return {begin, v.drop_carriage_return ? without_carriage_return(*format_, begin, size) : size};
-}
-
 Bytes CsvDecoder::field(size_t column, uint32_t row) const {
     const RowBlock::Location at = block_.locate(row);
     return field_at(view(column), *at.segment, at.stops);
@@ -62,7 +56,7 @@ void CsvDecoder::decode_column(size_t i) {
     is_decoded_[i] = true;
     if (!is_text(spec)) return decode_fixed(rows);
     if (is_coded(spec)) return decode_codes(rows);
-    if (plain_ && !format_->trims() && is_plain_text(spec)) return decode_text(rows);
+    if (is_plain_text(spec)) return decode_text(rows);
     decode_text_exactly(rows);
 }
 

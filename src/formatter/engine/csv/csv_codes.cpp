@@ -12,7 +12,6 @@ namespace formatter {
 void CsvDecoder::decode_codes(ColumnRows& c) {
     TextDictionary& dictionary = columns_.dictionary(c.index);
     int32_t* codes = c.column.values.as<int32_t>() + c.at;
-    const bool plain = plain_ && !format_->trims();
     c.marks.all_valid(c.fields.rows);
     c.marks.none_marked(c.fields.rows);
 
@@ -51,9 +50,9 @@ void CsvDecoder::decode_codes(ColumnRows& c) {
         return format_->quoting && text.size && std::memchr(text.data, format_->quote, text.size) != nullptr;
     };
     each_row(c.fields, [&](uint32_t row, const Segment& segment, const uint32_t* stops) {
-        const Bytes raw = field_at(c.fields, segment, stops);
+        const Bytes raw = trimmed(*format_, field_at(c.fields, segment, stops));
         Bytes content{};
-        if (plain && raw.size && without_outer_quotes(raw, &content)) {
+        if (plain_ && raw.size && without_outer_quotes(raw, &content)) {
             const int32_t code = dictionary.find(content.data, content.size);
             const bool known = code != TextDictionary::unknown;
             if ((known && !dictionary.is_marked(code)) || !may_hold_quote(content)) {

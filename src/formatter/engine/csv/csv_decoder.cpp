@@ -84,8 +84,9 @@ CsvDecoder::CsvDecoder(const std::shared_ptr<const CsvFormat>& format, std::vect
     : BlockDecoder(*format, format->on_error != OnError::skip, &format->columns, stops.size()),
       format_(format),
       kernel_(format_->kernel),
-      plain_(format_->plain() && format_->fields > 0),  // of an empty file's schema every record is irregular
-      looks_at_rows_(format_->bounded() || format_->repeated_headers),
+      indexed_(format_->indexable() && format_->fields > 0),  // of an empty file's schema every record is irregular
+      plain_(!format_->escaping),
+      looks_at_rows_(format_->bounded() || format_->repeated_headers || format_->commenting),
       nulls_(bare_nulls(*format_)),
       spelling_(format_->spelling),
       spellings_hold_quotes_(holds_quote(*format_, spelling_.trues) || holds_quote(*format_, spelling_.falses) ||
@@ -165,7 +166,7 @@ size_t CsvDecoder::index(const uint8_t* data, size_t size, uint64_t row_limit) {
     if (!skip_preamble(data, size, &at)) return 0;
     if (format_->unreadable) return size;
     const size_t used =
-        plain_ ? index_plain(data + at, size - at, row_limit) : index_general(data + at, size - at, row_limit);
+        indexed_ ? index_by_kernel(data + at, size - at, row_limit) : index_general(data + at, size - at, row_limit);
     return at + used;
 }
 
@@ -176,21 +177,28 @@ void CsvDecoder::align_block() {
     if (past && !format_->filter.active()) block_.stop_at(aligned_rows - past);
 }
 
-size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_limit) {
+size_t CsvDecoder::index_by_kernel(const uint8_t* data, size_t size, uint64_t row_limit) {
     CsvBytes bytes = format_->bytes();
     if (all_quotes_) bytes.rule = QuoteRule::strict;
+    const uint32_t separator = uint32_t(format_->record_end.size());
     const StopChoice choice{format_->fields, uint32_t(stops_.size()), stops_.data()};
     const Readable readable = readable_around(data, size);
     RecordShape shape;
     size_t at = 0, stretch = stretch_bytes, passed = 0;
     while (row_limit > 0 && at < size) {
+        if (format_->commenting) {
+            const size_t comments = size_of_comments(data + at, size - at);
+            offset_ += comments;
+            indexed_bytes_ += comments;
+            if ((at += comments) == size) break;
+        }
         const size_t window = std::min({size - at, stretch, offsets_most});
         if (!has_room(window)) break;
         if (block_.room() == 0) materialize();
         if (block_.empty() && std::max<uint64_t>(size - at + offset_, place_.bytes) >= aligned_from + offset_)
             align_block();
         CsvIndex result{};
-        result.stops = block_.open_segment(data + at, readable.begin, readable.end, 1, here());
+        result.stops = block_.open_segment(data + at, readable.begin, readable.end, separator, here());
         result.capacity_rows = uint32_t(std::min<uint64_t>(block_.room(), row_limit));
         kernel_->index_csv(data + at, window, bytes, choice, result);
         if (looks_at_rows_) stop_at_odd_record(data + at, choice, &result);
@@ -202,6 +210,11 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
         indexed_bytes_ += result.consumed;
         at += result.consumed;
         if (result.end == IndexEnd::capacity) continue;
+        if (format_->commenting && at < size && data[at] == format_->comment) {
+            if (result.consumed == 0) break;  // it does not end here
+            stretch = wary_bytes;
+            continue;
+        }
         const bool endless = window == offsets_most && result.consumed == 0;
         const bool is_wary = window == stretch && stretch < stretch_bytes;
         const bool may_pass_bound = format_->bounded() && result.consumed == 0 && !is_wary;
@@ -221,7 +234,9 @@ size_t CsvDecoder::index_plain(const uint8_t* data, size_t size, uint64_t row_li
                 records_++;
                 row_limit--;
             } else {  // blank lines seldom come alone
-                while (at + shape.size < size && data[at + shape.size] == bytes.record_end) shape.size++;
+                while (size - at - shape.size >= separator &&
+                       std::memcmp(data + at + shape.size, format_->record_end.data(), separator) == 0)
+                    shape.size += separator;
             }
             offset_ += shape.size;
             indexed_bytes_ += shape.size;
@@ -301,10 +316,11 @@ bool CsvDecoder::is_record(const uint8_t* data, const RecordShape& shape) const 
     return !shape.comment && !is_blank(*format_, data, content) && !is_header_again(data, content);
 }
 
-// The loops know no bounds, and no headers: of what they found, rows that may pass one or be one are looked at, up to the
-// first that does or is.
+// The loops know no bounds, no headers and no comments: of what they found, rows that may pass one or be one are looked at, up to
+// the first that does or is.
 void CsvDecoder::stop_at_odd_record(const uint8_t* data, const StopChoice& choice, CsvIndex* index) {
     const uint8_t end = uint8_t(format_->record_end[0]);
+    const size_t separator = format_->record_end.size();
     const bool many_lines = format_->max_quoted_lines && kernel_->count_byte(data, index->consumed, end) > index->rows;
     const uint64_t most = format_->max_quoted_bytes ? format_->max_quoted_bytes : ~uint64_t(0);
     RecordShape shape;
@@ -313,15 +329,29 @@ void CsvDecoder::stop_at_odd_record(const uint8_t* data, const StopChoice& choic
     for (uint32_t row = 0; row < index->rows; row++, stop += choice.stop_count) {
         const size_t size = *stop - begin;
         const bool suspect = size > most || (many_lines && size && std::memchr(data + begin, end, size));
-        const bool damaged = suspect && split_record(*format_, data + begin, size + 1, &shape) && shape.damaged;
-        if (damaged || is_header_again(data + begin, size)) {
+        const bool damaged = suspect && split_record(*format_, data + begin, size + separator, &shape) && shape.damaged;
+        const bool comment = format_->commenting && data[begin] == format_->comment;
+        if (damaged || comment || is_header_again(data + begin, size)) {
             index->rows = row;
             index->consumed = begin;
-            index->end = IndexEnd::irregular;
+            index->end = comment ? IndexEnd::input : IndexEnd::irregular;
             return;
         }
-        begin = size_t(*stop) + 1;
+        begin = size_t(*stop) + separator;
     }
+}
+
+// Of the comments that stand there, with their ends, as far as they end within the bytes. Nothing means anything in them but a
+// record end.
+size_t CsvDecoder::size_of_comments(const uint8_t* data, size_t size) const {
+    const std::string& ending = format_->record_end;
+    size_t at = 0;
+    while (at < size && data[at] == format_->comment) {
+        const void* const end = memmem(data + at, size - at, ending.data(), ending.size());
+        if (!end) break;
+        at = size_t(static_cast<const uint8_t*>(end) - data) + ending.size();
+    }
+    return at;
 }
 
 // A record that no stop can span: an error, and its size; 0 if it does not end within the bytes.

@@ -40,7 +40,7 @@ class CsvDecoder : public BlockDecoder {
 
     CsvDecoder(const std::shared_ptr<const CsvFormat>& format, std::vector<uint32_t> stops);
     void align_block();
-    size_t index_plain(const uint8_t* data, size_t size, uint64_t row_limit);
+    size_t index_by_kernel(const uint8_t* data, size_t size, uint64_t row_limit);
     size_t index_general(const uint8_t* data, size_t size, uint64_t row_limit);
     bool split_next(const uint8_t* data, size_t size, RecordShape* shape, size_t* passed);
     void pass_damaged(const uint8_t* data, const RecordShape&);
@@ -50,6 +50,7 @@ class CsvDecoder : public BlockDecoder {
     bool is_record(const uint8_t* data, const RecordShape&) const;
     void stop_at_odd_record(const uint8_t* data, const StopChoice&, CsvIndex*);
     size_t pass_endless(const uint8_t* data, size_t size);
+    size_t size_of_comments(const uint8_t* data, size_t size) const;
     bool skip_preamble(const uint8_t* data, size_t size, size_t* skipped, bool whole = false);
     bool leaves_preamble_open(const uint8_t* data, size_t size) const;
     void header_error(const uint8_t* header, size_t size);
@@ -95,23 +96,53 @@ class CsvDecoder : public BlockDecoder {
     FieldView view(const Access&) const;
     FieldView view(size_t column) const { return view(access_[column]); }
     Bytes field(size_t column, uint32_t row) const;
-    Bytes field_at(const FieldView&, const Segment&, const uint32_t* stops) const;
+    Bytes field_at(const FieldView& v, const Segment& segment, const uint32_t* stops) const {
+        const uint8_t* begin = segment.base + uint32_t(stops[v.begin_stop] + v.begin_skip);
+        const size_t size = size_t(segment.base + stops[v.end_stop] - begin);
+        return {begin, v.drop_carriage_return ? without_carriage_return(*format_, begin, size) : size};
+    }
     bool without_outer_quotes(Bytes field, Bytes* content) const;
-    bool drops_carriage_return() const { return format_->accepts_crlf() && (saw_carriage_return_ || !plain_); }
+    bool drops_carriage_return() const { return format_->accepts_crlf() && (saw_carriage_return_ || !indexed_); }
 
     // values of fixed width (csv_fixed.cpp), text (csv_text.cpp), codes (csv_codes.cpp)
     void decode_fixed(ColumnRows&);
     bool decode_by_loop(ColumnRows&, const FieldView&);
     FieldView without_quotes(const FieldView&);
     bool learn_quotes(const ColumnRows&);
+    // A view of other fields in place of these: change(row, field) says of each which, in the same segment.
+    template <typename Change>
+    FieldView changed_view(const FieldView& v, Change change) {
+        bare_stops_.resize(2 * size_t(v.rows) + 1);
+        bare_segments_.assign(v.segments, v.segments + v.segment_count);
+        for (size_t s = 0, rows = 0; s < bare_segments_.size(); rows += bare_segments_[s++].rows)
+            bare_segments_[s].first_stop = 2 * rows;
+        uint32_t* out = bare_stops_.data();
+        each_row(v, [&](uint32_t row, const Segment& segment, const uint32_t* stops) {
+            const Bytes field = change(row, field_at(v, segment, stops));
+            *out++ = uint32_t(field.data - segment.base);
+            *out++ = uint32_t(field.data + field.size - segment.base);
+        });
+        return FieldView{bare_segments_.data(), bare_segments_.size(), bare_stops_.data(), 2, 0, 1, 0, v.rows, false};
+    }
     void decode_text(ColumnRows&);
+    FieldView without_escaped(ColumnRows&);
+    void mark_odd_texts(ColumnRows&, const FieldView&);
     void decode_text_exactly(ColumnRows&);
-    struct LateText {
-        uint32_t row;
-        std::string content;
+    struct LateTexts {  // of rows, ascending
+        struct Row {
+            uint32_t row;
+            uint32_t size;
+        };
+        std::vector<Row> rows;
+        std::string bytes;  // one text behind the other
+
+        void add(uint32_t row, const uint8_t* text, size_t size) {
+            rows.push_back({row, uint32_t(size)});
+            bytes.append(reinterpret_cast<const char*>(text), size);
+        }
     };
     bool read_odd_texts(ColumnRows&);
-    void replace_texts(ColumnRows&, const std::vector<LateText>&);
+    void replace_texts(ColumnRows&, const LateTexts&);
     bool take_text(ColumnRows&, uint32_t row, Bytes raw, Bytes* content);
     void check_utf8(ColumnRows&, uint64_t text_before);
     void decode_codes(ColumnRows&);
@@ -153,7 +184,8 @@ class CsvDecoder : public BlockDecoder {
 
     std::shared_ptr<const CsvFormat> format_;
     const Kernel* kernel_;
-    bool plain_;
+    bool indexed_;  // by the kernel
+    bool plain_;  // a field says what it is, but for quotes
     bool looks_at_rows_;  // that the index has found: some may be none, or bad, in ways it does not know
     FieldTokens nulls_;  // those null tokens that a field may hold
     Spelling spelling_;
@@ -166,6 +198,7 @@ class CsvDecoder : public BlockDecoder {
     std::vector<NumberShape> number_shapes_;  // of each column
     std::vector<uint32_t> bare_stops_;
     std::vector<Segment> bare_segments_;
+    std::vector<uint64_t> escaped_;  // rows of the column whose text has an escape
     std::vector<bool> is_decoded_;  // in this attempt
     std::vector<bool> scan_tokens_;
     bool saw_carriage_return_ = false;

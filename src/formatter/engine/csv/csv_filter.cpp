@@ -183,7 +183,6 @@ void CsvDecoder::filter_by_alternatives(uint32_t rows) {
 // Rows that kept_ lacks are not asked.
 void CsvDecoder::test_bytes(uint32_t column, const std::vector<const Predicate*>& predicates) {
     const ColumnSpec& spec = columns_.specs()[column];
-    const bool plain = plain_ && !format_->trims();
     const uint64_t quotes = format_->quoting ? format_->quote * 0x0101010101010101u : ~uint64_t(0);
     const auto passes = [&predicates](std::string_view value) {
         for (const Predicate* p : predicates)
@@ -213,13 +212,13 @@ void CsvDecoder::test_bytes(uint32_t column, const std::vector<const Predicate*>
     each_row(v, [&](uint32_t row, const Segment& segment, const uint32_t* stops) {
         if (!has_bit(kept_.data(), row)) return;
         const Rewritten* record = block_.rewritten.empty() ? nullptr : block_.rewritten_at(row);
-        const Bytes raw = field_at(v, segment, stops);
+        const Bytes field = field_at(v, segment, stops), raw = trimmed(*format_, field);
         Bytes content{};
         bool pass;
         if (spec.field == absent_field || (record && spec.field >= record->fields) ||
-            (raw.size == 0 && is_absent(segment, stops, raw.data)))  // the field is not there
+            (field.size == 0 && is_absent(segment, stops, field.data)))  // the field is not there
             pass = null_result;
-        else if (!plain || raw.size == 0 || !without_outer_quotes(raw, &content) ||
+        else if (!plain_ || raw.size == 0 || !without_outer_quotes(raw, &content) ||
                  needs_a_closer_look(content.data, content.size, quotes) ||
                  (format_->quoted_null_texts && content.size < raw.size))
             pass = look_closer(raw);

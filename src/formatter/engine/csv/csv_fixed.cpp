@@ -7,7 +7,8 @@
 namespace formatter {
 
 void CsvDecoder::decode_fixed(ColumnRows& c) {
-    const bool has_loop = decode_by_loop(c, in_quotes_[c.index] ? without_quotes(c.fields) : c.fields);
+    const bool bare = in_quotes_[c.index] || format_->trims();
+    const bool has_loop = decode_by_loop(c, bare ? without_quotes(c.fields) : c.fields);
     if (has_loop && learn_quotes(c)) decode_by_loop(c, without_quotes(c.fields));
     if (!has_loop) {  // each value exactly: digits decide, there is no approximation to start from
         const uint32_t width = c.spec.type->width;
@@ -30,30 +31,19 @@ bool CsvDecoder::decode_by_loop(ColumnRows& c, const FieldView& v) {
     return decoded;
 }
 
-// The fields of a view without the quotes around them, for columns that were found to have them.
+// The fields of a view without blanks that are trimmed and the quotes around them, for columns that were found to have these.
 FieldView CsvDecoder::without_quotes(const FieldView& v) {
-    bare_stops_.resize(2 * size_t(v.rows) + 1);
-    bare_segments_.assign(v.segments, v.segments + v.segment_count);
-    for (size_t s = 0, rows = 0; s < bare_segments_.size(); rows += bare_segments_[s++].rows)
-        bare_segments_[s].first_stop = 2 * rows;
-    uint32_t* out = bare_stops_.data();
-    each_row(v, [&](uint32_t, const Segment& segment, const uint32_t* stops) {
-        uint32_t begin = stops[v.begin_stop] + v.begin_skip, end = stops[v.end_stop];
-        const uint8_t* base = segment.base;
-        if (v.drop_carriage_return && end != begin) end -= base[end - 1] == '\r';
-        if (uint32_t(end - begin) >= 2 && base[begin] == format_->quote && base[end - 1] == format_->quote) {
-            begin++;
-            end--;
-        }
-        *out++ = begin;
-        *out++ = end;
+    return changed_view(v, [this](uint32_t, Bytes field) {
+        field = trimmed(*format_, field);
+        const bool quoted = format_->quoting && field.size >= 2 && field.data[0] == format_->quote &&
+                            field.data[field.size - 1] == format_->quote;
+        return quoted ? Bytes{field.data + 1, field.size - 2} : field;
     });
-    return FieldView{bare_segments_.data(), bare_segments_.size(), bare_stops_.data(), 2, 0, 1, 0, v.rows, false};
 }
 
 // Numbers and times mostly in quotes: the kernel is given them without. What is in doubt still goes the exact way.
 bool CsvDecoder::learn_quotes(const ColumnRows& c) {
-    if (in_quotes_[c.index] || !plain_ || !format_->quoting || format_->trims()) return false;
+    if (in_quotes_[c.index] || format_->trims() || !format_->quoting) return false;
     if (c.marks.odd_count <= c.fields.rows / 2) return false;
     uint32_t first = 0;
     while (!has_bit(c.marks.odd.data(), first)) first++;

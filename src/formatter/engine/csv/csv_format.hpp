@@ -2,6 +2,7 @@
 // by many threads. Refuses to know bytes.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -61,20 +62,40 @@ struct CsvFormat : DecodeOptions {
     // Which quotes are some depends on where they stand.
     bool picky() const { return quoting && quote_rule != QuoteRule::strict; }
     bool bounded() const { return quoting && (max_quoted_lines || max_quoted_bytes); }
-    // Single-byte separators and no byte-level state but that of quotes: the SIMD index can read it.
-    bool plain() const {
-        const bool blanks_hide_quotes = quoting && quote_rule == QuoteRule::sticky && trims();
-        return delimiter.size() == 1 && record_end.size() == 1 && !escaping && !commenting && !blanks_hide_quotes;
+    // Separators of one byte and nothing but quotes that can hide them: where records end shows in a look at a buffer alone.
+    bool plain() const { return !is_wide() && !commenting && !blanks_hide_quotes(); }
+    // The kernels' index can read it, but for comments, which are looked for between records.
+    bool indexable() const {
+        if (!is_wide()) return !blanks_hide_quotes();
+        const bool apart = delimiter.find_first_of(record_end) == std::string::npos;
+        return apart && !picky() && (newlines_in_quotes || !quoting);
     }
+    bool is_wide() const { return delimiter.size() > 1 || record_end.size() > 1 || escaping; }
+    bool blanks_hide_quotes() const { return quoting && quote_rule == QuoteRule::sticky && trims(); }
     bool has_preamble() const { return skip_lines || skip_records || !header_at.empty(); }
     // Every record end ends a record: nothing can hide one.
     bool ends_anywhere() const {
         return record_end.size() == 1 && !escaping && (quoting ? !newlines_in_quotes : !commenting);
     }
-    CsvBytes bytes() const {  // the first one of each, where they are longer
+    CsvBytes bytes() const {
         const bool opens_behind_blanks = quote_rule == QuoteRule::lenient && trim_left;
-        return {uint8_t(delimiter[0]), uint8_t(record_end[0]), quote, quoting, quote_rule,
-                !newlines_in_quotes,   opens_behind_blanks};
+        return {uint8_t(delimiter[0]),
+                uint8_t(record_end[0]),
+                quote,
+                quoting,
+                quote_rule,
+                !newlines_in_quotes,
+                opens_behind_blanks,
+                rest_of(delimiter),
+                rest_of(record_end),
+                escaping,
+                escape};
+    }
+    static SeparatorRest rest_of(const std::string& separator) {
+        SeparatorRest rest;
+        rest.count = uint8_t(separator.size() - 1);
+        std::copy(separator.begin() + 1, separator.end(), rest.bytes);
+        return rest;
     }
     bool accepts_crlf() const { return record_end == "\n"; }
     bool empty_is_null() const {

@@ -29,7 +29,7 @@ size_t record_without_carriage_return(const CsvFormat& format, const uint8_t* da
     return begin + without_carriage_return(format, data + begin, shape.separators.back() - begin);
 }
 
-Bytes trimmed(const CsvFormat& format, Bytes field) {
+Bytes trimmed_sides(const CsvFormat& format, Bytes field) {
     while (format.trim_left && field.size && is_padding(field.data[0])) field.data++, field.size--;
     while (format.trim_right && field.size && is_padding(field.data[field.size - 1]) &&
            !ends_escaped(format, field.data, field.size))
@@ -54,9 +54,37 @@ bool end_damage(const CsvFormat& format, const uint8_t* data, size_t size, const
 
 }  // namespace
 
+namespace {
+
+// Where nothing but pairs of quotes hides separators of one byte. False if the record does not end within the bytes.
+bool split_plain_record(const CsvFormat& format, const uint8_t* data, size_t size, RecordShape* out) {
+    const uint8_t delimiter = uint8_t(format.delimiter[0]), end = uint8_t(format.record_end[0]);
+    // Without quotes a second delimiter is looked for in their place, and never met.
+    const uint8_t quote = format.quoting ? format.quote : delimiter;
+    for (size_t at = 0; at < size; at++) {
+        const uint8_t c = data[at];
+        if (c == delimiter || c == end) {
+            out->separators.push_back(uint32_t(at));
+            if (c == delimiter) continue;
+            out->size = at + 1;
+            out->comment = false;
+            return true;
+        }
+        if (c != quote) continue;
+        const void* const closing = std::memchr(data + at + 1, quote, size - at - 1);
+        if (!closing) return false;
+        at = size_t(static_cast<const uint8_t*>(closing) - data);
+    }
+    return false;
+}
+
+}  // namespace
+
 bool split_record(const CsvFormat& format, const uint8_t* data, size_t size, RecordShape* out) {
     out->separators.clear();
     out->damaged = false;
+    const bool by_parity = !format.quoting || (format.newlines_in_quotes && !format.picky() && !format.bounded());
+    if (format.plain() && by_parity) return split_plain_record(format, data, size, out);
     ScanState state;
     RecordScan record;
     record.separators = &out->separators;
@@ -153,10 +181,14 @@ Quoting field_content(const CsvFormat& format, Bytes field, std::string* scratch
     scratch->clear();
     bool open = quoted;
     for (; at < end; at++) {
+        const uint8_t* const plain = at;
+        while (at < end && !(format.escaping && *at == format.escape) && !(format.quoting && *at == format.quote)) at++;
+        scratch->append(reinterpret_cast<const char*>(plain), size_t(at - plain));
+        if (at == end) break;
         if (format.escaping && *at == format.escape) {
             if (++at == end) return Quoting::malformed;
             scratch->push_back(char(*at));
-        } else if (format.quoting && *at == format.quote) {
+        } else {
             if (!quoted) return Quoting::malformed;
             if (!format.escaping && at + 1 < end && at[1] == format.quote) {
                 scratch->push_back(char(*at++));
@@ -164,8 +196,6 @@ Quoting field_content(const CsvFormat& format, Bytes field, std::string* scratch
             }
             open = false;
             if (at + 1 != end) return Quoting::malformed;  // text behind the closing quote
-        } else {
-            scratch->push_back(char(*at));
         }
     }
     if (open) return Quoting::malformed;

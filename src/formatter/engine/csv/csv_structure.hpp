@@ -36,7 +36,10 @@ size_t without_carriage_return(const CsvFormat&, const uint8_t* data, size_t siz
 // The same of a whole record: a '\r' that belongs to the delimiter in front of its last field stays.
 size_t record_without_carriage_return(const CsvFormat&, const uint8_t* data, const RecordShape&);
 // Without spaces and tabs on the sides that the format trims; an escaped one stays.
-Bytes trimmed(const CsvFormat&, Bytes field);
+Bytes trimmed_sides(const CsvFormat&, Bytes field);
+inline Bytes trimmed(const CsvFormat& format, Bytes field) {
+    return format.trims() ? trimmed_sides(format, field) : field;
+}
 
 enum class Quoting : uint8_t { none, quoted, malformed };
 // The content of a field: trimmed, unquoted, unescaped. `content` points into the field or into `scratch`.

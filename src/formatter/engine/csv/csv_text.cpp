@@ -14,7 +14,7 @@ constexpr uint64_t text_ahead_most = 64 << 20;  // reserved on the strength of t
 
 void CsvDecoder::decode_text(ColumnRows& rows) {
     Column& c = rows.column;
-    const FieldView& v = rows.fields;
+    const FieldView v = format_->escaping || format_->trims() ? without_escaped(rows) : rows.fields;
     StringSums sums{};
     kernel_->measure_strings(v, sums);
     const uint64_t before = c.text_bytes;
@@ -33,47 +33,76 @@ void CsvDecoder::decode_text(ColumnRows& rows) {
     c.text_bytes = (large ? before : 0) + uint64_t(ends[v.rows - 1]);
     rows.marks.take(marks);
     rows.marks.all_valid(v.rows);
-    if (rows.marks.odd_count && format_->picky()) sums.any_non_ascii |= read_odd_texts(rows);
+    if (format_->escaping) mark_odd_texts(rows, v);
+    if (rows.marks.odd_count && (format_->picky() || format_->escaping)) sums.any_non_ascii |= read_odd_texts(rows);
     if (sums.any_non_ascii && must_be_utf8(rows.spec)) check_utf8(rows, before);
     finish_rows(rows);
 }
 
+// The fields without blanks that are trimmed, and without anything where there is an escape: those rows are noted.
+FieldView CsvDecoder::without_escaped(ColumnRows& rows) {
+    escaped_.assign(rows.fields.rows / 64 + 1, 0);
+    return changed_view(rows.fields, [this](uint32_t row, Bytes field) {
+        field = trimmed(*format_, field);
+        if (!holds_escape(field)) return field;
+        set_bit(escaped_.data(), row);
+        return Bytes{field.data, 0};
+    });
+}
+
+// Where there are escapes, fields that have one are to be read with care, and those in which the loop took a quote for a doubled
+// one, for escapes are what quotes have there.
+void CsvDecoder::mark_odd_texts(ColumnRows& rows, const FieldView& v) {
+    RowMarks& marks = rows.marks;
+    each_bit(escaped_.data(), v.rows, [&](uint32_t row) {
+        clear_bit(marks.empty.data(), row);
+        marks.empty_count--;
+        marks.mark_odd(row);
+    });
+    if (!format_->quoting) return;
+    const bool large = has_large_offsets(rows.spec);
+    each_row(v, [&](uint32_t row, const Segment&, const uint32_t* stops) {
+        const uint64_t size = rows.column.offset(large, rows.at + row + 1) - rows.column.offset(large, rows.at + row);
+        if (stops[1] - stops[0] > size + 2 && !has_bit(marks.odd.data(), row)) marks.mark_odd(row);
+    });
+}
+
 // Where quotes may stand anywhere, fields that the loop left out have a text, too. True: it may be beyond ASCII.
 bool CsvDecoder::read_odd_texts(ColumnRows& rows) {
-    std::vector<LateText> late;
+    LateTexts late;
     const std::vector<uint64_t> odd(rows.marks.odd.begin(), rows.marks.odd.begin() + (rows.fields.rows + 63) / 64);
     rows.marks.odd_count = 0;
     each_bit(odd.data(), rows.fields.rows, [&](uint32_t row) {
         clear_bit(rows.marks.odd.data(), row);
         Bytes content{};
         if (!take_text(rows, row, field(rows.index, row), &content) || !content.size) return;
-        late.push_back({row, std::string(reinterpret_cast<const char*>(content.data), content.size)});
+        late.add(row, content.data, content.size);
     });
     replace_texts(rows, late);
     return true;
 }
 
 // Texts of rows in place of those they have, which are no longer: from the last on, so that each byte moves once.
-void CsvDecoder::replace_texts(ColumnRows& rows, const std::vector<LateText>& late) {
+void CsvDecoder::replace_texts(ColumnRows& rows, const LateTexts& late) {
     Column& c = rows.column;
     const bool large = has_large_offsets(rows.spec);
-    uint64_t more = 0;
-    const auto size_of = [&](uint32_t row) {
-        return c.offset(large, rows.at + row + 1) - c.offset(large, rows.at + row);
-    };
-    for (const LateText& text : late) more += text.content.size() - size_of(text.row);
+    uint64_t more = late.bytes.size();
+    for (const LateTexts::Row& text : late.rows)
+        more -= c.offset(large, rows.at + text.row + 1) - c.offset(large, rows.at + text.row);
     c.text.reserve(c.text_bytes + more + 64, c.text_bytes);
     uint8_t* const bytes = c.text.data();
+    const char* text = late.bytes.data() + late.bytes.size();
     uint64_t moved_from = c.text_bytes;
     uint32_t row = rows.fields.rows;
     c.text_bytes += more;
-    for (size_t i = late.size(); i-- > 0;) {
-        const uint64_t begin = c.offset(large, rows.at + late[i].row), end = c.offset(large, rows.at + late[i].row + 1);
-        const std::string& content = late[i].content;
-        for (; row > late[i].row; row--) c.move_offset(large, rows.at + row, more);
+    for (size_t i = late.rows.size(); i-- > 0;) {
+        const auto [late_row, size] = late.rows[i];
+        const uint64_t begin = c.offset(large, rows.at + late_row), end = c.offset(large, rows.at + late_row + 1);
+        for (; row > late_row; row--) c.move_offset(large, rows.at + row, more);
         std::memmove(bytes + end + more, bytes + end, moved_from - end);
-        more -= content.size() - (end - begin);
-        std::memcpy(bytes + begin + more, content.data(), content.size());
+        more -= size - (end - begin);
+        text -= size;
+        std::memcpy(bytes + begin + more, text, size);
         moved_from = begin;
     }
 }
@@ -134,7 +163,7 @@ void CsvDecoder::check_utf8(ColumnRows& rows, uint64_t before) {
         const uint64_t begin = c.offset(large, rows.at + r);
         suspicious = begin < c.offset(large, rows.at + r + 1) && (text[begin] & 0xC0) == 0x80;
     }
-    std::vector<LateText> repaired;
+    LateTexts repaired;
     uint64_t more = 0;
     for (uint32_t r = 0; r < rows.fields.rows && suspicious; r++) {
         const uint64_t begin = c.offset(large, rows.at + r), end = c.offset(large, rows.at + r + 1);
@@ -148,9 +177,9 @@ void CsvDecoder::check_utf8(ColumnRows& rows, uint64_t before) {
             continue;
         }
         more = longer;
-        repaired.push_back({r, std::move(better)});
+        repaired.add(r, reinterpret_cast<const uint8_t*>(better.data()), better.size());
     }
-    if (!repaired.empty()) replace_texts(rows, repaired);
+    if (!repaired.rows.empty()) replace_texts(rows, repaired);
 }
 
 }  // namespace formatter

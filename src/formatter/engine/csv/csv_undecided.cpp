@@ -19,6 +19,7 @@ bool CsvDecoder::is_null_text(Quoting quoting, Bytes content, bool in_quotes) co
 
 // Whether a field of text is a null token in quotes.
 bool CsvDecoder::is_null_in_quotes(const ColumnSpec& spec, Bytes field) {
+    field = trimmed(*format_, field);
     if (!format_->quoting || !field.size || field.data[0] != format_->quote) return false;
     Bytes content{};
     const Quoting quoting = field_content(*format_, field, &scratch_, &content);
@@ -54,8 +55,8 @@ void CsvDecoder::finish_rows(ColumnRows& c) {
     });
     if (scan_tokens_[c.index] && !c.spec.raw) {
         each_row(c.fields, [&](uint32_t row, const Segment& segment, const uint32_t* stops) {
-            const Bytes raw = field_at(c.fields, segment, stops);
-            if (!raw.size || !(is_null_token(raw) || is_read_null(c.spec, raw))) return;
+            const Bytes raw = field_at(c.fields, segment, stops), bare = trimmed(*format_, raw);
+            if (!bare.size || !(is_null_token(bare) || is_read_null(c.spec, bare))) return;
             clear_bit(c.marks.odd.data(), row);
             null_or_error(c, row, raw);
         });
@@ -98,7 +99,7 @@ void CsvDecoder::finish_empty(ColumnRows& c) {
 // Most often that is a null token, a number of many digits, or one in quotes, which reads at once; everything else goes the
 // long way.
 void CsvDecoder::resolve_odd(ColumnRows& c) {
-    const bool direct = plain_ && !format_->trims() && !spellings_hold_quotes_ && !is_text(c.spec);
+    const bool direct = plain_ && !spellings_hold_quotes_ && !is_text(c.spec);
     each_row(c.fields, [&](uint32_t row, const Segment& segment, const uint32_t* stops) {
         if (!has_bit(c.marks.odd.data(), row)) return;
         const Bytes raw = field_at(c.fields, segment, stops), bare = trimmed(*format_, raw);

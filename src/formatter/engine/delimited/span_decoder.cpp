@@ -16,7 +16,7 @@ std::vector<uint32_t> stop_numbers(const CsvFormat& fields) {
 
 SpanDecoder::SpanDecoder(const std::shared_ptr<const CsvFormat>& fields)
     : CsvDecoder(fields, stop_numbers(*fields)), last_stop_(uint32_t(2 * fields->columns.size())) {
-    plain_ = true;  // as far as values are concerned: quotes are off when they are read
+    indexed_ = plain_ = true;  // as far as values are concerned: quotes are off when they are read
     saw_carriage_return_ = true;
     for (uint32_t i = 0; i < access_.size(); i++) access_[i] = {int32_t(2 * i), int32_t(2 * i + 1), 0, false};
 }
