@@ -135,8 +135,11 @@ def pack_mixed(head: dict[str, Any], states: Sequence[bytes]) -> bytes:
 
 
 def unpack_mixed(state: bytes) -> tuple[dict[str, Any], list[bytes]]:
-    head, *states = opened(MIXED_MAGIC, state)
-    return json.loads(head, object_hook=_from_json), states
+    packed, *states = opened(MIXED_MAGIC, state)
+    head = json.loads(packed, object_hook=_from_json)
+    if head.get("schema") is not None:  # of a shared stream
+        head["schema"] = pa.ipc.read_schema(pa.py_buffer(head["schema"]))
+    return head, states
 
 
 def unpack(state: bytes) -> tuple[dict[str, Any], bytes, list[tuple[dict[str, Any], pa.RecordBatch]]]:

@@ -487,10 +487,8 @@ class SharedStream(Uncopied):
         """As `fm.Stream.restore`: a stream that goes on where `state` was taken, with nobody subscribed yet."""
         if are_several(format):
             head, states = unpack_mixed(state)
-            options = saved_options(head["options"], shared=True)
-            of_function = head["schema"] if gives_formats(format) else None
-            schema = None if of_function is None else pa.ipc.read_schema(pa.py_buffer(of_function))
-            shared = cls(format, **options, rescue=head["rescue"], schema=schema)
+            schema = head["schema"] if gives_formats(format) else None
+            shared = cls(format, **saved_options(head["options"], shared=True), rescue=head["rescue"], schema=schema)
             assert shared._by_origin is not None
             shared._by_origin.resume(head, states)
         else:
