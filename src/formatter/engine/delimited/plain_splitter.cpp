@@ -40,19 +40,17 @@ inline uint64_t low_bytes(uint64_t bytes, uint32_t count) {
 
 bool PlainSplitter::fits(const DelimitedFormat& format) {
     const auto is_plain = [](const Level& level) {
-        return !level.collapses && level.separator.size() == 1 && level.key_end.size() <= 1;
+        return !level.collapses && level.separator.size() == 1 && level.key_end.size() <= 1 &&
+               level.key_end != level.separator;
     };
     const auto end = format.levels.begin() + ptrdiff_t(levels_reached(format));
-    std::set<char> separators, others;
+    std::set<char> others;
     if (format.bare_escapes)
         for (const Escape& escape : format.escapes) others.insert(escape.written[0]);
-    for (auto level = format.levels.begin(); level != end; ++level) {
-        separators.insert(level->separator[0]);
+    for (auto level = format.levels.begin(); level != end; ++level)
         if (!level->key_end.empty()) others.insert(level->key_end[0]);
-    }
-    const bool differ = separators.size() == levels_reached(format);
     return format.marks.empty() && !escapes_separate(format) && std::all_of(format.levels.begin(), end, is_plain) &&
-           differ && 1 + separators.size() + others.size() <= ByteSet::most_marked;
+           1 + levels_reached(format) + others.size() <= ByteSet::most_marked;
 }
 
 PlainSplitter::PlainSplitter(const DelimitedFormat& format) : PartBounds(format) {
