@@ -251,24 +251,19 @@ def unpacked(format: Format, state: bytes, *, shared: bool = False) -> SavedStre
     format = with_rescue(format, options.pop("rescue", None))
     rejects, schema, dialect = options.pop("rejects"), options.pop("schema"), options.pop("dialect")
     passed_over = options.pop("passed_over", ({}, []))
-    kind = next((kind for kind in get_args(Format) if _options_of(kind) == dialect.keys()), type(format))
-    if kind is not type(format):
+    here = _dialect_state(format)
+    if dialect.keys() != here.keys():
+        kind = next((kind.__name__ for kind in get_args(Format) if _options_of(kind) == dialect.keys()), None)
+        was = f"fm.{kind}" if kind else "a format of another version of this package"
         raise CheckpointError(
-            f"checkpoint: it was taken with fm.{kind.__name__}, here it is fm.{type(format).__name__}; restore with the format "
-            "it was made with"
+            f"checkpoint: it was taken with {was}, here it is fm.{type(format).__name__}; restore with the format it was "
+            "made with"
         )
     if not pa.ipc.read_schema(pa.py_buffer(schema)).equals(format.schema, check_metadata=True):
         raise CheckpointError("checkpoint: it was taken with another schema; restore with the format it was made with")
-    here = _dialect_state(format)
-    if dialect.keys() != here.keys():
-        kinds = [
-            kind.__name__ for kind in get_args(Format) if {f.name for f in fields(kind)} - {"schema"} == dialect.keys()
-        ]
-        was = f"fm.{kinds[0]}" if kinds else "a format of another version of this package"
-        raise CheckpointError(f"checkpoint: it was taken with {was}, here it is fm.{type(format).__name__}")
     for name, value in here.items():
         if dialect[name] != value:
-            raise CheckpointError(f"checkpoint: its {name} was {dialect.get(name)}, here it is {value}")
+            raise CheckpointError(f"checkpoint: its {name} was {dialect[name]}, here it is {value}")
     return SavedStream(
         format,
         options,

@@ -164,6 +164,23 @@ struct WideReader {
     bool inside = false;
 };
 
+// The record that its separators stand for, the last of which ends it in front of `behind`. False: it is not one of these fields.
+bool take_record(const std::string& data, const StopChoice& choice, size_t behind, std::vector<uint32_t>* record,
+                 Expected* expected) {
+    if (record->size() != choice.fields) {
+        expected->end = IndexEnd::irregular;
+        return false;
+    }
+    const uint32_t end = record->back();
+    for (uint32_t wanted = 0; wanted < choice.stop_count; wanted++)
+        expected->stops.push_back((*record)[choice.stops[wanted]]);
+    record->clear();
+    expected->rows++;
+    expected->consumed = behind;
+    if (end > 0 && data[end - 1] == '\r') expected->saw_carriage_return = true;
+    return true;
+}
+
 Expected index_from_the_left(const std::string& data, const CsvBytes& bytes, const StopChoice& choice,
                              uint32_t capacity_rows) {
     Expected expected;
@@ -175,16 +192,7 @@ Expected index_from_the_left(const std::string& data, const CsvBytes& bytes, con
         if (found == WideReader::none) break;
         record.push_back(uint32_t(found));
         if (!ends) continue;
-        if (record.size() != choice.fields) {
-            expected.end = IndexEnd::irregular;
-            break;
-        }
-        for (uint32_t wanted = 0; wanted < choice.stop_count; wanted++)
-            expected.stops.push_back(record[choice.stops[wanted]]);
-        record.clear();
-        expected.rows++;
-        expected.consumed = at;
-        if (found > 0 && data[found - 1] == '\r') expected.saw_carriage_return = true;
+        if (!take_record(data, choice, at, &record, &expected)) break;
     }
     if (expected.rows == capacity_rows) expected.end = IndexEnd::capacity;
     return expected;
@@ -201,16 +209,7 @@ Expected index_byte_by_byte(const std::string& data, const CsvBytes& bytes, cons
         if (!reader.separates(byte)) continue;
         record.push_back(uint32_t(i));
         if (byte != bytes.record_end) continue;
-        if (record.size() != choice.fields) {
-            expected.end = IndexEnd::irregular;
-            break;
-        }
-        for (uint32_t wanted = 0; wanted < choice.stop_count; wanted++)
-            expected.stops.push_back(record[choice.stops[wanted]]);
-        record.clear();
-        expected.rows++;
-        expected.consumed = i + 1;
-        if (i > 0 && data[i - 1] == '\r') expected.saw_carriage_return = true;
+        if (!take_record(data, choice, i + 1, &record, &expected)) break;
     }
     if (expected.rows == capacity_rows) expected.end = IndexEnd::capacity;
     return expected;
