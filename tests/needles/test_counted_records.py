@@ -159,6 +159,39 @@ def test_long_inputs_have_the_same_rows_by_threads_windows_and_kernels(kind, sha
         assert stream.stats.records == sum(map(bool, records))
 
 
+@pytest.mark.parametrize("kind", ["csv", "json"])
+@pytest.mark.parametrize("piece", [None, 1_000, 50_000])
+def test_bad_records_among_many_that_hold_the_needle_keep_their_places(kind, piece):
+    """They are copied together before they are read, short ones: more than one copy takes, and long ones between them."""
+    chance = random.Random(5)
+    records = []
+    for i in range(40_000):
+        city = ("Oslo" if chance.random() < 0.3 else "Rome") + "y" * chance.choice([0, 3, 40, 9_000 * (i % 500 == 0)])
+        number = "bad" if chance.random() < 0.02 else str(i)
+        if kind == "csv":
+            records.append(f"{number},{city}" + ",more" * (chance.random() < 0.01))
+        else:
+            records.append(f'{{"id":{number},"city":"{city}"' + "}" * (chance.random() < 0.99))
+    lines = [(record + "\n").encode() for record in records]
+    filters = [("city", "starts_with", "Oslo")]
+    make = fm.Json if kind == "json" else fm.Csv
+
+    def rows_and_rejects(**options):
+        stream = fm.Stream(make(SCHEMA, **options), filters=filters, on_error="collect", ordered=True)
+        data = b"".join(lines)
+        size = piece or len(data)
+        batches = []
+        for i, begin in enumerate(range(0, len(data), size)):
+            batches += stream.push(data[begin : begin + size], sequence=i + 1)
+        batches += stream.finish()
+        return [row for b in batches for row in b.data.to_pylist()], stream.rejects().to_pylist()
+
+    rows, rejects = rows_and_rejects()
+    looked_at = [reject for reject in rejects if b"Oslo" in lines[reject["record"]]]
+    assert len(looked_at) > 200
+    assert rows_and_rejects(unmatched="counted") == (rows, looked_at)
+
+
 def test_records_longer_than_a_window_are_found():
     long = "y" * 200_000
     data = f"1,{long}\n2,Oslo{long}\n3,Oslo\n4,{long}Oslo\n".encode() * 2

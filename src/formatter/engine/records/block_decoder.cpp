@@ -26,12 +26,26 @@ void BlockDecoder::place(const Place& at) {
 }
 
 bool BlockDecoder::has_room(uint64_t bytes) {
-    if (fits(bytes)) return true;
+    if (gathered_ || fits(bytes)) return true;
     materialize();
     if (columns_.rows() != 0) return fits(bytes);
     columns_.forget_dictionaries();
     text_room_ = offsets_most;
     return true;
+}
+
+BlockDecoder::Gathering::Gathering(BlockDecoder* decoder, const GatheredRecords& records, size_t from)
+    : decoder_(decoder), offset_(decoder->offset_), records_(decoder->records_), readable_(decoder->readable_) {
+    decoder->offset_ = from;
+    decoder->readable_ = {records.data(), records.readable_end()};
+    decoder->gathered_ = decoder->block_.gathered = &records;
+}
+
+BlockDecoder::Gathering::~Gathering() {
+    decoder_->offset_ = offset_;
+    decoder_->records_ = records_;
+    decoder_->readable_ = readable_;
+    decoder_->gathered_ = decoder_->block_.gathered = nullptr;
 }
 
 void BlockDecoder::begin_attempt() {

@@ -9,6 +9,7 @@
 
 #include "engine/columns/row_marks.hpp"
 #include "engine/records/decode_options.hpp"
+#include "engine/records/gathered_records.hpp"
 #include "engine/records/record_decoder.hpp"
 #include "engine/records/row_block.hpp"
 
@@ -50,7 +51,22 @@ class BlockDecoder : public RecordDecoder {
     Readable readable_around(const uint8_t* data, size_t size) const {
         return readable_.begin ? readable_ : Readable{data, data + size};
     }
-    PlacePosition here() const { return {{place_.number, records_}, int64_t(offset_)}; }
+    PlacePosition here() const {
+        return gathered_ ? gathered_->position_at(offset_) : PlacePosition{{place_.number, records_}, int64_t(offset_)};
+    }
+    // While it lives, what is indexed are records that were copied together, from that byte of the copy on. There was room for
+    // them when they were, and they stay there until materialize().
+    class Gathering {
+      public:
+        Gathering(BlockDecoder*, const GatheredRecords&, size_t from);
+        ~Gathering();
+
+      private:
+        BlockDecoder* decoder_;
+        const size_t offset_;
+        const uint64_t records_;
+        const Readable readable_;
+    };
     // Whether the batch can take so many more bytes, the block's rows decoded first if need be. An empty one can.
     bool has_room(uint64_t bytes);
     void begin_attempt();
@@ -129,6 +145,7 @@ class BlockDecoder : public RecordDecoder {
     size_t offset_ = 0;  // bytes past place_
     uint64_t records_ = 0;  // past place_
     Readable readable_;
+    const GatheredRecords* gathered_ = nullptr;  // while they are indexed: the offset is one of their copy
     uint64_t indexed_bytes_ = 0;  // since the last materialize()
     uint64_t text_room_ = offsets_most;  // of the columns, at the last materialize()
 

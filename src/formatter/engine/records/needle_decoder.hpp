@@ -23,6 +23,7 @@ class NeedleDecoder final : public Decoder {
         this->readable_ = {data, data + size};
         at += index_records(data + at, size - at, row_limit);
         this->readable_ = {};
+        index_gathered();
         return at;
     }
 
@@ -65,11 +66,13 @@ class NeedleDecoder final : public Decoder {
         return at;
     }
 
-    // Of at most `*row_limit` records. Those next to each other that hold needles are indexed in one go.
+    // Of at most `*row_limit` records. Short ones that hold needles are gathered; of others those next to each other are indexed
+    // in one go.
     size_t index_window(const uint8_t* data, size_t size, uint64_t* row_limit) {
-        size_t at = 0, run = 0;  // records from `run` to `at` hold needles, and are not indexed yet
+        size_t at = 0, run = 0;  // records from `run` to `at` hold needles, and are neither indexed nor gathered yet
         const auto index_run = [&] {
             if (run == at) return true;
+            index_gathered();
             const uint64_t before = this->records_placed();
             run += Decoder::index(data + run, at - run, *row_limit);
             *row_limit -= this->records_placed() - before;
@@ -93,11 +96,40 @@ class NeedleDecoder final : public Decoder {
                     at += passed.bytes;
                     run = at;
                 }
+                if (passed.found && run == at && gather(found, passed.found)) {
+                    --*row_limit;
+                    run += passed.found;
+                }
                 at += passed.found;
             }
         }
         index_run();
         return run;
+    }
+
+    // Whether that is done: not where it would not fit the batch.
+    bool gather(const uint8_t* record, size_t size) {
+        if (size > GatheredRecords::record_most) return false;
+        if (!gathered_.has_room(size)) {
+            index_gathered();
+            this->materialize();
+        }
+        if (this->block_.empty() && indexed_ == gathered_.size()) {  // nothing refers to the copy any more
+            gathered_.clear();
+            indexed_ = 0;
+        }
+        if (!this->fits(gathered_.size() - indexed_ + size)) return false;
+        gathered_.add(record, size, this->here());
+        this->offset_ += size;
+        this->records_++;
+        return true;
+    }
+
+    void index_gathered() {
+        if (indexed_ == gathered_.size()) return;
+        const BlockDecoder::Gathering gathering(this, gathered_, indexed_);
+        Decoder::index(gathered_.data() + indexed_, gathered_.size() - indexed_, ~uint64_t(0));
+        indexed_ = gathered_.size();
     }
 
     void pass_over(size_t bytes, uint64_t records) {
@@ -109,6 +141,8 @@ class NeedleDecoder final : public Decoder {
 
     NeedleSearch search_;
     const Kernel* kernel_;
+    GatheredRecords gathered_;
+    size_t indexed_ = 0;  // of their bytes
     bool full_ = false;  // the batch takes no more
 };
 

@@ -25,7 +25,11 @@ uint32_t* RowBlock::open_segment(const uint8_t* base, const uint8_t* readable_be
     }
     stops_.as<uint32_t>()[used_++] = 0u - separator;
     segments_.push_back(Segment{base, readable_begin, readable_end, used_, 0});
-    sources_.push_back({at_base, rows_});
+    const bool is_copy = gathered && base >= gathered->data() && base < gathered->data() + gathered->size();
+    if (is_copy)
+        sources_.push_back({at_base, rows_, gathered, gathered->record_at(size_t(base - gathered->data()))});
+    else
+        sources_.push_back({at_base, rows_, nullptr, 0});
     return stops_.as<uint32_t>() + used_;
 }
 
@@ -96,8 +100,9 @@ const Rewritten* RowBlock::rewritten_at(uint32_t row) const {
 }
 
 PlaceRecord RowBlock::record_of(const Source& source, uint32_t row) const {
+    if (source.gathered) return source.gathered->place_of(source.first_gathered + row_of(source, row));
     const PlaceRecord& first = source.at_base.record;
-    return {first.place, first.records + (original_row(row) - source.first_row)};
+    return {first.place, first.records + row_of(source, row)};
 }
 
 void RowBlock::append_records(std::vector<RecordRun>* out) const {
@@ -106,7 +111,9 @@ void RowBlock::append_records(std::vector<RecordRun>* out) const {
         const uint32_t end = row + segments_[s].rows;
         while (row < end) {
             const uint32_t first = row;
-            if (original_.empty())
+            if (sources_[s].gathered)
+                row++;
+            else if (original_.empty())
                 row = end;
             else
                 while (++row < end && original_[row] == original_[first] + (row - first)) {}
@@ -119,8 +126,13 @@ RowBlock::Location RowBlock::locate(uint32_t row) const {
     size_t s = 0;
     uint32_t before = 0;
     for (; row - before >= segments_[s].rows; s++) before += segments_[s].rows;
+    const Source& source = sources_[s];
+    int64_t base_bytes = source.at_base.bytes;
+    if (source.gathered)
+        base_bytes = source.gathered->shift_of(source.first_gathered + row_of(source, row)) +
+                     (segments_[s].base - source.gathered->data());
     return {&segments_[s], stops_.as<uint32_t>() + segments_[s].first_stop + size_t(row - before) * stride_,
-            record_of(sources_[s], row), sources_[s].at_base.bytes};
+            record_of(source, row), base_bytes};
 }
 
 }  // namespace formatter

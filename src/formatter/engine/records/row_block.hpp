@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/columns/buffer_pool.hpp"
+#include "engine/records/gathered_records.hpp"
 #include "engine/records/record_decoder.hpp"
 #include "kernels/row_view.hpp"
 
@@ -75,6 +76,7 @@ class RowBlock {
     // Row number before any compaction.
     uint32_t original_row(uint32_t row) const { return original_.empty() ? row : original_[row]; }
 
+    const GatheredRecords* gathered = nullptr;  // what segments opened from now on are of, unless they stand where they came from
     std::vector<Rewritten> rewritten;  // by row
     // The rewritten record behind a row as it is numbered now, or null.
     const Rewritten* rewritten_at(uint32_t row) const;
@@ -102,7 +104,10 @@ class RowBlock {
     struct Source {  // of a segment
         PlacePosition at_base;
         uint32_t first_row;  // before any compaction
+        const GatheredRecords* gathered;
+        size_t first_gathered;  // the first row's record among them
     };
+    uint32_t row_of(const Source& source, uint32_t row) const { return original_row(row) - source.first_row; }
     PlaceRecord record_of(const Source&, uint32_t row) const;
 
     std::vector<Segment> segments_;
