@@ -160,7 +160,7 @@ class CsvDecoder : public BlockDecoder {
         return format_->escaping && field.size && std::memchr(field.data, format_->escape, field.size);
     }
     bool is_null_in_quotes(const ColumnSpec&, Bytes field);
-    bool is_read_null(const ColumnSpec&, Bytes field) const;
+    bool is_read_null(Bytes field) const;
     void null_or_error(ColumnRows&, uint32_t row, Bytes found);
     void value_error(ColumnRows&, uint32_t row, ErrorCode code, Bytes found);
     void note_error(const ColumnRows&, uint32_t row, ErrorCode code, Bytes found, bool row_kept);

@@ -27,9 +27,9 @@ bool CsvDecoder::is_null_in_quotes(const ColumnSpec& spec, Bytes field) {
 }
 
 // Whether a loop that was given a field without its quotes took a null token for a value.
-bool CsvDecoder::is_read_null(const ColumnSpec& spec, Bytes field) const {
+bool CsvDecoder::is_read_null(Bytes field) const {
     Bytes content{};
-    if (!format_->quoted_nulls || is_text(spec) || !without_outer_quotes(field, &content)) return false;
+    if (!without_outer_quotes(field, &content)) return false;
     const bool in_quotes = content.size && content.size < field.size;
     return in_quotes && is_quoted_null(content) && !holds_escape(content);
 }
@@ -54,9 +54,10 @@ void CsvDecoder::finish_rows(ColumnRows& c) {
         null_or_error(c, row, Bytes{nullptr, 0});
     });
     if (scan_tokens_[c.index] && !c.spec.raw) {
+        const bool may_be_quoted = format_->quoted_nulls && !is_text(c.spec);
         each_row(c.fields, [&](uint32_t row, const Segment& segment, const uint32_t* stops) {
             const Bytes raw = field_at(c.fields, segment, stops), bare = trimmed(*format_, raw);
-            if (!bare.size || !(is_null_token(bare) || is_read_null(c.spec, bare))) return;
+            if (!bare.size || !(is_null_token(bare) || (may_be_quoted && is_read_null(bare)))) return;
             clear_bit(c.marks.odd.data(), row);
             null_or_error(c, row, raw);
         });
