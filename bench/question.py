@@ -24,7 +24,7 @@ LEAST_BYTES = 64 << 10
 
 @dataclass(frozen=True)
 class Scale:
-    """How much of everything: 1.0 is the whole report on two quiet cores in less than half an hour."""
+    """How much of everything: what a question plans to take is for 1.0, on two quiet cores."""
 
     part: float
     seed: int
@@ -41,7 +41,7 @@ class Scale:
 
     def steps(self, most: int) -> int:
         """Of sizes that grow tenfold or more: the largest cost most, so a smaller report has fewer."""
-        return max(1, most - sum(self.part < bound for bound in (0.35, 0.12, 0.02)))
+        return max(1, most - sum(self.part < bound for bound in (0.15, 0.05, 0.01)))
 
     def write(self, workload: Workload, mebibytes: float, on_disk: bool = False) -> Input:
         return workload.write(self.disk if on_disk else self.memory, self.bytes(mebibytes), self.seed)

@@ -172,10 +172,10 @@ def flow(scale: Scale) -> Iterator[Race]:
 
 
 QUESTIONS = [
-    Question("chunks", "raw chunks in random order, against stitching by hand", chunks, 130),
-    Question("stream", "streams against whole reads", streams, 60),
-    Question("records", "one record a value, against Python's loops", records, 40),
-    Question("shredder", "what a buffer costs the shredder", shredder, 50),
-    Question("shared", "many consumers of one stream", shared, 60),
-    Question("flow", "hand-overs between threads, and latency", flow, 45),
+    Question("chunks", "raw chunks in random order, against stitching by hand", chunks, 126),
+    Question("stream", "streams against whole reads", streams, 40),
+    Question("records", "one record a value, against Python's loops", records, 30),
+    Question("shredder", "what a buffer costs the shredder", shredder, 40),
+    Question("shared", "many consumers of one stream", shared, 36),
+    Question("flow", "hand-overs between threads, and latency", flow, 64),
 ]

@@ -58,7 +58,7 @@ def native(scale: Scale) -> Iterator[Race]:
     import formatter as fm
 
     for job, loads, amount, unit in (("index", INDEX_LOADS, 8.0 * MIB, "B"), ("values", VALUE_LOADS, 1e6, "value")):
-        for load in loads if scale.part > 0.2 else loads[:2]:
+        for load in loads if scale.part > 0.1 else loads[:2]:
             made = tuple(
                 Entry(kernel, Task(job, options={"load": load, "kernel": kernel, "amount": amount}), "native loops")
                 for kernel in fm.kernels()
@@ -84,8 +84,8 @@ def suite_names() -> list[str]:
 
 
 QUESTIONS = [
-    Question("memory", "where the memory of results comes from", memory, 25),
-    Question("growth", "8 MB to 8 GB: cost a byte, peak memory", growth, 45),
-    Question("micro", "small pieces, by pytest-benchmark", micro, 45),
-    Question("native", "loops of the kernels alone: the index, values of one kind", native, 40),
+    Question("memory", "where the memory of results comes from", memory, 18),
+    Question("growth", "8 MB to 8 GB: cost a byte, peak memory", growth, 63),
+    Question("micro", "small pieces, by pytest-benchmark", micro, 44),
+    Question("native", "loops of the kernels alone: the index, values of one kind", native, 226),
 ]

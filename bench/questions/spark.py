@@ -160,13 +160,13 @@ def executors(scale: Scale) -> Iterator[Race]:
 
 
 QUESTIONS = [
-    Question("spark files", "files in Spark, warm", files, 260),
-    Question("spark cold", "files in Spark: the first action of a session, a whole script", cold, 560),
-    Question("spark sizes", "files in Spark by size, warm", warm, 80),
-    Question("spark records", "records in Spark, warm", records, 120),
-    Question("spark devices", "records that the same query writes in Spark, warm", devices, 100),
-    Question("spark stitch", "chunks in any order in Spark", stitch, 50),
-    Question("spark hand-over", "the bridge between parsing and Spark", hand_over, 35),
-    Question("spark tasks", "tasks in Spark that do nothing", tasks, 20),
-    Question("spark executors", "one, two and four executors", executors, 70),
+    Question("spark files", "files in Spark, warm", files, 320),
+    Question("spark cold", "files in Spark: the first action of a session, a whole script", cold, 940),
+    Question("spark sizes", "files in Spark by size, warm", warm, 330),
+    Question("spark records", "records in Spark, warm", records, 350),
+    Question("spark devices", "records that the same query writes in Spark, warm", devices, 330),
+    Question("spark stitch", "chunks in any order in Spark", stitch, 106),
+    Question("spark hand-over", "the bridge between parsing and Spark", hand_over, 82),
+    Question("spark tasks", "tasks in Spark that do nothing", tasks, 70),
+    Question("spark executors", "one, two and four executors", executors, 190),
 ]
