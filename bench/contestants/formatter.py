@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import io
 from functools import partial
 from typing import Any
@@ -23,6 +24,8 @@ def table(task: Task) -> Prepared:
     source, format = task.input, task.input.format()
     if task.options.get("validate"):
         format = fm.Json(source.schema, validate=task.options["validate"])
+    if "unmatched" in task.options:
+        format = dataclasses.replace(format, unmatched=task.options["unmatched"])
     wanted: dict[str, Any] = {"columns": list(task.columns) or None, "threads": task.threads}
     if filters := task.options.get("filters"):
         wanted["filters"] = [tuple(clause) for clause in filters]

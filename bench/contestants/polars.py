@@ -24,7 +24,8 @@ def table(task: Task) -> Prepared:
     columns = task.columns or tuple(source.schema.names)
     data, told = given(task), csv_options(pl, source)
     if filters := task.options.get("filters"):
-        clauses = [pl.col(column) > value for column, _, value in filters]
+        compared = {">": pl.Expr.gt, "==": pl.Expr.eq}
+        clauses = [compared[operator](pl.col(column), value) for column, operator, value in filters]
         return Prepared(lambda: pl.scan_csv(source.path, **told).filter(*clauses).select(columns).collect().to_arrow())
     numbers = [source.schema.get_field_index(name) for name in columns]  # by name it looks for a header
     return Prepared(lambda: pl.read_csv(data(), columns=numbers, **told).to_arrow())

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from bench.question import Question
-from bench.questions import buffers, costs, declared, reading, spark
+from bench.questions import buffers, costs, declared, needles, reading, spark
 
 FILES = reading.FILES
-ALL = (*reading.QUESTIONS, *declared.QUESTIONS, *buffers.QUESTIONS, *costs.QUESTIONS, *spark.QUESTIONS)
+ALL = (
+    *reading.QUESTIONS,
+    *needles.QUESTIONS,
+    *declared.QUESTIONS,
+    *buffers.QUESTIONS,
+    *costs.QUESTIONS,
+    *spark.QUESTIONS,
+)
 QUESTIONS: dict[str, Question] = {question.name: question for question in ALL}

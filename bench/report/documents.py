@@ -201,7 +201,7 @@ BLOCKS: dict[str, Callable[[Record], list[str]]] = {
     "spark tasks": plain("spark tasks"),
     **{
         question: beside_peers(question)
-        for question in ("spark files", "spark cold", "spark records", "read", "json", "chunks")
+        for question in ("spark files", "spark cold", "spark records", "read", "json", "chunks", "needles", "declared")
     },
 }
 

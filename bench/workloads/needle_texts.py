@@ -1,0 +1,57 @@
+"""Short records of which few hold a city: CSV without quotes, with them, and JSON lines.
+
+In: a size and a seed. Out: records of about 90 bytes; SHARES says which city stands in which share of them.
+Refuses to know: who looks for it.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+import pyarrow as pa
+
+from bench.workload import Workload
+
+SCHEMA = pa.schema(
+    [("id", pa.int64()), ("city", pa.string()), ("price", pa.float64()), ("note", pa.string()), ("n", pa.int64())]
+)
+SHARES = {"0.1%": "Ulaanbaatar", "1%": "Reykjavik", "10%": "Montevideo"}
+OTHERS = ("Oslo", "Lima", "Quito", "Nairobi", "Kyoto", "Porto", "Windhoek")
+WORDS = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu")
+SHAPES = {
+    "csv": "{id},{city},{price:.2f},{note},{n}\n",
+    "quoted": '{id},"{city}",{price:.2f},"{note}, ""{word}""",{n}\n',
+    "json": '{{"id":{id},"city":"{city}","price":{price:.2f},"note":"{note}","n":{n}}}\n',
+}
+
+
+def records(shape: str, size: int, seed: int) -> bytes:
+    chance, made, bytes_made = Random(seed), [], 0
+    while bytes_made < size:
+        number, at = len(made), chance.random()
+        city = (
+            "Ulaanbaatar"
+            if at < 0.001
+            else "Reykjavik"
+            if at < 0.011
+            else "Montevideo"
+            if at < 0.111
+            else chance.choice(OTHERS)
+        )
+        note = " ".join(chance.choices(WORDS, k=8))
+        price = chance.random() * 1e4
+        made.append(
+            shape.format(id=number, city=city, price=price, note=note, word=WORDS[number % 12], n=number * 7 % 1000)
+        )
+        bytes_made += len(made[-1])
+    return "".join(made).encode()
+
+
+WORKLOADS = {
+    name: Workload(
+        f"needles {name}", f"records of 90 bytes, few of which hold a city: {name}", SCHEMA, ("id", "city"),
+        lambda size, seed, shape=shape: records(shape, size, seed), "json" if name == "json" else "csv",
+        told={"quote": ""} if name == "csv" else {},
+    )
+    for name, shape in SHAPES.items()
+}  # fmt: skip
