@@ -6,6 +6,7 @@ Refuses to know: who looks for it.
 
 from __future__ import annotations
 
+from functools import partial
 from random import Random
 
 import pyarrow as pa
@@ -26,7 +27,8 @@ SHAPES = {
 
 
 def records(shape: str, size: int, seed: int) -> bytes:
-    chance, made, bytes_made = Random(seed), [], 0
+    chance, bytes_made = Random(seed), 0
+    made: list[str] = []
     while bytes_made < size:
         number, at = len(made), chance.random()
         city = (
@@ -47,11 +49,13 @@ def records(shape: str, size: int, seed: int) -> bytes:
     return "".join(made).encode()
 
 
-WORKLOADS = {
-    name: Workload(
-        f"needles {name}", f"records of 90 bytes, few of which hold a city: {name}", SCHEMA, ("id", "city"),
-        lambda size, seed, shape=shape: records(shape, size, seed), "json" if name == "json" else "csv",
-        told={"quote": ""} if name == "csv" else {},
+def _workload(name: str, shape: str) -> Workload:
+    about = f"records of 90 bytes, few of which hold a city: {name}"
+    told = {"quote": ""} if name == "csv" else {}
+    make = partial(records, shape)
+    return Workload(
+        f"needles {name}", about, SCHEMA, ("id", "city"), make, "json" if name == "json" else "csv", told=told
     )
-    for name, shape in SHAPES.items()
-}  # fmt: skip
+
+
+WORKLOADS = {name: _workload(name, shape) for name, shape in SHAPES.items()}
