@@ -50,6 +50,18 @@ class Output:
         return str(self.field.name)
 
 
+@dataclass(frozen=True)
+class ReadBatch:
+    """A batch and what was read of its payloads. `parsed`: columns by name. `absent`: whether a row has no record, None if each
+    has one. `rows`: those of the batch that leave, None for all."""
+
+    batch: pa.RecordBatch
+    records: ParsedRecords
+    parsed: dict[str, pa.Array]
+    absent: pa.Array | None
+    rows: pa.Array | None
+
+
 class RecordTask:
     """Picklable; carries options only. What is wrong with them is said when it is made, not in a task.
 
@@ -142,10 +154,11 @@ class RecordTask:
             passing, rows = _without_rejected(records)
             parsed = {name: column.take(passing) for name, column in parsed.items()}
             absent = None if absent is None else absent.take(passing)
+        read = ReadBatch(batch, records, parsed, absent, rows)
         columns: list[pa.Array] = []
         fields: list[pa.Field] = []
         for output in self.outputs:
-            columns.append(self._column(output, batch, records, parsed, absent, rows))
+            columns.append(self._column(output, read))
             kept = batch.schema.field(output.name) if output.kind == "kept" else None
             fields.append(kept or pa.field(output.name, columns[-1].type))
         if not columns:  # only how many rows there are
@@ -153,26 +166,18 @@ class RecordTask:
             return pa.RecordBatch.from_struct_array(pa.Array.from_buffers(pa.struct([]), count, [None])), rows
         return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields)), rows
 
-    def _column(
-        self,
-        output: Output,
-        batch: pa.RecordBatch,
-        records: ParsedRecords,
-        parsed: dict[str, pa.Array],
-        absent: pa.Array | None,
-        rows: pa.Array | None,
-    ) -> pa.Array:
+    def _column(self, output: Output, read: ReadBatch) -> pa.Array:
         if output.kind == "kept":
-            column = batch.column(output.name)
-            return column if rows is None else column.take(rows)
+            column = read.batch.column(output.name)
+            return column if read.rows is None else column.take(read.rows)
         if output.kind == "error":
-            return self._errors(batch, records)
-        values = [converted(parsed[name], self._fields[name]) for name in output.columns]
+            return self._errors(read.batch, read.records)
+        values = [converted(read.parsed[name], self._fields[name]) for name in output.columns]
         if output.kind == "parsed":
             return values[0]
         # Null where there is no record, as from_json says it.
         inner = [self._fields[name] for name in output.columns]
-        return pa.StructArray.from_arrays(values, fields=inner, mask=absent)
+        return pa.StructArray.from_arrays(values, fields=inner, mask=read.absent)
 
     def _errors(self, batch: pa.RecordBatch, records: ParsedRecords) -> pa.Array:
         if not records.details:

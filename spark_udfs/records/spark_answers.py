@@ -8,7 +8,7 @@ in doubt is record_doubts.py's to say.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,13 +18,12 @@ from pyspark.sql import functions as f
 from pyspark.sql import types as spark
 
 import formatter as fm
-from formatter.values import ParsedRecords
 from formatter.variants import Columns
 from spark_udfs.options.option_rules import UTC_NAMES, spelled
 from spark_udfs.options.reading import CORRUPT_RECORD, FALSES, TRUES, zone_of
 from spark_udfs.records.record_doubts import CsvDoubts, JsonDoubts
-from spark_udfs.records.record_task import Output, RecordTask
-from spark_udfs.types.arrow_schema import arrow_schema, timestamp_type
+from spark_udfs.records.record_task import Output, ReadBatch, RecordTask
+from spark_udfs.types.arrow_schema import arrow_schema, timestamp_type, with_members
 from spark_udfs.types.ddl import struct_type
 from spark_udfs.types.named_columns import require_list
 from spark_udfs.types.spark_schemas import as_spark_reads_json
@@ -114,20 +113,12 @@ class SurelyRead(RecordTask):
     def decoded(self) -> tuple[str, ...]:
         return self.columns
 
-    def _column(
-        self,
-        output: Output,
-        batch: pa.RecordBatch,
-        records: ParsedRecords,
-        parsed: dict[str, pa.Array],
-        absent: pa.Array | None,
-        rows: pa.Array | None,
-    ) -> pa.Array:
+    def _column(self, output: Output, read: ReadBatch) -> pa.Array:
         if output.kind == "doubtful":
-            payloads = batch.column(self.payload)
-            return payloads.take(pa.array(np.arange(len(payloads)), mask=~self.doubts.of(payloads, records)))
-        parsed |= {name: pa.nulls(records.value_count, pa.string()) for name in self._corrupt}
-        return super()._column(output, batch, records, parsed, absent, rows)
+            payloads = read.batch.column(self.payload)
+            return payloads.take(pa.array(np.arange(len(payloads)), mask=~self.doubts.of(payloads, read.records)))
+        nulls = {name: pa.nulls(read.records.value_count, pa.string()) for name in self._corrupt}
+        return super()._column(output, replace(read, parsed=read.parsed | nulls))
 
 
 def call_of(format: Any, schema: Any, options: Mapping[str, Any] | None, columns: Columns) -> SparkCall:
@@ -233,14 +224,10 @@ def taken_type(type_: spark.DataType, *, nests: bool) -> spark.DataType:
 
 def plainly_spelled(field: pa.Field) -> pa.Field:
     """Values that are written in one of many ways are in doubt."""
-    type_, said = field.type, {**(field.metadata or {}), b"spelling": b"plain"}
+    if pa.types.is_nested(field.type):
+        return with_members(field, plainly_spelled)
+    said = {**(field.metadata or {}), b"spelling": b"plain"}
     said.pop(b"text", None)  # what is no text is written anew in Spark
-    if pa.types.is_struct(type_):
-        return field.with_type(pa.struct([plainly_spelled(member) for member in type_]))
-    if pa.types.is_map(type_):
-        return field.with_type(pa.map_(type_.key_field, plainly_spelled(type_.item_field)))
-    if pa.types.is_list(type_):
-        return field.with_type(pa.list_(plainly_spelled(type_.value_field)))
     return field.with_metadata(said)
 
 

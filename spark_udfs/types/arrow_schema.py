@@ -6,6 +6,8 @@ string metadata travels along, so `{"encoding": "base64"}` works from both sides
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pyarrow as pa
 from pyspark.sql import SparkSession
 from pyspark.sql import types as spark
@@ -76,16 +78,21 @@ def _arrow_field(field: spark.StructField, path: str) -> pa.Field:
 
 def nullable_throughout(field: pa.Field) -> pa.Field:
     """As Spark's readers take a schema: whatever it says, a value of a file may be null, inside of others too."""
+    return with_members(field, nullable_throughout).with_nullable(True)
+
+
+def with_members(field: pa.Field, changed: Callable[[pa.Field], pa.Field]) -> pa.Field:
+    """The field with those in it changed: members of structs, values of maps, items of lists. Variants have none."""
     type_ = field.type
     if is_variant(type_):
-        return field.with_nullable(True)
+        return field
     if pa.types.is_struct(type_):
-        type_ = pa.struct([nullable_throughout(member) for member in type_])
+        type_ = pa.struct([changed(member) for member in type_])
     elif pa.types.is_map(type_):
-        type_ = pa.map_(type_.key_field, nullable_throughout(type_.item_field))
+        type_ = pa.map_(type_.key_field, changed(type_.item_field))
     elif pa.types.is_list(type_):
-        type_ = pa.list_(nullable_throughout(type_.value_field))
-    return field.with_type(type_).with_nullable(True)
+        type_ = pa.list_(changed(type_.value_field))
+    return field.with_type(type_)
 
 
 def arrow_type(type_: spark.DataType, path: str = "value") -> pa.DataType:

@@ -12,8 +12,7 @@ import pyarrow as pa
 from pyspark.sql.types import StructType
 
 import formatter as fm
-from formatter.variants import is_variant
-from spark_udfs.types.arrow_schema import arrow_schema
+from spark_udfs.types.arrow_schema import arrow_schema, with_members
 
 
 def Csv(schema: pa.Schema | StructType | str, **options: Any) -> fm.Csv:
@@ -65,14 +64,8 @@ def Json(schema: pa.Schema | StructType | str, **options: Any) -> fm.Json:
 def as_spark_reads_json(field: pa.Field) -> pa.Field:
     """Text takes every value, binary is base64. What the field's own metadata says goes before."""
     type_, said = field.type, field.metadata or {}
-    if is_variant(type_):
-        return field
-    if pa.types.is_struct(type_):
-        return field.with_type(pa.struct([as_spark_reads_json(member) for member in type_]))
-    if pa.types.is_map(type_):
-        return field.with_type(pa.map_(type_.key_field, as_spark_reads_json(type_.item_field)))
-    if pa.types.is_list(type_):
-        return field.with_type(pa.list_(as_spark_reads_json(type_.value_field)))
+    if pa.types.is_nested(type_):
+        return with_members(field, as_spark_reads_json)
     if b"raw" in said or b"encoding" in said or b"text" in said:
         return field
     if pa.types.is_string(type_) or pa.types.is_large_string(type_):

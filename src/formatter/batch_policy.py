@@ -15,11 +15,9 @@ MAX_ROWS = 65_536  # 4k to 16k rows suit Spark, 64k suits columns of 8 bytes in 
 MAX_BYTES = 16 << 20  # a batch larger than this stops being cheap to move through a socket or to keep in memory
 
 
-def require_positive(owner: str, name: str, value: object, *, whole: bool = True) -> None:
-    kind = int if whole else Real
-    if isinstance(value, bool) or not isinstance(value, kind) or not value > 0:  # type: ignore[operator]
-        wanted = "a whole number" if whole else "a number"
-        raise OptionError(f"{owner}: {name}: expected {wanted} above 0, found {value!r}")
+def require_positive(owner: str, name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value <= 0:
+        raise OptionError(f"{owner}: {name}: expected a whole number above 0, found {value!r}")
 
 
 def check_timeout(owner: str, value: object) -> None:

@@ -35,7 +35,6 @@ from formatter.filters import Clause, Filters, normalized
 from formatter.foreign_code import taken
 from formatter.forked_locks import renewed_in_children
 from formatter.formats.checks import check_on_error
-from formatter.formats.csv import check_byte_order, check_streamable
 from formatter.plans import Format, check_format, rescue_of, with_rescue
 from formatter.tolerance import PLACES_SHOWN, Tolerance
 
@@ -60,7 +59,7 @@ class SavedStream(NamedTuple):
 
 
 class BufferIntake:
-    """`options`: as checked_options() gives them. `columns`: the names that findings count columns by."""
+    """`options`: as stream_options() gives them. `columns`: the names that findings count columns by."""
 
     def __init__(
         self, format: Format, options: dict[str, Any], engine: _core.EngineStream, columns: tuple[str, ...]
@@ -285,7 +284,6 @@ def saved_options(options: dict[str, Any], *, shared: bool = False) -> dict[str,
 
 
 def stream_options(
-    format: Format | None,
     *,
     filters: Filters,
     on_error: str,
@@ -317,8 +315,6 @@ def stream_options(
     options["batch"] = {
         name: getattr(policy, name) for name in ("max_rows", "max_bytes", "max_latency_ms", "flush_on_watermark")
     }
-    check_byte_order(format, "Stream")
-    check_streamable(format, "Stream")
     return options, policy
 
 

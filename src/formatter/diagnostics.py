@@ -280,10 +280,8 @@ def too_large_batch(schema: pa.Schema) -> SchemaError:
     )
 
 
-def missing_in_header(
-    format: Csv, missing: list[str], header: bytes, start: bytes = b"", place: str | None = None
-) -> SchemaError:
-    """`header`: the lines that name the columns. `start`: the input's first bytes, if they are at hand.
+def missing_in_header(format: Csv, missing: list[str], header: bytes, start: bytes, place: str | None) -> SchemaError:
+    """`header`: the lines that name the columns. `start`: the input's first bytes.
     `place`: which file, if it is one."""
     columns = ", ".join(map(repr, missing[:5]))
     remedy = mistaken_start(start, format) or mistaken_header(header, missing, format) or _CHECK_NAMES
@@ -291,7 +289,7 @@ def missing_in_header(
     return SchemaError(f"{where}csv: header: expected the columns {columns}, found {shorten(header)}; {remedy}")
 
 
-def unending_header(start: bytes, place: str | None = None) -> FormatError:
+def unending_header(start: bytes, place: str | None) -> FormatError:
     """Of a header that would be passed over with every line behind it."""
     where = f"{place}: " if place else ""
     expected = "a line end of '\\n' or '\\r\\n'"

@@ -6,7 +6,6 @@ Refuses to know: how a buffer is parsed, which stream it goes to.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -15,14 +14,14 @@ import pyarrow as pa
 from formatter.batch import Batch
 from formatter.batch_policy import BatchPolicy
 from formatter.buffer_arguments import Origin
-from formatter.buffer_intake import MAX_PENDING_BYTES, MAX_RECORD_BYTES, saved_options, stream_options
+from formatter.buffer_intake import saved_options
 from formatter.checkpoints import unpack_mixed
 from formatter.errors import SchemaError
-from formatter.filters import Filters
 from formatter.kernel import active_kernel
 from formatter.origin_lanes import Formats, OriginLanes, shown
 from formatter.plans import Format
 from formatter.stream import Stream, StreamStats, summed_counts
+from formatter.variants import Columns, asked_as
 from formatter.weak_methods import weakly
 
 __all__ = ["MixedStream", "Stream"]  # who imports it from here has one that knows several formats
@@ -31,31 +30,11 @@ __all__ = ["MixedStream", "Stream"]  # who imports it from here has one that kno
 class MixedStream(Stream, mixes_formats=True):
     """What `fm.Stream` is of a dict or a function."""
 
-    def __init__(
-        self,
-        format: Formats,
-        *,
-        columns: Sequence[str] | None = None,
-        filters: Filters = None,
-        on_error: str = "raise",
-        ordered: bool = False,
-        layout: str = "projected",
-        batch: BatchPolicy | None = None,
-        max_record_bytes: int = MAX_RECORD_BYTES,
-        max_pending_bytes: int = MAX_PENDING_BYTES,
-        on_duplicate: str = "raise",
-        max_sequence: int | None = None,
-        max_errors: int | float | None = None,
-        rescue: str | None = None,
+    def _open(
+        self, format: Formats, columns: Columns, rescue: str | None, options: dict[str, Any], policy: BatchPolicy
     ) -> None:
-        self._options, _ = stream_options(
-            None, filters=filters, on_error=on_error, ordered=ordered, layout=layout, batch=batch,
-            max_record_bytes=max_record_bytes, max_pending_bytes=max_pending_bytes, on_duplicate=on_duplicate,
-            max_sequence=max_sequence, max_errors=max_errors,
-        )  # fmt: skip
-        self._options["columns"] = None if columns is None else list(columns)
-        self._options["rescue"] = rescue
-        self._ordered = ordered
+        _, names = asked_as(format, columns)
+        self._options = {**options, "columns": None if names is None else list(names), "rescue": rescue}
         self._first: Stream | None = None
         self._lanes: OriginLanes[Stream] = OriginLanes(
             format, self._options, weakly(self._stream_of), weakly(self._keep)

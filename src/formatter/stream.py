@@ -29,7 +29,7 @@ from formatter.buffer_intake import (
 )
 from formatter.filters import Filters
 from formatter.forked_locks import renewed_in_children
-from formatter.formats.csv import in_stream
+from formatter.formats.csv import check_byte_order, check_streamable, in_stream
 from formatter.mistaken_arguments import named_options
 from formatter.plans import Format, are_several, make_plan, with_rescue
 from formatter.uncopied import Uncopied
@@ -161,20 +161,28 @@ class Stream(Uncopied):
         max_errors: int | float | None = None,
         rescue: str | None = None,
     ) -> None:
-        format, columns = asked_as(with_rescue(format, rescue), columns)
         options, policy = stream_options(
-            format, filters=filters, on_error=on_error, ordered=ordered, layout=layout, batch=batch,
+            filters=filters, on_error=on_error, ordered=ordered, layout=layout, batch=batch,
             max_record_bytes=max_record_bytes, max_pending_bytes=max_pending_bytes, on_duplicate=on_duplicate,
             max_sequence=max_sequence, max_errors=max_errors,
         )  # fmt: skip
+        self._ordered = ordered
+        self._open(format, columns, rescue, options, policy)
+
+    def _open(
+        self, format: Any, columns: Columns, rescue: str | None, options: dict[str, Any], policy: BatchPolicy
+    ) -> None:
+        """`options`: as stream_options() gives them."""
+        format, columns = asked_as(with_rescue(format, rescue), columns)
+        check_byte_order(format, "Stream")
+        check_streamable(format, "Stream")
         options["columns"] = None if columns is None else list(columns)
         self._plan = make_plan(
-            in_stream(format, max_record_bytes),
-            columns=columns, filters_wanted=options["filters"], **told_to_stream(on_error),
+            in_stream(format, options["max_record_bytes"]),
+            columns=columns, filters_wanted=options["filters"], **told_to_stream(options["on_error"]),
         )  # fmt: skip
         self._nulls = NullColumns()
-        self._positional = layout == "positional"
-        self._ordered = ordered
+        self._positional = options["layout"] == "positional"
         self._engine = _core.EngineStream(self._plan.engine, **engine_options(options, policy))
         self._intake = BufferIntake(format, options, self._engine, self._plan.engine.column_names)
         self._id = self._intake.id_of

@@ -375,6 +375,12 @@ def test_places_that_are_none_are_refused(columns):
         declared.fixed_width(pa.schema([("a", TEXT), ("b", TEXT)]), columns)
 
 
+@pytest.mark.parametrize("name", ["common_log", "combined_log", "syslog"])
+def test_a_column_that_no_line_has_is_refused_with_those_there_are(name):
+    with pytest.raises(fm.SchemaError, match=f"{name}: no column 'color'; a line has '.*', '"):
+        getattr(declared, name)(pa.schema([("color", TEXT)]))
+
+
 @pytest.mark.parametrize("path", ["PID.99999999999", "PID[99999999999].1", "PID.3[99999999999]"])
 def test_a_position_beyond_all_is_refused_when_the_format_is_made(path):
     with pytest.raises(fm.OptionError, match="does not fit"):

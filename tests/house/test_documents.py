@@ -115,3 +115,30 @@ PAGES = "".join(path.read_text() for path in (ROOT / "docs").glob("*.md"))
 @pytest.mark.parametrize("code", [code for code in CODES if code != "none"])
 def test_every_error_code_stands_in_a_page_of_the_docs(code):
     assert f"`{code}`" in PAGES
+
+
+# What a row of the change table adds, and one that is there already. The files that know it by name may have to know the next.
+SIBLINGS = [
+    (["add a column type"], "float16"),
+    (["add a codec"], "bz2"),
+    (["add a filter operator", "push another predicate"], "ends_with"),
+    (["add a CPU"], "neon"),
+]
+SOURCES = {".py", ".pxi", ".cpp", ".hpp", ".java", ".md"}
+
+
+@pytest.mark.parametrize(("tasks", "sibling"), SIBLINGS)
+def test_a_row_of_the_change_table_leads_to_every_file_that_knows_what_is_there_by_name(tasks, sibling):
+    rows = [line for line in ARCHITECTURE.splitlines() for task in tasks if line.startswith(f"| {task}")]
+    assert len(rows) == len(tasks)
+    words = [word.rstrip("/") for row in rows for word in re.findall(r"`([\w./*]+)`", row)]
+    named = {path for word in words for place in PLACES for path in (ROOT / place).glob(word)}
+    folders = [
+        ROOT / "setup.py",
+        *(path for top in (PACKAGE, ROOT / "spark_udfs", ROOT / "docs") for path in top.rglob("*")),
+    ]
+    sources = [path for path in folders if path.suffix in SOURCES and path.name != "_core.cpp"]
+    knowing = {path for path in sources if sibling in path.read_text()}
+    assert len(knowing) > 2
+    lost = {str(path.relative_to(ROOT)) for path in knowing if not named & {path, *path.parents}}
+    assert lost == set()

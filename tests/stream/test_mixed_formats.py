@@ -165,6 +165,16 @@ def test_formats_without_one_schema_and_origins_without_a_format_are_refused():
         _ = fm.Stream(by_name).schema
 
 
+@pytest.mark.parametrize("formats", [{1: fm.Json(SCHEMA)}, by_name], ids=["dict", "function"])
+def test_options_of_several_formats_are_asked_for_as_those_of_one(formats):
+    with pytest.raises(TypeError, match="it is called 'columns' here"):
+        fm.Stream(formats, colums=["id"])
+    with pytest.raises(fm.OptionError, match="on_error: expected"):
+        fm.Stream(formats, on_error="ignore")
+    with pytest.raises(fm.OptionError, match="give a list of names"):  # what a column is read as, one format says
+        fm.Stream(formats, columns={"id": "variant"})
+
+
 def test_what_can_never_be_taken_is_refused_at_once_and_costs_no_other_buffer_of_its_origin():
     stream = fm.Stream(by_start, max_sequence=3, batch=fm.BatchPolicy(max_rows=1, max_latency_ms=None))
     with pytest.raises(fm.SequenceError, match="sequence 9") as raised:

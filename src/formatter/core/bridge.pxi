@@ -37,7 +37,6 @@ cdef extern from "engine/flow/slice_ring.hpp" namespace "formatter" nogil:
         bint wait_for_room(int64_t deadline_ns, uint64_t seen_bell)
         bint wait_for_bell(int64_t deadline_ns, uint64_t seen_bell)
         bint try_pop(Slice* slice)
-        bint is_empty()
         bint wait_for_slices(int64_t deadline_ns, int64_t rows, uint64_t seen_bell)
         void ring_bell()
         uint64_t bell()

@@ -166,9 +166,6 @@ cdef extern from "engine/records/record_decoder.hpp" namespace "formatter" nogil
 
 cdef extern from "engine/records/record_scanner.hpp" namespace "formatter" nogil:
     cdef cppclass ScanState:
-        cbool inside, escaped, at_record_start
-        uint8_t matched
-
         @staticmethod
         ScanState of_stream_start()
     cdef cppclass RecordEnds:
@@ -193,7 +190,6 @@ cdef extern from "engine/records/record_ending.hpp" namespace "formatter" nogil:
         EndingKind kind
         shared_ptr[RecordScanner] scanner
         RecordEnds ends_after(const uint8_t*, size_t, ScanState*) except +
-        cbool checks_end()
         cbool guesses_records()
         size_t fixed_size()
 

@@ -100,11 +100,6 @@ cdef class Plan:
             guess = self.format.ending.scanner.get().guess_record(&data[0], size, begin, size)
         return -1 if guess == record_ends_none else <int64_t>guess
 
-    @property
-    def checks_end(self):
-        """Whether the decoder is to be told that the input ends, even where no bytes are left."""
-        return self.format.ending.checks_end()
-
 
 def csv_plan(dict dialect, list columns):
     """`columns`: dicts of one ColumnSpec each, those of the output first. `dialect`: see csv_plans.py."""

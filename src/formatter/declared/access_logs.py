@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from formatter.declared.named_places import places_of
 from formatter.declared.spelled_bytes import Escapes, spelled
-from formatter.errors import SchemaError
 from formatter.formats import Delimited, Level
-from formatter.formats.checks import check_schema
 
 COMMON = pa.schema(
     [
@@ -77,16 +76,13 @@ def combined_log(schema: pa.Schema = COMBINED) -> Delimited:
 
 
 def _access_log(schema: pa.Schema, name: str) -> Delimited:
-    check_schema(schema, name)
-    if unknown := [column for column in schema.names if column not in PLACES]:
-        raise SchemaError(f"{name}: no column {unknown[0]!r}; a line has {', '.join(map(repr, PLACES))}")
     return Delimited(
         schema,
         levels=[
             Level(" "),
             Level(" ", marks=False),
         ],  # the second one cuts the request line, which quotes keep together at the first: what stands there may be anything
-        paths={column: PLACES[column] for column in schema.names},
+        paths=places_of(schema, PLACES, name),
         marks=['""', "[]"],
         escapes=ESCAPES,
         nulls=("", "-"),

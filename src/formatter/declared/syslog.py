@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from formatter.declared.named_places import places_of
 from formatter.formats import Delimited, Level
 
 SYSLOG = pa.schema(
@@ -48,7 +49,7 @@ def syslog(schema: pa.Schema = SYSLOG) -> Delimited:
         schema,
         record_start="<",
         levels=[Level(" "), Level(">")],
-        paths={column: PLACES.get(column, "none of the columns") for column in schema.names},
+        paths=places_of(schema, PLACES, "syslog"),
         marks=["[]"],
         kept_marks=["[]"],
         escapes={"\\]": "]", '\\"': '"', "\\\\": "\\"},

@@ -74,7 +74,6 @@ class Running:
 
     def __init__(self, outputs: dict[str, Node]) -> None:
         self._parents: dict[int, list[tuple[Node, int]]] = {}
-        self._entries: dict[tuple[int, int], Push] = {}
         self._bridges: dict[int, Bridge] = {}
         self._fan_ins: dict[int, FanIn] = {}
         self._feeds: list[_Feed] = []

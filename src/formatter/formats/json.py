@@ -20,7 +20,7 @@ DUPLICATE_KEYS = ("last", "first", "error")
 UNKNOWN = ("ignore", "error")
 SURROGATES = ("error", "replace")
 RECORDS = ("lines", "array", "concatenated")  # the order is that of JsonLayout in engine/json_text/json_format.hpp
-MOST_PATH_KEYS = 8  # JsonWrapper::most_keys in engine/documents/json_wrapper.hpp
+MOST_PATH_KEYS = 8  # engine/documents/json_wrapper.cpp keeps a bit a key
 MOST_KEY_BYTES = 4095  # KeyMatch::most_bytes in engine/documents/json_key_match.hpp
 
 Paths = Mapping[str, str] | Collection[tuple[str, str]]

@@ -61,7 +61,7 @@ def count_table(sample: Sample, readings: list[Reading], table: Table, rows: int
         )  # sticky loses no quote of a text
     counted.comments = counted.tally["comments"] + _comments_above(sample, separators, table)
     _decide_quotes(counted, sample, given)
-    _find_tail(counted, sample, rows)
+    _find_tail(counted, sample)
     _decide_ragged(counted)
     if counted.comments and separators.comment is not None:
         counted.doubts.append(_comment_doubt(sample, separators, counted.comments))
@@ -156,7 +156,7 @@ def _comment_doubt(sample: Sample, separators: Separators, comments: int) -> str
     return f"{comments} records begin with {mark.decode()!r}, like {_shown(line, 60)}: taken as comments"
 
 
-def _find_tail(counted: Counted, sample: Sample, rows: int) -> None:
+def _find_tail(counted: Counted, sample: Sample) -> None:
     """Records behind the table that are none of it: notes, another table."""
     tally = counted.tally
     behind = tally["records"] - tally["tail_first"]

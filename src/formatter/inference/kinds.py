@@ -7,7 +7,6 @@ VALUE_KINDS = (
     "real", "long_real", "comma_real", "comma_group", "grouped", "point_grouped", "date", "timestamp", "zoned", "time",
     "dated", "text",
 )  # fmt: skip
-KIND = {name: code for code, name in enumerate(VALUE_KINDS)}
 
 VOID = frozenset({"empty", "null_marker"})
 WHOLE = frozenset({"integer", "natural", "wide_integer"})

@@ -37,4 +37,15 @@ struct FieldView {
     bool drop_carriage_return;  // last column where "\r\n" may end a record: a final '\r' is not part of the field
 };
 
+// Calls visit(row, segment, entry 0 of the row) for each row of a view.
+template <typename Visit>
+void each_row(const FieldView& v, Visit visit) {
+    uint32_t row = 0;
+    for (size_t s = 0; s < v.segment_count; s++) {
+        const Segment& segment = v.segments[s];
+        const uint32_t* stops = v.stops + segment.first_stop;
+        for (const uint32_t end = row + segment.rows; row < end; row++, stops += v.stride) visit(row, segment, stops);
+    }
+}
+
 }  // namespace formatter

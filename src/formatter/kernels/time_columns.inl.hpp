@@ -277,52 +277,56 @@ FORMATTER_INLINE uint64_t timestamps(const TimeChunk& chunk, uint32_t row, const
     return good;
 }
 
-static void decode_timestamp(const FieldView& view, TimeUnit time_unit, int64_t* out, ValueMarks& marks) {
-    const UnitScale& unit = unit_scales[size_t(time_unit)];
+// ------------------------------------------------------------------------------------------ dates
+
+// 64 rows into `out`; a bit for each that was decided.
+FORMATTER_INLINE uint64_t dates(const TimeChunk& chunk, uint32_t row, uint32_t* out) {
+    uint64_t good = 0;
+    for (uint32_t i = 0; i < 64; i += lanes::width) {
+        const lanes::Words sizes = lanes::load_bytes_as_words(chunk.sizes + row + i);
+        const CalendarDays date = calendar_days(lanes::load(chunk.year + row + i), lanes::load(chunk.date + row + i));
+        const lanes::Words wrong = date.wrong | (sizes ^ lanes::splat(date_size));
+        const lanes::Which fits = lanes::is_zero(wrong);
+        lanes::store_low_halves(out + i, lanes::keep_if(fits, date.days - lanes::splat(days_before_1970)));
+        good |= lanes::bits(fits) << i;
+    }
+    return good;
+}
+
+// ------------------------------------------------------------------------------------------ columns
+
+// `convert(chunk, row, values)` is one of the above.
+template <bool with_clock, typename Value, class Convert>
+FORMATTER_INLINE void decode_times(const FieldView& view, Value* out, ValueMarks& marks, const Convert& convert) {
     RunWalk walk(view);
     TimeChunk chunk;
     marks.empty_count = marks.odd_count = 0;
-    for (size_t done = 0; next_times<true>(walk, chunk); done += chunk.rows) {
+    for (size_t done = 0; next_times<with_clock>(walk, chunk); done += chunk.rows) {
         for (uint32_t row = 0; row < chunk.rows; row += 64) {
             const uint32_t left = chunk.rows - row;
-            alignas(64) uint64_t values[64];
-            const uint64_t good = chunk.any_offset
-                                      ? (chunk.any_fraction ? timestamps<true, true>(chunk, row, unit, values)
-                                                            : timestamps<false, true>(chunk, row, unit, values))
-                                  : chunk.any_fraction ? timestamps<true, false>(chunk, row, unit, values)
-                                                       : timestamps<false, false>(chunk, row, unit, values);
-            __builtin_memcpy(out + done + row, values, (left < 64 ? left : 64) * sizeof(int64_t));
+            alignas(64) Value values[64];
+            const uint64_t good = convert(chunk, row, values);
+            __builtin_memcpy(out + done + row, values, (left < 64 ? left : 64) * sizeof(Value));
             const uint64_t present = first_rows(left), empty = lanes::zero_bytes64(chunk.sizes + row) & present;
             write_marks(marks, (done + row) / 64, empty, present & ~(good | empty));
         }
     }
 }
 
-// ------------------------------------------------------------------------------------------ dates
+static void decode_timestamp(const FieldView& view, TimeUnit time_unit, int64_t* out, ValueMarks& marks) {
+    const UnitScale& unit = unit_scales[size_t(time_unit)];
+    const auto convert = [&unit](const TimeChunk& chunk, uint32_t row, uint64_t* values) {
+        if (chunk.any_offset)
+            return chunk.any_fraction ? timestamps<true, true>(chunk, row, unit, values)
+                                      : timestamps<false, true>(chunk, row, unit, values);
+        return chunk.any_fraction ? timestamps<true, false>(chunk, row, unit, values)
+                                  : timestamps<false, false>(chunk, row, unit, values);
+    };
+    decode_times<true>(view, reinterpret_cast<uint64_t*>(out), marks, convert);
+}
 
 static void decode_date32(const FieldView& view, int32_t* out, ValueMarks& marks) {
-    RunWalk walk(view);
-    TimeChunk chunk;
-    marks.empty_count = marks.odd_count = 0;
-    for (size_t done = 0; next_times<false>(walk, chunk); done += chunk.rows) {
-        for (uint32_t row = 0; row < chunk.rows; row += 64) {
-            const uint32_t left = chunk.rows - row;
-            alignas(64) uint32_t values[64];
-            uint64_t good = 0;
-            for (uint32_t i = 0; i < 64; i += lanes::width) {
-                const lanes::Words sizes = lanes::load_bytes_as_words(chunk.sizes + row + i);
-                const CalendarDays date =
-                    calendar_days(lanes::load(chunk.year + row + i), lanes::load(chunk.date + row + i));
-                const lanes::Words wrong = date.wrong | (sizes ^ lanes::splat(date_size));
-                const lanes::Which fits = lanes::is_zero(wrong);
-                lanes::store_low_halves(values + i, lanes::keep_if(fits, date.days - lanes::splat(days_before_1970)));
-                good |= lanes::bits(fits) << i;
-            }
-            __builtin_memcpy(out + done + row, values, (left < 64 ? left : 64) * sizeof(int32_t));
-            const uint64_t present = first_rows(left), empty = lanes::zero_bytes64(chunk.sizes + row) & present;
-            write_marks(marks, (done + row) / 64, empty, present & ~(good | empty));
-        }
-    }
+    decode_times<false>(view, reinterpret_cast<uint32_t*>(out), marks, dates);
 }
 
 }  // namespace FORMATTER_ISA

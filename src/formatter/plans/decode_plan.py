@@ -20,7 +20,7 @@ from formatter.mistaken_arguments import instead_of_format, kind_of
 from formatter.parsers import registry
 from formatter.parsers.registry import Parser, as_text, parsers_in
 from formatter.plans import binary_plans, csv_plans, delimited_plans, json_plans, registered_plans
-from formatter.plans.plan_request import EnginePlan, PlanRequest
+from formatter.plans.plan_request import EnginePlan, PlanRequest, Wanted
 from formatter.row_choice import BatchFilter
 from formatter.variants import Columns, asked_as
 
@@ -174,46 +174,39 @@ def make_plan(
     note_nulled: bool = False,
     single: bool = False,
 ) -> DecodePlan:
-    """`single`: what is read is one record by itself, of binary rows without their length."""
+    """The last three: as `Wanted` has them."""
     check_format(format)
     check_on_error(on_error)
     format, columns = asked_as(format, columns)
     clauses = filters.normalized(filters_wanted)
     if clauses or isinstance(columns, str):
-        return _reserved_plan(format, columns, clauses, on_error, note_nulled, single)
-    wanted = None if columns is None else tuple(columns)
-    key = wanted, on_error, note_nulled, single, registry.generation(), _identity(format)
+        return _reserved_plan(format, Wanted(columns, clauses, on_error, note_nulled, single))
+    names = None if columns is None else tuple(columns)
+    key = names, on_error, note_nulled, single, registry.generation(), _identity(format)
     plan = _recent_plans.get(key)
     if plan is None:
-        plan = _reserved_plan(format, wanted, [], on_error, note_nulled, single)
+        plan = _reserved_plan(format, Wanted(names, [], on_error, note_nulled, single))
         while len(_recent_plans) >= RECENT_PLANS_MOST:
             _recent_plans.pop(next(iter(_recent_plans)), None)
         _recent_plans[key] = plan
     return plan
 
 
-def _reserved_plan(format: Format, *wanted: Any) -> DecodePlan:
-    plan: DecodePlan = _core.reserved_call(len(format.schema), _any_plan, (format, *wanted))
+def _reserved_plan(format: Format, wanted: Wanted) -> DecodePlan:
+    plan: DecodePlan = _core.reserved_call(len(format.schema), _any_plan, (format, wanted))
     return plan
 
 
-def _any_plan(
-    format: Format,
-    columns: Sequence[str] | None,
-    clauses: list[list[filters.Clause]],
-    on_error: str,
-    note_nulled: bool,
-    single: bool,
-) -> DecodePlan:
+def _any_plan(format: Format, wanted: Wanted) -> DecodePlan:
     parsers = parsers_in(format.schema, type(format).__name__)
     if not parsers:
-        return _new_plan(format, columns, clauses, on_error, note_nulled, single)
+        return _new_plan(format, wanted)
     inner = format.inner if isinstance(format, Framed) else format
     if isinstance(inner, Native):
         raise SchemaError(f"Native: column {next(iter(parsers))!r}: parsers read text, binary rows have none")
-    filters.check_columns(filters.columns_of(clauses), format.schema, "filters")
-    now, later = filters.divided(clauses, parsers)
-    if later and single:
+    filters.check_columns(filters.columns_of(wanted.clauses), format.schema, "filters")
+    now, later = filters.divided(wanted.clauses, parsers)
+    if later and wanted.single:
         raise OptionError(
             f"filters: parsers make {filters.columns_of(later)}: filter the rows of values when they are made"
         )
@@ -221,9 +214,10 @@ def _any_plan(
     read_as: Format = replace(inner, schema=text)
     if isinstance(format, Framed) and isinstance(inner, Json):
         read_as = replace(format, inner=replace(inner, schema=text))
+    columns = wanted.columns
     asked = () if columns is None else tuple(name for name in filters.columns_of(later) if name not in columns)
-    wanted = None if columns is None else [*columns, *asked]
-    plan = _new_plan(read_as, wanted, now, on_error, note_nulled, single)
+    read = None if columns is None else [*columns, *asked]
+    plan = _new_plan(read_as, wanted._replace(columns=read, clauses=now))
     made = {i: parsers[name] for i, name in enumerate(plan.converted_schema.names) if name in parsers}
     whole = plan.converted_schema
     for i, parser in made.items():
@@ -252,16 +246,9 @@ _PLANS: dict[type, Callable[[PlanRequest], EnginePlan]] = {
 }
 
 
-def _new_plan(
-    format: Format,
-    columns: Sequence[str] | None,
-    clauses: list[list[filters.Clause]],
-    on_error: str,
-    note_nulled: bool,
-    single: bool,
-) -> DecodePlan:
-    schema = format.schema
-    filter_names = filters.columns_of(clauses)
+def _new_plan(format: Format, wanted: Wanted) -> DecodePlan:
+    schema, columns = format.schema, wanted.columns
+    filter_names = filters.columns_of(wanted.clauses)
     filters.check_columns(filter_names, schema, "filters")
     inner = format.inner if isinstance(format, Framed) else format
     if rescue_of(inner) in filter_names:
@@ -274,7 +261,7 @@ def _new_plan(
         out_fields = json_plans.projected_fields(columns, schema)
     else:
         out_fields = [schema.field(name) for name in projected_names(columns, schema)]
-    request = PlanRequest(format, out_fields, clauses, on_error, note_nulled, single)
+    request = PlanRequest(format, out_fields, wanted)
     engine, stored, big_endian = _PLANS[type(inner)](request)
     converted = tuple(i for i, (field, kind) in enumerate(zip(out_fields, stored, strict=True)) if field.type != kind)
     out_schema = schema if columns is None else pa.schema(out_fields, metadata=schema.metadata)
@@ -290,6 +277,6 @@ def _new_plan(
         converted_schema=out_schema,
         columns=tuple(request.names),
         converted=converted,
-        on_error=on_error,
+        on_error=wanted.on_error,
         big_endian=big_endian,
     )

@@ -28,21 +28,24 @@ class EnginePlan(NamedTuple):
     big_endian: Any = None
 
 
-class PlanRequest:
-    """`fields`: the output's. `clauses`: which rows. `single`: what is read is one record by itself, without its length."""
+class Wanted(NamedTuple):
+    """What is asked of a format, whichever. `columns`: names, None for all. `clauses`: which rows. `single`: what is read is one
+    record by itself, of binary rows without their length."""
 
-    def __init__(
-        self,
-        format: Any,
-        fields: list[pa.Field],
-        clauses: list[list[filters.Clause]],
-        on_error: str,
-        note_nulled: bool,
-        single: bool,
-    ) -> None:
-        self.format, self.fields, self.clauses, self.single = format, fields, clauses, single
+    columns: Sequence[str] | None
+    clauses: list[list[filters.Clause]]
+    on_error: str
+    note_nulled: bool
+    single: bool
+
+
+class PlanRequest:
+    """`fields`: the output's, which `wanted` names."""
+
+    def __init__(self, format: Any, fields: list[pa.Field], wanted: Wanted) -> None:
+        self.format, self.fields, self.clauses, self.single = format, fields, wanted.clauses, wanted.single
         self.inner: Any = format.inner if isinstance(format, Framed) else format
-        self._errors = {"on_error": ON_ERROR.index(on_error), "note_nulled": note_nulled}
+        self._errors = {"on_error": ON_ERROR.index(wanted.on_error), "note_nulled": wanted.note_nulled}
         self.names = [field.name for field in fields]
 
     @cached_property

@@ -124,7 +124,7 @@ class SharedStream(Uncopied):
         self._barred = idle == "error"  # whether pushes are refused
         self._rescue = rescue
         self._options, self._policy = stream_options(
-            None, filters=filters, on_error=on_error, ordered=ordered, layout=layout, batch=batch,
+            filters=filters, on_error=on_error, ordered=ordered, layout=layout, batch=batch,
             max_record_bytes=max_record_bytes, max_pending_bytes=max_pending_bytes, on_duplicate=on_duplicate,
             max_sequence=max_sequence, max_errors=max_errors,
         )  # fmt: skip

@@ -21,6 +21,10 @@ struct Bytes {
     size_t size;
     bool equals(const std::string& text) const;
 };
+inline Bytes bytes_of(const std::string& text) { return {reinterpret_cast<const uint8_t*>(text.data()), text.size()}; }
+inline bool is_digit(uint8_t byte) { return uint8_t(byte - '0') <= 9; }
+inline bool is_letter(uint8_t byte) { return uint8_t((byte | 32) - 'a') < 26; }
+inline bool is_blank(uint8_t byte) { return byte == ' ' || byte == '\t'; }
 
 // How a column's values lie in memory: one behind the other, as bits, or as text behind offsets of 32 or 64 bits.
 enum class ValueLayout : uint8_t { fixed, bits, text, large_text };

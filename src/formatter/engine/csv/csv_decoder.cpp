@@ -43,7 +43,7 @@ Token to_token(const std::string& text) {
 // Whether a field may hold these bytes without quotes: neither blanks that are trimmed nor a quote. Then `content` is what
 // it reads as.
 bool stands_bare(const CsvFormat& format, const std::string& text, std::string* content) {
-    const Bytes field{reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+    const Bytes field = bytes_of(text);
     Bytes read{};
     if (trimmed(format, field).size != text.size()) return false;
     if (field_content(format, field, content, &read) != Quoting::none) return false;

@@ -5,8 +5,6 @@
 namespace formatter {
 namespace {
 
-bool is_digit(uint8_t c) { return c >= '0' && c <= '9'; }
-
 // Its longest part that every field has as it is: a quote may be doubled, a record end stands in quotes only.
 std::string unchanged_part(const CsvFormat& format, const std::string& text) {
     const auto breaks = [&](char c) {

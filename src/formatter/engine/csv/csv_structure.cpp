@@ -155,7 +155,7 @@ Quoting content_by_place(const CsvFormat& format, Bytes field, std::string* scra
         }
         scratch->push_back(char(*at));
     }
-    *content = Bytes{reinterpret_cast<const uint8_t*>(scratch->data()), scratch->size()};
+    *content = bytes_of(*scratch);
     return quoted ? Quoting::quoted : Quoting::none;
 }
 
@@ -199,7 +199,7 @@ Quoting field_content(const CsvFormat& format, Bytes field, std::string* scratch
         }
     }
     if (open) return Quoting::malformed;
-    *content = Bytes{reinterpret_cast<const uint8_t*>(scratch->data()), scratch->size()};
+    *content = bytes_of(*scratch);
     return quoted ? Quoting::quoted : Quoting::none;
 }
 

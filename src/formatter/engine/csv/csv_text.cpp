@@ -145,7 +145,7 @@ bool CsvDecoder::take_text(ColumnRows& rows, uint32_t row, Bytes raw, Bytes* con
             const ErrorCode code = spec.encoding == BinaryEncoding::hex ? decode_hex(*content, &decoded_)
                                                                         : decode_base64(*content, &decoded_);
             if (code != ErrorCode::none) return value_error(rows, row, code, *content), false;
-            *content = Bytes{reinterpret_cast<const uint8_t*>(decoded_.data()), decoded_.size()};
+            *content = bytes_of(decoded_);
         }
     }
     if (has_width(spec, content->size)) return true;

@@ -6,8 +6,6 @@
 namespace formatter {
 namespace {
 
-bool is_blank(uint8_t c) { return c == ' ' || c == '\t'; }
-
 bool separates(const DelimitedFormat& format, char c) {
     const auto is_of = [c](const Level& level) {
         return level.separator[0] == c || (!level.key_end.empty() && level.key_end[0] == c);

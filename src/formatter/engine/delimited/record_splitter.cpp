@@ -13,8 +13,6 @@ constexpr uint16_t opens_role = 1 << 10, closes_role = 1 << 11, escapes_role = 1
 constexpr uint16_t separates_role(uint32_t level) { return uint16_t(1 << level); }
 constexpr uint16_t ends_key_role(uint32_t level) { return uint16_t(1 << (level + DelimitedFormat::most_levels)); }
 
-bool is_blank(uint8_t c) { return c == ' ' || c == '\t'; }
-
 }  // namespace
 
 RecordSplitter::RecordSplitter(const DelimitedFormat& format)

@@ -16,8 +16,6 @@ namespace formatter {
 
 class JsonWrapper {
   public:
-    static constexpr size_t most_keys = 8;
-
     explicit JsonWrapper(std::vector<std::string> path) : path_(std::move(path)) {}
     bool any() const { return !path_.empty(); }
     size_t keys() const { return path_.size(); }

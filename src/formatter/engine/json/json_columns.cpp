@@ -40,7 +40,7 @@ JsonBuilder::JsonBuilder(const JsonNodeSpec* spec) : spec_(spec) {
     for (const JsonNodeSpec& child : spec->children) {
         children_.emplace_back(&child);
         const std::string& name = child.scalar.name;
-        const bool plain = is_plain_string(Bytes{reinterpret_cast<const uint8_t*>(name.data()), name.size()});
+        const bool plain = is_plain_string(bytes_of(name));
         usual_keys_.push_back(plain ? '"' + name + "\":" : std::string());
     }
 }

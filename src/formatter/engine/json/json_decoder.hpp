@@ -72,9 +72,7 @@ class JsonDecoder : public BlockDecoder {
         if (layout_[column].quoted) {
             if (*begin == '"' && end - begin >= 2 && end[-1] == '"') begin++, end--;
         } else if (*begin == '0' || *begin == '-') {
-            // No JSON number begins with a zero that another digit follows; the loops over digits do not mind one.
-            const uint8_t* digit = begin + (*begin == '-');
-            leading_zeros_[column] |= *digit == '0' && uint8_t(digit[1] - '0') <= 9;
+            leading_zeros_[column] |= has_leading_zero(begin);
         }
         out[0] = uint32_t(begin - segment_base_);
         out[1] = uint32_t(end - segment_base_);

@@ -6,13 +6,10 @@
 namespace formatter {
 namespace {
 
-// JSON has no number that begins with a zero and another digit; the kernels' loops do not mind.
 void mark_leading_zeros(const FieldView& view, ValueMarks* marks) {
     each_row(view, [&](uint32_t row, const Segment& segment, const uint32_t* stops) {
         // A line end follows at least, so two more bytes can be read.
-        const uint8_t* at = segment.base + stops[view.begin_stop];
-        at += *at == '-';
-        const bool bad = *at == '0' && uint8_t(at[1] - '0') <= 9;
+        const bool bad = has_leading_zero(segment.base + stops[view.begin_stop]);
         marks->odd[row / 64] |= uint64_t(bad) << row % 64;
         marks->odd_count += bad;
     });

@@ -71,26 +71,17 @@ Skipped JsonNestedReader::read_scalar(JsonBuilder& builder, const uint8_t* at, c
 }
 
 Skipped JsonNestedReader::read_list(JsonBuilder& builder, const uint8_t* at, const uint8_t* end) {
-    const uint8_t* const begin = at;
     JsonBuilder& items = builder.child(0);
     uint64_t count = 0;
-    at = skip_json_space(at + 1, end);
-    if (at < end && *at == ']') {
-        at++;
-    } else {
-        for (;;) {
-            const Skipped item = read(items, skip_json_space(at, end), end);
-            if (item.code != ErrorCode::none) return item;
-            count++;
-            at = skip_json_space(item.at, end);
-            if (at == end || (*at != ',' && *at != ']')) return {at, ErrorCode::malformed};
-            if (*at++ == ']') break;
-        }
-    }
+    const Skipped done = each_part(at, end, ']', [&](const uint8_t* item) {
+        count++;
+        return read(items, item, end);
+    });
+    if (done.code != ErrorCode::none) return done;
     if (builder.spec().kind == JsonKind::fixed_list && count != builder.spec().list_size)
-        return {begin, ErrorCode::invalid};
+        return {at, ErrorCode::invalid};
     builder.append_nested();
-    return {at, ErrorCode::none};
+    return done;
 }
 
 Skipped JsonNestedReader::read_key(const uint8_t* at, const uint8_t* end, Bytes* key, std::string* scratch,
@@ -103,7 +94,7 @@ Skipped JsonNestedReader::read_key(const uint8_t* at, const uint8_t* end, Bytes*
     if (escapes) {
         const ErrorCode code = unescape(*key, scratch, alone);
         if (code != ErrorCode::none) return {at, code};
-        *key = Bytes{reinterpret_cast<const uint8_t*>(scratch->data()), scratch->size()};
+        *key = bytes_of(*scratch);
     }
     at = skip_json_space(close.at + 1, end);
     if (at == end || *at != ':') return {at, ErrorCode::malformed};
@@ -112,63 +103,50 @@ Skipped JsonNestedReader::read_key(const uint8_t* at, const uint8_t* end, Bytes*
 
 Skipped JsonNestedReader::read_structure(JsonBuilder& builder, const uint8_t* at, const uint8_t* end) {
     const std::vector<JsonNodeSpec>& members = builder.spec().children;
-    const uint8_t* const begin = at;
     const uint64_t row = builder.length();
     std::string scratch;
     size_t guess = 0;
-    at = skip_json_space(at + 1, end);
-    if (at < end && *at == '}') {
-        at++;
-    } else {
-        for (;;) {
-            Bytes key{};
-            at = skip_json_space(at, end);
-            const uint8_t* const key_at = at;
-            Skipped value{};
-            int found = -1;
-            const bool usual = guess < members.size() && begins_with(at, end, builder.usual_key(guess));
-            if (usual) {
-                found = int(guess);
-                value.at = skip_json_space(at + builder.usual_key(guess).size(), end);
-            } else {
-                value = read_key(at, end, &key, &scratch, builder.spec().lone_surrogates);
-                if (value.code != ErrorCode::none) return value;
-                found = find_key(members, key, guess);
-            }
-            Skipped done{};
-            bool wanted = found >= 0;
-            if (wanted) {
-                guess = size_t(found) + 1;
-                JsonBuilder& member = builder.child(size_t(found));
-                if (member.length() > row) {
-                    if (policy_.duplicates == DuplicateKey::error) return {key_at, ErrorCode::duplicate_key};
-                    wanted = policy_.duplicates == DuplicateKey::last;
-                    left_out = true;
-                    if (wanted) member.truncate(row);
-                }
-                if (wanted) done = read(member, value.at, end);
-            } else if (policy_.unknown_is_error || policy_.rescues) {
-                const std::vector<std::string>& ignored = builder.spec().ignored_keys;
-                if (std::none_of(ignored.begin(), ignored.end(), [&](const std::string& k) { return key.equals(k); })) {
-                    if (policy_.unknown_is_error) return {key_at, ErrorCode::unknown_key};
-                    left_out = true;
-                }
-            }
-            if (!wanted) done = skip_value(value.at, end);
-            if (done.code != ErrorCode::none) return done;
-            at = skip_json_space(done.at, end);
-            if (at == end || (*at != ',' && *at != '}')) return {at, ErrorCode::malformed};
-            if (*at++ == '}') break;
+    const Skipped done = each_part(at, end, '}', [&](const uint8_t* key_at) -> Skipped {
+        Bytes key{};
+        Skipped value{};
+        int found = -1;
+        const bool usual = guess < members.size() && begins_with(key_at, end, builder.usual_key(guess));
+        if (usual) {
+            found = int(guess);
+            value.at = skip_json_space(key_at + builder.usual_key(guess).size(), end);
+        } else {
+            value = read_key(key_at, end, &key, &scratch, builder.spec().lone_surrogates);
+            if (value.code != ErrorCode::none) return value;
+            found = find_key(members, key, guess);
         }
-    }
+        if (found >= 0) {
+            guess = size_t(found) + 1;
+            JsonBuilder& member = builder.child(size_t(found));
+            if (member.length() == row) return read(member, value.at, end);
+            if (policy_.duplicates == DuplicateKey::error) return {key_at, ErrorCode::duplicate_key};
+            left_out = true;
+            if (policy_.duplicates == DuplicateKey::last) {
+                member.truncate(row);
+                return read(member, value.at, end);
+            }
+        } else if (policy_.unknown_is_error || policy_.rescues) {
+            const std::vector<std::string>& ignored = builder.spec().ignored_keys;
+            if (std::none_of(ignored.begin(), ignored.end(), [&](const std::string& k) { return key.equals(k); })) {
+                if (policy_.unknown_is_error) return {key_at, ErrorCode::unknown_key};
+                left_out = true;
+            }
+        }
+        return skip_value(value.at, end);
+    });
+    if (done.code != ErrorCode::none) return done;
     for (size_t i = 0; i < members.size(); i++) {
         JsonBuilder& member = builder.child(i);
         if (member.length() > row) continue;
-        if (!members[i].scalar.nullable) return {begin, ErrorCode::missing_required};
+        if (!members[i].scalar.nullable) return {at, ErrorCode::missing_required};
         member.append_null();
     }
     builder.append_nested();
-    return {at, ErrorCode::none};
+    return done;
 }
 
 Skipped JsonNestedReader::read_map(JsonBuilder& builder, const uint8_t* at, const uint8_t* end) {
@@ -187,26 +165,22 @@ const uint8_t* JsonNestedReader::read_plain_map(JsonBuilder& builder, const uint
     JsonBuilder& keys = builder.child(0);
     const JsonNodeSpec& key_spec = keys.spec();
     std::vector<uint64_t> digests;
-    at = skip_json_space(at + 1, end);
-    if (at < end && *at == '}') return builder.append_nested(), at + 1;
-    for (;;) {
+    const Skipped done = each_part(at, end, '}', [&](const uint8_t* key_at) -> Skipped {
         Bytes text{};
-        const Skipped value = read_key(skip_json_space(at, end), end, &text, &key_scratch_);
-        if (value.code != ErrorCode::none || parse_json_key(key_spec, text, &scalar_) != ErrorCode::none)
-            return nullptr;
+        const Skipped value = read_key(key_at, end, &text, &key_scratch_);
+        if (value.code != ErrorCode::none) return value;
+        const ErrorCode code = parse_json_key(key_spec, text, &scalar_);
+        if (code != ErrorCode::none) return {key_at, code};
         digests.push_back(digest_of_key(key_spec.scalar, scalar_));
         keys.append_scalar(scalar_);
-        const Skipped done = read(builder.child(1), value.at, end);
-        if (done.code != ErrorCode::none) return nullptr;
-        at = skip_json_space(done.at, end);
-        if (at == end || (*at != ',' && *at != '}')) return nullptr;
-        if (*at++ == '}') break;
-    }
+        return read(builder.child(1), value.at, end);
+    });
+    if (done.code != ErrorCode::none) return nullptr;
     // Two keys of one digest may be the same.
     std::sort(digests.begin(), digests.end());
     if (std::adjacent_find(digests.begin(), digests.end()) != digests.end()) return nullptr;
     builder.append_nested();
-    return at;
+    return done.at;
 }
 
 // As read_plain_map, with all that can be the matter.
@@ -253,7 +227,7 @@ Skipped JsonNestedReader::read_map_again(JsonBuilder& builder, const uint8_t* at
     for (Member& entry : entries) {
         if (entry.code != ErrorCode::none) return {entry.key_at, entry.code};
         const std::string& text = entry.key.scratch;
-        entry.key.text = Bytes{reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+        entry.key.text = bytes_of(text);
         keys.append_scalar(entry.key);
         const Skipped done = read(builder.child(1), entry.value, end);
         if (done.code != ErrorCode::none) return done;

@@ -18,8 +18,6 @@ uint64_t head_of(Bytes key) {
     return head;
 }
 
-Bytes bytes_of(const std::string& text) { return Bytes{reinterpret_cast<const uint8_t*>(text.data()), text.size()}; }
-
 }  // namespace
 
 JsonRecordReader::JsonRecordReader(const JsonFormat* format)
@@ -84,67 +82,50 @@ Skipped JsonRecordReader::read(const uint8_t* at, const uint8_t* end, ValueSpan*
 Skipped JsonRecordReader::read_object(uint32_t node, const uint8_t* at, const uint8_t* end, ValueSpan* spans) {
     const uint64_t object = ++objects_;
     size_t guess = 0;
-    at = skip_json_space(at + 1, end);
-    if (at < end && *at == '}') return {at + 1, ErrorCode::none};
-    for (;;) {
-        at = skip_json_space(at, end);
-        const uint8_t* const key_at = at;
-        if (at == end || *at != '"') return {at, ErrorCode::malformed};
-        const Skipped close = check_string(at + 1, end);
+    return each_part(at, end, '}', [&](const uint8_t* key_at) -> Skipped {
+        if (key_at == end || *key_at != '"') return {key_at, ErrorCode::malformed};
+        const Skipped close = check_string(key_at + 1, end);
         if (close.code != ErrorCode::none)
-            return {close.code == ErrorCode::unterminated_quote ? at : close.at, close.code};
-        Bytes key{at + 1, size_t(close.at - at - 1)};
+            return {close.code == ErrorCode::unterminated_quote ? key_at : close.at, close.code};
+        Bytes key{key_at + 1, size_t(close.at - key_at - 1)};
         if (!is_plain_string(key)) {
             const ErrorCode code = unescape(key, &scratch_, format_->lone_surrogates);
-            if (code != ErrorCode::none) return {at, code};
-            key = Bytes{reinterpret_cast<const uint8_t*>(scratch_.data()), scratch_.size()};
+            if (code != ErrorCode::none) return {key_at, code};
+            key = bytes_of(scratch_);
         }
-        at = skip_json_space(close.at + 1, end);
-        if (at == end || *at != ':') return {at, ErrorCode::malformed};
-        at = skip_json_space(at + 1, end);
+        const uint8_t* const colon = skip_json_space(close.at + 1, end);
+        if (colon == end || *colon != ':') return {colon, ErrorCode::malformed};
+        const uint8_t* const value = skip_json_space(colon + 1, end);
         const int found = find(node, key, guess);
-        bool wanted = found >= 0;
-        Skipped done{};
-        if (wanted) {
+        if (found >= 0) {
             guess = size_t(found) + 1;
             const uint32_t child = nodes_[node].children[size_t(found)];
             const bool again = nodes_[child].seen == object;
             nodes_[child].seen = object;
-            if (again && format_->duplicates == DuplicateKey::error) return {key_at, ErrorCode::duplicate_key};
-            wanted = !again || format_->duplicates == DuplicateKey::last;
-            if (again) note_unknown(key_at, spans);
-            if (wanted) {
-                if (again) forget(child, spans);
-                done = read_value(child, at, end, spans);
+            if (!again) return read_value(child, value, end, spans);
+            if (format_->duplicates == DuplicateKey::error) return {key_at, ErrorCode::duplicate_key};
+            note_unknown(key_at, spans);
+            if (format_->duplicates == DuplicateKey::last) {
+                forget(child, spans);
+                return read_value(child, value, end, spans);
             }
         } else if (minds_unknown_ && (node != 0 || !ignored_.count(std::string_view(
                                                        reinterpret_cast<const char*>(key.data), key.size)))) {
             if (format_->unknown_is_error && node == 0) return {key_at, ErrorCode::unknown_key};
             note_unknown(key_at, spans);
         }
-        if (!wanted) done = skip_value(at, end);
-        if (done.code != ErrorCode::none) return done;
-        at = skip_json_space(done.at, end);
-        if (at == end || (*at != ',' && *at != '}')) return {at, ErrorCode::malformed};
-        if (*at++ == '}') return {at, ErrorCode::none};
-    }
+        return skip_value(value, end);
+    });
 }
 
 Skipped JsonRecordReader::read_array(uint32_t node, const uint8_t* at, const uint8_t* end, ValueSpan* spans) {
-    at = skip_json_space(at + 1, end);
-    if (at < end && *at == ']') return {at + 1, ErrorCode::none};
-    for (uint64_t item = 0;; item++) {
-        const std::string token = std::to_string(item);
-        const int found = find(node, Bytes{reinterpret_cast<const uint8_t*>(token.data()), token.size()}, ~size_t(0));
-        at = skip_json_space(at, end);
-        if (found < 0 && at < end) note_unknown(at, spans);
-        const Skipped done =
-            found >= 0 ? read_value(nodes_[node].children[size_t(found)], at, end, spans) : skip_value(at, end);
-        if (done.code != ErrorCode::none) return done;
-        at = skip_json_space(done.at, end);
-        if (at == end || (*at != ',' && *at != ']')) return {at, ErrorCode::malformed};
-        if (*at++ == ']') return {at, ErrorCode::none};
-    }
+    uint64_t number = 0;
+    return each_part(at, end, ']', [&](const uint8_t* item) {
+        const std::string token = std::to_string(number++);
+        const int found = find(node, bytes_of(token), ~size_t(0));
+        if (found < 0 && item < end) note_unknown(item, spans);
+        return found >= 0 ? read_value(nodes_[node].children[size_t(found)], item, end, spans) : skip_value(item, end);
+    });
 }
 
 Skipped JsonRecordReader::read_value(uint32_t node, const uint8_t* at, const uint8_t* end, ValueSpan* spans) {

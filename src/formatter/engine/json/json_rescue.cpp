@@ -206,7 +206,7 @@ bool JsonRescue::read_entries(uint32_t node, const uint8_t* at, const uint8_t* e
     std::string scratch;
     for (const Member& member : members(node, at, end)) {
         const std::string key = unescaped(member.key + 1, member.key_end - 1);
-        parse_json_key(key_spec, Bytes{reinterpret_cast<const uint8_t*>(key.data()), key.size()}, &scalar_);
+        parse_json_key(key_spec, bytes_of(key), &scalar_);
         const bool fresh = keys.insert(identity_of_key(key_spec.scalar, scalar_)).second;
         if (!fresh || read_value(item, member.begin, member.end, &scratch)) return keep(at, end, out);
     }

@@ -22,7 +22,7 @@ ErrorCode take_text(const ColumnSpec& spec, Bytes content, JsonScalar* out) {
             spec.encoding == BinaryEncoding::hex ? decode_hex(content, &decoded) : decode_base64(content, &decoded);
         if (code != ErrorCode::none) return code;
         out->scratch.swap(decoded);
-        out->text = Bytes{reinterpret_cast<const uint8_t*>(out->scratch.data()), out->scratch.size()};
+        out->text = bytes_of(out->scratch);
     }
     return has_width(spec, out->text.size) ? ErrorCode::none : ErrorCode::invalid;
 }
@@ -32,7 +32,7 @@ ErrorCode parse_string(const JsonNodeSpec& node, Bytes content, bool escapes, Js
     if (escapes) {
         const ErrorCode code = unescape(content, &out->scratch, node.lone_surrogates);
         if (code != ErrorCode::none) return code;
-        content = Bytes{reinterpret_cast<const uint8_t*>(out->scratch.data()), out->scratch.size()};
+        content = bytes_of(out->scratch);
     }
     if (is_text(spec)) return take_text(spec, content, out);
     const JsonWriting writing = spec.type->json;
@@ -82,7 +82,7 @@ Skipped parse_json_scalar(const JsonNodeSpec& node, const uint8_t* at, const uin
     const Bytes token{at, size_t(behind - at)};
     ErrorCode code = ErrorCode::malformed;
     out->text = token;
-    if (*at == '-' || uint8_t(*at - '0') <= 9) {  // first, since most are
+    if (*at == '-' || is_digit(*at)) {  // first, since most are
         if (is_json_number(token)) code = spec.any_value ? ErrorCode::none : parse_number(spec, token, out);
     } else if (token.equals("null")) {
         out->null = true;

@@ -11,14 +11,6 @@ constexpr uint32_t no_stop = UINT32_MAX;  // a value that is not noted among the
 
 bool is_nested(uint8_t kind) { return kind == '{' || kind == '['; }
 
-// No JSON number begins with a zero that another digit follows; the loops over digits do not mind one.
-inline bool has_leading_zero(const uint8_t* number) {
-    const uint8_t* const digit = number + (*number == '-');
-    return (digit[0] == '0') & (uint8_t(digit[1] - '0') <= 9);
-}
-
-Bytes bytes_of(const std::string& text) { return Bytes{reinterpret_cast<const uint8_t*>(text.data()), text.size()}; }
-
 }  // namespace
 
 // ------------------------------------------------------------------------------------------ what is wanted

@@ -42,6 +42,26 @@ inline Skipped check_string(const uint8_t* at, const uint8_t* end) {
     bool escapes;
     return check_string(at, end, &escapes);
 }
+// `at` stands at the opening bracket of an array or object that `closing` ends; stops right behind it. `read(at)` reads what
+// stands between commas, from its first byte on, and stops behind it.
+template <typename Read>
+Skipped each_part(const uint8_t* at, const uint8_t* end, uint8_t closing, Read read) {
+    at = skip_json_space(at + 1, end);
+    if (at < end && *at == closing) return {at + 1, ErrorCode::none};
+    for (;;) {
+        const Skipped part = read(skip_json_space(at, end));
+        if (part.code != ErrorCode::none) return part;
+        at = skip_json_space(part.at, end);
+        if (at == end || (*at != ',' && *at != closing)) return {at, ErrorCode::malformed};
+        if (*at++ == closing) return {at, ErrorCode::none};
+    }
+}
+// No JSON number begins with a zero that another digit follows; the kernels' loops over digits do not mind one. Behind the
+// number stands what ends it.
+inline bool has_leading_zero(const uint8_t* number) {
+    const uint8_t* const digit = number + (*number == '-');
+    return (digit[0] == '0') & is_digit(digit[1]);
+}
 
 int hex_digit(uint8_t c);  // its value, or -1
 uint8_t* write_utf8(uint32_t code_point, uint8_t* to);  // up to four bytes; behind them

@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/columns/column_type.hpp"
+
 namespace formatter {
-namespace {
-
-bool is_blank(uint8_t byte) { return byte == ' ' || byte == '\t'; }
-
-}  // namespace
 
 RecordEnds RecordEnding::ends_anywhere(const uint8_t* data, size_t size) const {
     RecordEnds ends;

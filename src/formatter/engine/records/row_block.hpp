@@ -13,17 +13,6 @@
 
 namespace formatter {
 
-// Calls visit(row, segment, entry 0 of the row) for each row of a view.
-template <typename Visit>
-void each_row(const FieldView& v, Visit visit) {
-    uint32_t row = 0;
-    for (size_t s = 0; s < v.segment_count; s++) {
-        const Segment& segment = v.segments[s];
-        const uint32_t* stops = v.stops + segment.first_stop;
-        for (const uint32_t end = row + segment.rows; row < end; row++, stops += v.stride) visit(row, segment, stops);
-    }
-}
-
 struct Rewritten {  // a record that was padded or cut to the arity it should have
     uint32_t row;
     uint32_t fields;  // it had

@@ -7,9 +7,6 @@ namespace {
 
 constexpr size_t SHORTEST = 4, LONGEST = 48;
 
-bool is_digit(uint8_t byte) { return uint8_t(byte - '0') <= 9; }
-bool is_letter(uint8_t byte) { return uint8_t((byte | 32) - 'a') < 26; }
-
 struct Text {
     const uint8_t* at;
     const uint8_t* end;

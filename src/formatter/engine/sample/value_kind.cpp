@@ -19,8 +19,6 @@ constexpr int DECIMAL_DIGITS = 38;
 constexpr uint8_t TIGHT_GRADE = 2;  // of text with a separator that no blank follows
 constexpr int PHONE_DIGITS = 7;     // a sign before fewer digits belongs to a number
 
-bool is_digit(uint8_t byte) { return uint8_t(byte - '0') <= 9; }
-bool is_letter(uint8_t byte) { return uint8_t((byte | 32) - 'a') < 26; }
 bool equals(Bytes content, const char* word) {
     return content.size == std::strlen(word) && std::memcmp(content.data, word, content.size) == 0;
 }

@@ -71,17 +71,12 @@ bool decode_epoch(const FieldLoop& c) {
 // `look(row, text)` at every row's field.
 template <typename Look>
 void each_field(const FieldView& v, Look look) {
-    uint32_t row = 0;
-    for (size_t s = 0; s < v.segment_count; s++) {
-        const Segment& segment = v.segments[s];
-        const uint32_t* stops = v.stops + segment.first_stop;
-        for (const uint32_t end = row + segment.rows; row < end; row++, stops += v.stride) {
-            const uint32_t begin = stops[v.begin_stop] + v.begin_skip;
-            Bytes text{segment.base + begin, uint32_t(stops[v.end_stop] - begin)};
-            if (v.drop_carriage_return && text.size) text.size -= text.data[text.size - 1] == '\r';
-            look(row, text);
-        }
-    }
+    each_row(v, [&](uint32_t row, const Segment& segment, const uint32_t* stops) {
+        const uint32_t begin = stops[v.begin_stop] + v.begin_skip;
+        Bytes text{segment.base + begin, uint32_t(stops[v.end_stop] - begin)};
+        if (v.drop_carriage_return && text.size) text.size -= text.data[text.size - 1] == '\r';
+        look(row, text);
+    });
 }
 
 // The rows that a loop left and that `read(row, text)` reads.

@@ -40,7 +40,6 @@ ErrorCode parse_text(Bytes text, const ColumnSpec&, const Spelling&, void* out) 
 // 1.0 and 1e3 are whole numbers too, unless there is one way to write them; what is lost otherwise is an error.
 template <typename T>
 ErrorCode parse_number(Bytes number, const ColumnSpec& spec, void* out) {
-    const auto is_digit = [](uint8_t c) { return uint8_t(c - '0') <= 9; };
     if (std::all_of(number.data + (*number.data == '-'), number.data + number.size, is_digit))
         return parse<T>(number, out);
     if (spec.plain) return ErrorCode::invalid;

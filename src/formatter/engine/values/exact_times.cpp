@@ -17,7 +17,7 @@ struct Reader {
     // Between `least` and `most` digits.
     bool number(int least, int most, int* out) {
         int value = 0, count = 0;
-        for (; at < end && count < most && uint8_t(*at - '0') <= 9; at++, count++) value = value * 10 + (*at - '0');
+        for (; at < end && count < most && is_digit(*at); at++, count++) value = value * 10 + (*at - '0');
         *out = value;
         return count >= least;
     }
@@ -25,7 +25,7 @@ struct Reader {
     bool part(int most, int largest, int* out) {
         const uint8_t* const begin = at;
         int value = 0;
-        for (; at < end && uint8_t(*at - '0') <= 9 && value * 10 + (*at - '0') <= largest && at - begin < most; at++)
+        for (; at < end && is_digit(*at) && value * 10 + (*at - '0') <= largest && at - begin < most; at++)
             value = value * 10 + (*at - '0');
         *out = value;
         return at > begin;
@@ -80,7 +80,7 @@ ErrorCode to_unit(const Civil& c, TimeUnit unit, int64_t* out) {
 
 void fraction(Reader& r, Civil* c) {
     int64_t unit = 100000000;
-    for (; r.at < r.end && uint8_t(*r.at - '0') <= 9; r.at++) {
+    for (; r.at < r.end && is_digit(*r.at); r.at++) {
         if (unit)
             c->nanos += (*r.at - '0') * unit;
         else
@@ -114,7 +114,7 @@ bool iso_date(Reader& r, Civil* c, bool* basic) {
 
 // 10, 10:11, 10:11:12, 10:11:12.5 and 10:11:12,5; the same without colons where `basic`.
 bool iso_time(Reader& r, bool basic, Civil* c) {
-    const auto more = [&] { return basic ? r.at < r.end && uint8_t(*r.at - '0') <= 9 : r.take(':'); };
+    const auto more = [&] { return basic ? r.at < r.end && is_digit(*r.at) : r.take(':'); };
     if (!r.number(2, 2, &c->hour)) return false;
     if (!more()) return true;
     if (!r.number(2, 2, &c->minute)) return false;
@@ -234,7 +234,7 @@ bool is_like_iso(const std::string& format) {
     if (format.size() < 3 || format[0] != '%') return true;
     if (std::strchr("bBaA", format[1])) return false;
     const uint8_t behind = uint8_t(format[2]);
-    return !std::strchr("YymdHIMS", format[1]) || behind == '%' || behind == '-' || uint8_t(behind - '0') <= 9;
+    return !std::strchr("YymdHIMS", format[1]) || behind == '%' || behind == '-' || is_digit(behind);
 }
 
 FixedTimes::FixedTimes(const std::string& format) {

@@ -11,7 +11,6 @@
 namespace formatter {
 namespace {
 
-bool is_digit(uint8_t c) { return uint8_t(c - '0') <= 9; }
 uint8_t lower(uint8_t c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; }
 
 bool equals_ignoring_case(const uint8_t* at, const uint8_t* end, const char* word) {

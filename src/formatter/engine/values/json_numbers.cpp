@@ -2,8 +2,6 @@
 
 namespace formatter {
 
-static bool is_digit(uint8_t c) { return uint8_t(c - '0') <= 9; }
-
 const uint8_t* json_number_end(const uint8_t* at, const uint8_t* end) {
     if (at < end && *at == '-') at++;
     if (at == end || !is_digit(*at)) return nullptr;

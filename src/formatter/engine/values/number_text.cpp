@@ -8,8 +8,6 @@
 namespace formatter {
 namespace {
 
-bool is_digit(uint8_t c) { return uint8_t(c - '0') <= 9; }
-
 constexpr size_t certain_digits = 18;  // of a whole number of 64 bits
 constexpr size_t finite_digits = 38;  // of a number without an exponent, for every float but halves
 

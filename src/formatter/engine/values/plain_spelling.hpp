@@ -17,7 +17,6 @@ inline bool is_plain_time(Bytes text, bool zoned) {
     if (text.data[10] != 'T' && text.data[10] != ' ') return false;
     const uint8_t* at = text.data + plain_clock_size;
     const uint8_t* const end = text.data + text.size;
-    const auto is_digit = [](uint8_t c) { return uint8_t(c - '0') <= 9; };
     if (at < end && *at == '.') {
         const uint8_t* const fraction = ++at;
         while (at < end && is_digit(*at)) at++;
@@ -37,7 +36,7 @@ inline bool is_plain_float(Bytes number, bool single) {
     constexpr size_t whole_digits = 18;
     const size_t begin = number.data[0] == '-';
     for (size_t i = begin; i < number.size; i++)
-        if (uint8_t(number.data[i] - '0') > 9) return true;
+        if (!is_digit(number.data[i])) return true;
     if (single && number.size - begin > whole_digits) return false;
     return !(begin && number.size == 2 && number.data[1] == '0');
 }

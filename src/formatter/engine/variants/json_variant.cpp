@@ -32,8 +32,6 @@ constexpr size_t word_digits = 19, decimal_digits = 38;
 
 uint8_t primitive(Primitive type) { return uint8_t(uint8_t(type) << 2 | uint8_t(Basic::primitive)); }
 
-bool is_digit(uint8_t c) { return uint8_t(c - '0') <= 9; }
-
 constexpr __int128 power_of_ten(int exponent) { return exponent ? 10 * power_of_ten(exponent - 1) : 1; }
 constexpr __int128 ten_to_9 = power_of_ten(9), ten_to_18 = power_of_ten(18), ten_to_38 = power_of_ten(38);
 

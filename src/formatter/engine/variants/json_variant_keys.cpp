@@ -84,7 +84,7 @@ ErrorCode VariantKeys::read(const uint8_t** at, const uint8_t* end, VariantPlace
         if (escapes) {
             const ErrorCode code = unescape(content, &scratch_, alone_);
             if (code != ErrorCode::none) return code;
-            content = Bytes{reinterpret_cast<const uint8_t*>(scratch_.data()), scratch_.size()};
+            content = bytes_of(scratch_);
         }
         found = key_of(content, !escapes);
         (place->last ? keys_[place->last].follower : keys_[place->owner].child) = found;
