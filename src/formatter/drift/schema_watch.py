@@ -28,6 +28,7 @@ from formatter.plans import with_rescue
 POLICIES = ("rescue", "add", "fail")
 EXAMPLES_MOST, EXAMPLE_MOST = 3, 80
 STATE_VERSION = 1
+READ = json.JSONDecoder(parse_int=Number, parse_float=Number, object_pairs_hook=Members).decode
 
 
 class DriftError(SchemaError):
@@ -279,9 +280,8 @@ class SchemaWatch:
         return enumerate(column.to_pylist()) if column.null_count < len(column) else ()
 
     def _look_at(self, text: str, place: str) -> list[str]:
-        record = json.loads(text, parse_int=Number, parse_float=Number, object_pairs_hook=Members)
         grown = []
-        for key, value in record:
+        for key, value in READ(text):
             name = self._column_of(key)
             if name is None or (name in self._known and value is None):
                 continue
