@@ -27,7 +27,7 @@ LOCAL = "local[2,4]"  # a task may fail three times
 EXECUTORS = "local-cluster[2,1,1024]"
 KINDS = {  # what may die beside the driver, by what is in its command line
     "executor": b"CoarseGrainedExecutorBackend",
-    "worker": b"pyspark.daemon",
+    "worker": b"pyspark.worker",  # what daemons are told to run, Spark's own and ours
 }
 LIVES_MOST = 200
 

@@ -24,6 +24,13 @@ def test_a_query_whose_executors_are_killed_loses_and_repeats_nothing(tmp_path):
     assert sink_rows(tmp_path) == expected
 
 
+def test_a_query_whose_workers_are_killed_loses_and_repeats_nothing(tmp_path):
+    expected = sorted(write_input(tmp_path))
+    killed = run_killed(tmp_path, kills=2, seed=3, kinds=("worker",))
+    assert killed["worker"] > 0
+    assert sink_rows(tmp_path) == expected
+
+
 @pytest.mark.parametrize("policy", ["add", "rescue"])
 def test_a_killed_query_whose_data_drifts_loses_and_repeats_nothing_and_starts_anew_once_a_change(policy, tmp_path):
     source = DriftingRecords(5, 6000, fields=60, conflicts=22, block_records=500)
