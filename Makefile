@@ -14,7 +14,7 @@ NATIVE_FILES := $(shell find src tests bench -name '*.cpp' -o -name '*.hpp' | gr
 CYTHON_FILES := $(shell find src -name '*.pyx' -o -name '*.pxi' -o -name '*.pxd')
 OTHER_KERNELS := import formatter; print(*formatter.kernels()[1:])
 
-.PHONY: schedules shred soup help env build test memory test-fast test-kernels lint format docs bench bench-store bench-compare demo soak crash
+.PHONY: schedules shred soup drift help env build test memory test-fast test-kernels lint format docs bench bench-store bench-compare demo soak crash
 .PHONY: test-spark-matrix spark-queries spark-compat spark-variants wheel clean clean-env instructions mutate fuzz coverage
 
 help:  ## this text
@@ -104,6 +104,10 @@ schedules: env  ## SEEDS (default 1000000) schedules of the engine's threads, ea
 
 shred: build  ## BUFFERS (default 1000000000) through the shredder in random order, against their exact claims
 	@$(BIN)/python tests/shredder/long_run.py $(or $(BUFFERS),1000000000)
+
+drift: build  ## RECORDS (default 10000000) that drift (SEED) through streams killed KILLS times (default 20), SPARK_RECORDS through Spark
+	@$(BIN)/python tests/drift/long_drift.py $(or $(RECORDS),10000000) $(or $(SEED),1) $(or $(KILLS),20)
+	@$(BIN)/python tests/spark/drift_harness.py $(or $(SPARK_RECORDS),200000) $(or $(SEED),1) $(or $(KILLS),20)
 
 memory: build  ## each allocation of many runs fails in turn; then RUNS (default 10000) runs under random limits of memory
 	@$(BIN)/python tests/memory/short_of_memory.py $(or $(RUNS),10000)

@@ -8,6 +8,7 @@ import random
 import signal
 import subprocess
 import sys
+from decimal import Decimal
 
 import pyarrow as pa
 import pytest
@@ -53,6 +54,44 @@ def test_types_only_grow(kind, values, expected):
     for value in values:  # and hold then what made them grow
         table = fm.read(f'{{"v": {value}}}'.encode(), fm.Json(pa.schema([field]), rescue="_rescued"))
         assert table.column("_rescued").to_pylist() == [None]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (["9007199254740993", "1.5"], pa.decimal128(20, 1)),
+        (["1", "9007199254740993", "2", "1.5"], pa.decimal128(20, 1)),
+        (["1.5", "9007199254740993"], pa.string()),
+        (["9007199254740992", "1.5"], pa.float64()),
+        (["1.5", "1e23", "100000000000000000000"], pa.float64()),
+        (["[1.5, 2]", "[9007199254740993]"], pa.list_(pa.string())),
+        (['{"n": 9007199254740993}', '{"n": 1.5}'], pa.struct([("n", pa.decimal128(20, 1))])),
+    ],
+)
+def test_a_new_field_is_no_double_if_one_lacks_a_whole_number_that_was_seen(values, expected, tmp_path):
+    lines = [f'{{"v": {value}}}'.encode() for value in values]
+    told_at_once = fm.SchemaWatch(fm.Json(SCHEMA), policy="add")
+    told_at_once.observe(fm.parse_records(lines, told_at_once.format))
+    replaying = fm.SchemaWatch(fm.Json(SCHEMA), policy="add")
+    for line in lines:  # each by a process of its own, which goes on from a state; and told of to another
+        watch = fm.SchemaWatch(fm.Json(SCHEMA), state=tmp_path / "drift.json")
+        watch.observe(fm.parse_records([line], watch.format))
+        replaying.replay(watch.take_steps())
+    for known in (told_at_once, watch, replaying):
+        (change,) = known.changes
+        assert change.after.type == expected
+        assert b"whole" not in (change.after.metadata or {})
+
+
+def test_whole_numbers_that_no_double_holds_arrive_as_they_are():
+    lines = [b'{"a": 9007199254740993, "b": 1.5}', b'{"a": 1.5, "b": 9007199254740993}']
+    watch = fm.SchemaWatch(fm.Json(SCHEMA), policy="add")
+    watch.observe(fm.parse_records(lines, watch.format))
+    rows = fm.parse_records(lines, watch.format).select(["a", "b", "_rescued"]).to_pylist()
+    assert rows == [
+        {"a": Decimal("9007199254740993"), "b": "1.5", "_rescued": None},
+        {"a": Decimal("1.5"), "b": "9007199254740993", "_rescued": None},
+    ]
 
 
 def test_new_fields_come_behind_the_others_with_evidence_and_ddl():

@@ -27,7 +27,7 @@ LOCAL = "local[2,4]"  # a task may fail three times
 EXECUTORS = "local-cluster[2,1,1024]"
 KINDS = {  # what may die beside the driver, by what is in its command line
     "executor": b"CoarseGrainedExecutorBackend",
-    "worker": b"pyspark.daemon",
+    "worker": b"pyspark.worker",  # what daemons are told to run, Spark's own and ours
 }
 LIVES_MOST = 200
 
@@ -94,13 +94,20 @@ def end(process: subprocess.Popen[str]) -> None:
 
 
 def run_killed(
-    folder: Path, kills: int, seed: int, say=lambda text: None, master: str = LOCAL, kinds=("driver", *KINDS)
+    folder: Path,
+    kills: int,
+    seed: int,
+    say=lambda text: None,
+    master: str = LOCAL,
+    kinds=("driver", *KINDS),
+    query: str = "crash_query.py",
+    seconds_between: tuple[float, float] = (0.1, 4.0),
 ) -> Counter[str]:
     """Lives until the query is through. Returns how many of each kind were killed."""
     rng = random.Random(seed)
     killed: Counter[str] = Counter()
     for _ in range(LIVES_MOST):
-        command = [sys.executable, str(HERE / "crash_query.py"), str(folder), master]
+        command = [sys.executable, str(HERE / query), str(folder), master]
         process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True
         )
@@ -109,7 +116,7 @@ def run_killed(
             assert process.stdout is not None
             first = process.stdout.readline()
             while first.strip() == "running" and killed.total() < kills and process.poll() is None:
-                time.sleep(rng.uniform(0.1, 4.0))
+                time.sleep(rng.uniform(*seconds_between))
                 there = victims(process.pid)
                 kind = rng.choice([kind for kind in kinds if kind == "driver" or kind in dict(there)] or [None])
                 if kind is None or process.poll() is not None:
@@ -132,7 +139,7 @@ def run_killed(
             if "done" in rest:
                 return killed
             if not died:
-                raise RuntimeError("the query failed by itself; run crash_query.py by hand to see why")
+                raise RuntimeError(f"the query failed by itself; run {query} by hand to see why")
         finally:
             end(process)
     raise RuntimeError(f"the query did not come through in {LIVES_MOST} lives")

@@ -28,6 +28,7 @@ from formatter.plans import with_rescue
 POLICIES = ("rescue", "add", "fail")
 EXAMPLES_MOST, EXAMPLE_MOST = 3, 80
 STATE_VERSION = 1
+READ = json.JSONDecoder(parse_int=Number, parse_float=Number, object_pairs_hook=Members).decode
 
 
 class DriftError(SchemaError):
@@ -225,14 +226,12 @@ class SchemaWatch:
         """
         grown: dict[str, None] = {}
         with self._lock:
+            steps = len(self._steps)
             for text, place in rows:
-                names = self._look_at(text, place)
-                if names:
-                    self._steps.append((text, place))
-                    grown.update(dict.fromkeys(names))
+                grown.update(dict.fromkeys(self._look_at(text, place)))
             changes = tuple(change for name in grown if (change := self._change(name)) is not None)
-            if changes:
-                self._version += 1
+            self._version += bool(changes)
+            if len(self._steps) > steps:
                 self._save()
         if changes and self.policy == "fail":
             ddl = tuple(statement for change in changes if (statement := change.ddl(self.table)) is not None)
@@ -279,9 +278,8 @@ class SchemaWatch:
         return enumerate(column.to_pylist()) if column.null_count < len(column) else ()
 
     def _look_at(self, text: str, place: str) -> list[str]:
-        record = json.loads(text, parse_int=Number, parse_float=Number, object_pairs_hook=Members)
-        grown = []
-        for key, value in record:
+        grown, is_step = [], False
+        for key, value in READ(text):
             name = self._column_of(key)
             if name is None or (name in self._known and value is None):
                 continue
@@ -297,11 +295,13 @@ class SchemaWatch:
                 known = self._evidence[name] = _Evidence(before, first=place)
             known.count += 1
             if not after.equals(before, check_metadata=True):
-                known.field = after
-                if usable(after) is not None:
+                known.field, is_step = after, True
+                if not _are_told_alike(before, after):
                     grown.append(name)
                 if len(known.examples) < EXAMPLES_MOST:
                     known.examples += (_written(value)[:EXAMPLE_MOST],)
+        if is_step:
+            self._steps.append((text, place))
         return grown
 
     def _column_of(self, key: str) -> str | None:
@@ -380,6 +380,12 @@ class SchemaWatch:
         self._evidence = {seen.field.name: seen for seen in evidence}
         self._version = version
         self._handed_out.update(self._format().schema.names)
+
+
+def _are_told_alike(before: pa.Field, after: pa.Field) -> bool:
+    """Whether what has been learned of a field is nothing that a schema says."""
+    now, then = usable(after), usable(before)
+    return now is None or (then is not None and now.equals(then, check_metadata=True))
 
 
 def _told(change: SchemaChange) -> str:

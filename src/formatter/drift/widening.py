@@ -1,7 +1,8 @@
 """Types that only grow. In: a field, and a value as JSON has it. Out: the least field above it that holds the value, too.
 
-Whole numbers become longer ones, then doubles where those hold every value (below 64 bits), else decimals; structs gain members
-at their end; lists and maps what their items need; everything else becomes text. Refuses to know: where values come from.
+Whole numbers become longer ones, then doubles where those hold every value (below 64 bits, or none stored yet), else decimals;
+structs gain members at their end; lists and maps what their items need; everything else becomes text. Refuses to know: where
+values come from.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ from pyarrow import types
 
 MOST_DIGITS = 38
 LONG = pa.int64()
+BEYOND_DOUBLE = {b"whole": b"beyond double"}  # of a long: numbers were seen that no double holds. Leaves with `usable`
 NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 
 
 @dataclass(frozen=True)
 class Rules:
     """`typed`: whether the format tells texts from other values. `fresh`: no value has been stored by the type so far, so that
-    a long number may still become a double."""
+    a long number may still become a double, if one holds those that were seen."""
 
     typed: bool
     fresh: bool
@@ -64,9 +66,9 @@ def widened(field: pa.Field, value: Any, rules: Rules) -> pa.Field:
     if types.is_boolean(kind) and isinstance(value, bool):
         return field
     if isinstance(value, Number):
-        number = _number_type(kind, value, rules)
+        number = _number_type(field, value, rules)
         if number is not None:
-            return field.with_type(number)
+            return _marked(field.with_type(number), value, rules)
     if _is_text(kind) and (
         not rules.typed or (isinstance(value, str) and not isinstance(value, Number)) or _takes_any(field)
     ):
@@ -100,7 +102,7 @@ def usable(field: pa.Field) -> pa.Field | None:
     if types.is_list(kind) or types.is_large_list(kind):
         item = usable(kind.value_field)
         return None if item is None else field.with_type((pa.list_ if types.is_list(kind) else pa.large_list)(item))
-    return field
+    return field.remove_metadata() if field.metadata == BEYOND_DOUBLE else field
 
 
 def sql_type(kind: pa.DataType) -> str:
@@ -135,9 +137,19 @@ def _first(field: pa.Field, value: Any, rules: Rules) -> pa.Field:
     if isinstance(value, bool):
         return field.with_type(pa.bool_())
     if isinstance(value, Number):
-        kind = _number_type(LONG, value, rules) if _is_whole(value) else _number_type(pa.float64(), value, rules)
-        return as_text(field, rules) if kind is None else field.with_type(kind)
+        kind = _number_type(field.with_type(LONG if _is_whole(value) else pa.float64()), value, rules)
+        return as_text(field, rules) if kind is None else _marked(field.with_type(kind), value, rules)
     return field.with_type(pa.string())
+
+
+def _marked(field: pa.Field, number: Number, rules: Rules) -> pa.Field:
+    is_beyond = rules.fresh and field.type == LONG and not _is_as_double(number)
+    return field.with_metadata(BEYOND_DOUBLE) if is_beyond else field
+
+
+def _is_as_double(whole: Number) -> bool:
+    """Whether a double says the same number when it is written again."""
+    return len(whole) <= 15 or Decimal(repr(float(whole))) == Decimal(whole)
 
 
 def _of_all(field: pa.Field, values: Iterable[Any], rules: Rules) -> pa.Field:
@@ -150,9 +162,9 @@ def _is_whole(number: Number) -> bool:
     return not set(number) & set(".eE")
 
 
-def _number_type(kind: pa.DataType, number: Number, rules: Rules) -> pa.DataType | None:
+def _number_type(field: pa.Field, number: Number, rules: Rules) -> pa.DataType | None:
     """None: only text holds both."""
-    value = Decimal(number)
+    kind, value = field.type, Decimal(number)
     digits, exponent = value.as_tuple()[1:]
     if not isinstance(exponent, int) or abs(value.adjusted()) > MOST_DIGITS * 8:
         return kind if types.is_floating(kind) and math.isfinite(float(number)) else None
@@ -161,10 +173,12 @@ def _number_type(kind: pa.DataType, number: Number, rules: Rules) -> pa.DataType
     if types.is_integer(kind):
         if scale == 0:
             return _integer_type(kind, int(value), whole_digits)
-        if kind.bit_width < 64 or rules.fresh:
+        if kind.bit_width < 64 or (rules.fresh and field.metadata != BEYOND_DOUBLE):
             return pa.float64() if math.isfinite(float(number)) else None
         return _decimal(20 if types.is_unsigned_integer(kind) else 19, 0, whole_digits, scale)
     if types.is_floating(kind):
+        if rules.fresh and scale == 0 and not _is_as_double(number):
+            return None
         fits = math.isfinite(float(number)) and (types.is_float64(kind) or _is_finite_as(kind, float(number)))
         return kind if fits else pa.float64() if math.isfinite(float(number)) else None
     if types.is_decimal(kind):
