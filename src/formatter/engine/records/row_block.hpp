@@ -65,7 +65,8 @@ class RowBlock {
     // Row number before any compaction.
     uint32_t original_row(uint32_t row) const { return original_.empty() ? row : original_[row]; }
 
-    const GatheredRecords* gathered = nullptr;  // what segments opened from now on are of, unless they stand where they came from
+    // What segments opened from now on are of, if their bytes are in that copy.
+    const GatheredRecords* gathered = nullptr;
     std::vector<Rewritten> rewritten;  // by row
     // The rewritten record behind a row as it is numbered now, or null.
     const Rewritten* rewritten_at(uint32_t row) const;
