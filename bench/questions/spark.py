@@ -47,6 +47,7 @@ def records(scale: Scale) -> Iterator[Race]:
             own += [entry("variant", "spark", "variant")] if source.kind == "json" else []
             made = [*own, entry("su.parse", "spark_udfs", "parse"), entry("su.parse_column", "spark_udfs", "column")]
             made += [entry("su.parse, pushed down", "spark_udfs", "pushed")] if columns else []
+            made += [entry("ready batches", "ready batches", "ready")]
             yield Race({"workload": name, "columns": label}, tuple(made), source.size, seconds=8.0, warm_s=WARM_S)
 
 
