@@ -13,7 +13,7 @@ from bench.record import Point
 from bench.workloads import WORKLOADS
 
 CORES = 2
-FILE_MB = 200.0
+FILE_MB = 400.0
 WARM_S = 12.0  # of calls before the turns of a session, at most; they end when calls become no faster
 LARGEST_HASHED = 100 * MIB  # of larger files, which repeat the same bytes, the rows alone are held against the other's
 COLD_SIZES = (10 * MIB, 100 * MIB, 1 << 30, 4 << 30)
