@@ -30,7 +30,7 @@ from bench.stable import ROOT, Stable
 from bench.turns import run_race
 
 KEPT = ROOT / "build" / "bench"  # inputs and unfinished runs
-DESIGN_MINUTES = 20.0  # half an hour less what a clean checkout takes to build and to install everybody
+DESIGN_MINUTES = 16.0  # half an hour less what a clean checkout takes to build and to install everybody
 TURN_SHARE = 0.6  # of the time is spent in turns that count; the rest starts processes and checks answers
 MOST_OF_ITS_SECONDS = 3.0  # a race that stays in doubt has so many times its own, where others were settled early
 
