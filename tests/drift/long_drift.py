@@ -213,10 +213,13 @@ def run_killed(source: DriftingRecords, policy: str, kills: int, folder: Path) -
     expected, expected_blocks, killed, began = ValueSums(), 0, 0, time.monotonic()
     told = [str(folder), policy, *map(str, source.given)]
     while True:
-        process = subprocess.Popen([sys.executable, __file__, LIFE, *told], stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            [sys.executable, __file__, LIFE, *told], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
         was_killed = False
+        assert process.stdin is not None
         assert process.stdout is not None
-        with process.stdout as lines:
+        with process.stdin as leave, process.stdout as lines:
             for block in map(int, lines):
                 if moments and block >= moments[0]:
                     time.sleep(chance.random())
@@ -227,8 +230,15 @@ def run_killed(source: DriftingRecords, policy: str, kills: int, folder: Path) -
                 while expected_blocks < block:
                     source.expect(expected_blocks, expected)
                     expected_blocks += 1
+                if block == source.blocks:
+                    break
+            if not was_killed:  # one that is to be killed does not end before
+                leave.write("\n")
+                leave.flush()
+                for _ in lines:
+                    pass
         process.wait()
-        killed += was_killed and process.returncode == -signal.SIGKILL  # it may have been through by then
+        killed += was_killed
         if process.returncode == 0:
             break
         if not was_killed:
@@ -255,8 +265,11 @@ LIFE = "life"
 if __name__ == "__main__":
     if sys.argv[1] == LIFE:
         folder, policy, *source = sys.argv[2:]
-        life = Life(Path(folder), DriftingRecords(*map(int, source)), policy)
+        read = DriftingRecords(*map(int, source))
+        life = Life(Path(folder), read, policy)
         life.run(lambda block: print(block, flush=True))
+        print(read.blocks, flush=True)
+        sys.stdin.readline()  # not before it may leave
     else:
         given = dict(enumerate(sys.argv[1:]))
         policies = given.get(3, "add,rescue").split(",")
