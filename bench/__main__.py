@@ -27,7 +27,7 @@ from bench.record import Record, Result, Run, best_peer, ratio
 from bench.report.__main__ import write
 from bench.report.documents import RECORD
 from bench.stable import ROOT, Stable
-from bench.turns import run_race
+from bench.turns import run_race, usual_clock
 
 KEPT = ROOT / "build" / "bench"  # inputs and unfinished runs
 DESIGN_MINUTES = 16.0  # half an hour less what a clean checkout takes to build and to install everybody
@@ -116,13 +116,14 @@ def run(asked: list[Question], chosen: argparse.Namespace, unfinished: Path) -> 
 def ask(question: Question, scale: Scale, progress: Progress, clock: Budget) -> list[Result]:
     print(f"\n{question.name}: {question.asks} ({clock})", flush=True)
     found: list[Result] = []
+    told_by = usual_clock()
     with Stable() as stable, clock.question(question.name):
         races = [race for race in question.races(scale) if scale.wants(race.point.get("workload"))]
         for number, race in enumerate(races):
             key = f"{question.name}: {race.key}"
             clock.races_left = len(races) - number
             if key not in progress.done:
-                progress.keep(key, run_race(race, question.name, stable, race_seconds(race, clock)))
+                progress.keep(key, run_race(race, question.name, stable, race_seconds(race, clock), told_by))
             found += progress.done[key]
             print("\n".join(lines(race, progress.done[key])), f"({clock})", flush=True)
     return found

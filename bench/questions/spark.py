@@ -143,7 +143,7 @@ EXECUTORS = (1, 2, 4)
 
 def executors(scale: Scale) -> Iterator[Race]:
     """local-cluster with executors of one core each; more of them than this machine has cores share its cores."""
-    for megabytes in (64.0, 256.0):
+    for megabytes in (256.0, 1024.0):
         source = scale.write(WORKLOADS["mixed"], megabytes, on_disk=True)
         made = tuple(
             Entry(
