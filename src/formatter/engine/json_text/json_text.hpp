@@ -56,11 +56,11 @@ Skipped each_part(const uint8_t* at, const uint8_t* end, uint8_t closing, Read r
         if (*at++ == closing) return {at, ErrorCode::none};
     }
 }
-// No JSON number begins with a zero that another digit follows; the kernels' loops over digits do not mind one. Behind the
-// number stands what ends it.
+// No JSON number begins with a zero that another digit follows; the kernels' loops over digits do not mind one. What stands there
+// may be no number but the last byte that can be read.
 inline bool has_leading_zero(const uint8_t* number) {
     const uint8_t* const digit = number + (*number == '-');
-    return (digit[0] == '0') & is_digit(digit[1]);
+    return digit[0] == '0' && is_digit(digit[1]);
 }
 
 int hex_digit(uint8_t c);  // its value, or -1
