@@ -4,8 +4,7 @@
 // Spark's own operator asks every value of every column through four layers, and on the way in it measures a batch anew
 // with every row. Here operators above become one piece of code with the reading of the columns (whole-stage code
 // generation): of what they do not ask nothing is read, and no row is written unless somebody needs one. Where there is
-// nothing above, rows are written column by column; the writer of a data source gets rows that read the batch's columns.
-// The bytes of a batch on its way in are the sum of its rows'. What runs in tasks travels as source: executors need nothing.
+// nothing above, rows are written column by column. The bytes of a batch on its way in are the sum of its rows'. What runs in tasks travels as source: executors need nothing.
 // What is not understood here is left to Spark's operator, a whole query or a single batch.
 package formatter.spark;
 
@@ -28,12 +27,9 @@ import org.apache.spark.sql.catalyst.expressions.codegen.CodeGenerator;
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext;
 import org.apache.spark.sql.catalyst.expressions.codegen.ExprCode;
 import org.apache.spark.sql.catalyst.expressions.codegen.VariableValue;
-import org.apache.spark.sql.catalyst.plans.logical.AppendData;
 import org.apache.spark.sql.catalyst.plans.logical.ArrowEvalPython;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.MapInArrow;
-import org.apache.spark.sql.catalyst.plans.logical.OverwriteByExpression;
-import org.apache.spark.sql.catalyst.plans.logical.OverwritePartitionsDynamic;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
@@ -68,7 +64,6 @@ public class FormatterDirectRows extends SparkStrategy {
     static final String[] COUNTED = {"bytes", "records", "rejects", "nulled"};  // as metrics.py calls them
     static final long RECORD_BATCH_BYTES = 1L << 20;
     final String batchesTask, rowsTask;  // batches_task.java, direct_rows_task.java
-    private final ThreadLocal toBeWritten = new ThreadLocal();  // the query below the write that this thread plans
 
     public FormatterDirectRows(String batchesTask, String rowsTask) {
         this.batchesTask = batchesTask;
@@ -77,16 +72,10 @@ public class FormatterDirectRows extends SparkStrategy {
 
     public Seq apply(LogicalPlan plan) {
         ArrayList planned = new ArrayList();
-        // A write's query is what is planned next.
-        boolean isWritten = toBeWritten.get() == plan;
-        toBeWritten.set(plan instanceof AppendData ? ((AppendData) plan).query()
-            : plan instanceof OverwriteByExpression ? ((OverwriteByExpression) plan).query()
-            : plan instanceof OverwritePartitionsDynamic ? ((OverwritePartitionsDynamic) plan).query() : null);
         if ("true".equals(plan.conf().getConfString(SWITCH, "false"))) {
             SparkPlan found = plan instanceof Project ? projected((Project) plan)
                 : plan instanceof ArrowEvalPython ? rowsOf(RowShapes.beside((ArrowEvalPython) plan, null), true)
                 : plan instanceof MapInArrow && isOurs((MapInArrow) plan) ? rowsOf((MapInArrow) plan, false) : null;
-            if (isWritten && found instanceof FormatterRowsExec) ((FormatterRowsExec) found).areInPlace = true;
             if (found != null) planned.add(found);
         }
         return seq(planned);
@@ -229,7 +218,6 @@ public class FormatterDirectRows extends SparkStrategy {
     public static class FormatterRowsExec extends SparkPlan implements UnaryExecNode, CodegenSupport {
         final SparkPlan batches;
         final String task;
-        boolean areInPlace = false;  // whoever takes them asks for values one by one: they need not be copied into rows
         private transient CodegenSupport above;
 
         public FormatterRowsExec(SparkPlan child, String task) {
@@ -258,11 +246,7 @@ public class FormatterDirectRows extends SparkStrategy {
             return other instanceof FormatterRowsExec && batches.equals(((FormatterRowsExec) other).batches);
         }
 
-        public TreeNode withNewChildInternal(TreeNode child) {
-            FormatterRowsExec changed = new FormatterRowsExec((SparkPlan) child, task);
-            changed.areInPlace = areInPlace;
-            return changed;
-        }
+        public TreeNode withNewChildInternal(TreeNode child) { return new FormatterRowsExec((SparkPlan) child, task); }
 
         public TreeNode withNewChildrenInternal(IndexedSeq children) {
             return withNewChildInternal((TreeNode) children.head());
@@ -286,8 +270,7 @@ public class FormatterDirectRows extends SparkStrategy {
                 LoggerFactory.getLogger("spark_udfs").warn("rows come by Spark's own operator: " + unknownHere);
                 return function().sparks.execute();
             }
-            return mapped(batches.execute(), this, code, new Object[] {
-                output(), ColumnsSource.stored(fields()), Boolean.valueOf(areInPlace)});
+            return mapped(batches.execute(), this, code, new Object[] {output(), ColumnsSource.stored(fields())});
         }
 
         // ------------------------------------------------------------------------------- whole-stage code generation

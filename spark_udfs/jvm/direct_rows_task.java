@@ -1,6 +1,5 @@
 // What a task of direct_rows.java runs that writes rows. In: rows that carry batches (batches_task.java). References: the
-// attributes of the rows that go out; how Arrow keeps each of their columns (batch_columns.java), or null if that is not known;
-// whether rows are to read the batch's columns where they are, instead.
+// attributes of the rows that go out; how Arrow keeps each of their columns (batch_columns.java), or null if that is not known.
 //
 // Rows are written a block at a time, and in a block column by column: loops over one kind of value each, the same for all
 // tables, so that the JVM compiles them once. A block of rows stays in the cache until it is read.
@@ -19,7 +18,6 @@ static final class DirectRows extends org.apache.spark.sql.execution.BufferedRow
     private org.apache.spark.sql.catalyst.expressions.UnsafeProjection projection;  // for batches not understood
     private final Fields fields;
     private final UnsafeRow written;
-    private final boolean inPlace;
     private boolean direct;
     private int row = 0, rows = 0;  // of the batch
     private int at = 0, count = 0;  // of the block
@@ -29,8 +27,7 @@ static final class DirectRows extends org.apache.spark.sql.execution.BufferedRow
 
     DirectRows(Object[] references) {
       this.references = references;
-      this.inPlace = ((Boolean) references[2]).booleanValue();
-      this.fields = inPlace || references[1] == null ? null : new Fields((Object[]) references[1]);
+      this.fields = references[1] == null ? null : new Fields((Object[]) references[1]);
       this.written = new UnsafeRow(fields == null ? 0 : fields.all.length);
       int bytes = fields == null ? BLOCK_BYTES : fields.fixedBytes;
       this.blockRows = Math.max(LEAST_ROWS, Math.min(MOST_ROWS, BLOCK_BYTES / Math.max(bytes, 1)));
@@ -51,7 +48,6 @@ static final class DirectRows extends org.apache.spark.sql.execution.BufferedRow
     }
 
     public InternalRow next() {
-      if (inPlace) return batch.getRow(row + at++);
       if (!direct) return projection.apply(batch.getRow(row + at++));
       int begin = begins[at];
       written.pointTo(buffer, Platform.BYTE_ARRAY_OFFSET + begin, ends[at++] - begin);
@@ -66,7 +62,7 @@ static final class DirectRows extends org.apache.spark.sql.execution.BufferedRow
         load((org.apache.spark.sql.vectorized.ColumnarBatch) ((InternalRow) batches.next()).get(0, null));
       }
       if (direct) direct = writeBlock();
-      if (!direct) readColumns();
+      if (!direct) project();
       return true;
     }
 
@@ -77,10 +73,10 @@ static final class DirectRows extends org.apache.spark.sql.execution.BufferedRow
       direct = fields != null && fields.load((org.apache.spark.sql.vectorized.ArrowColumnVector) loaded.column(0));
     }
 
-    // The rest of the batch where it is, or by Spark's own projection.
-    private void readColumns() {
+    // The rest of the batch by Spark's own projection.
+    private void project() {
       scala.collection.immutable.Seq output = (scala.collection.immutable.Seq) references[0];
-      if (projection == null && !inPlace)
+      if (projection == null)
         projection = org.apache.spark.sql.catalyst.expressions.UnsafeProjection.create(output, output);
       org.apache.spark.sql.vectorized.ArrowColumnVector column =
         (org.apache.spark.sql.vectorized.ArrowColumnVector) batch.column(0);
