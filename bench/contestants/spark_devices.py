@@ -46,6 +46,7 @@ READY = {
 QUERIES = tuple(READY)
 VALUES = {"os": "android", "version": "12.3", "width": "1920", "height": "1080"}
 SCREEN = {"width": 1920, "height": 1080}
+READY_ROWS = 2048
 
 
 def records(spark: Any, rows: int) -> Callable[[], Any]:
@@ -94,23 +95,24 @@ def ours(task: Task) -> Prepared:
 
 
 class ReadyRows:
-    """In a task: for each batch as many rows, made before. The records have travelled, and nobody looks at them."""
+    """In a task: for each batch as many rows, made before, beside columns of its own. The records have travelled, and nobody looks
+    at them."""
 
     __name__ = "formatter.records"  # so that it runs by the same operator as ours, with batches of the same size
 
-    def __init__(self, schema: pa.Schema) -> None:
-        self.schema = schema
+    def __init__(self, made: pa.RecordBatch, kept: tuple[str, ...] = ()) -> None:
+        self.made = made
+        self.kept = kept
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        made = pa.RecordBatch.from_pylist([], schema=self.schema)
+        made = pa.Table.from_batches([self.made])
         for batch in batches:
             if made.num_rows < batch.num_rows:
-                row = {
-                    field.name: SCREEN if pa.types.is_struct(field.type) else VALUES.get(field.name)
-                    for field in self.schema
-                }
-                made = pa.RecordBatch.from_pylist([row] * batch.num_rows, schema=self.schema)
-            yield made.slice(0, batch.num_rows)
+                made = pa.concat_tables([made] * -(-batch.num_rows // made.num_rows)).combine_chunks()
+            found = made.slice(0, batch.num_rows)
+            for name in self.kept:
+                found = found.append_column(name, batch.column(name))
+            yield from found.combine_chunks().to_batches()
 
 
 def ready(task: Task) -> Prepared:
@@ -119,5 +121,7 @@ def ready(task: Task) -> Prepared:
 
     schema, rows = READY[str(task.options["query"])], int(task.options["rows"])
     value = records(spark, rows)
-    frame = written(spark, lambda: value().mapInArrow(ReadyRows(schema), struct_of(schema)), task)
+    row = {field.name: SCREEN if pa.types.is_struct(field.type) else VALUES.get(field.name) for field in schema}
+    work = ReadyRows(pa.RecordBatch.from_pylist([row] * READY_ROWS, schema=schema))
+    frame = written(spark, lambda: value().mapInArrow(work, struct_of(schema)), task)
     return Prepared(frame.run, lambda _: Answer(rows))

@@ -168,23 +168,6 @@ def ready(task: Task) -> Prepared:
     return Prepared(frame.run, lambda _: Answer(rows))
 
 
-class ReadyRecords:
-    """In a task: for each batch as many rows, made before, with its keys. The records have travelled, and nobody looks at them."""
-
-    __name__ = "formatter.records"
-
-    def __init__(self, made: pa.RecordBatch) -> None:
-        self.made = made
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        made = pa.Table.from_batches([self.made])
-        for batch in batches:
-            if made.num_rows < batch.num_rows:
-                made = pa.concat_tables([made] * -(-batch.num_rows // made.num_rows)).combine_chunks()
-            found = made.slice(0, batch.num_rows).append_column("key", batch.column("key"))
-            yield from found.combine_chunks().to_batches()
-
-
 def ready_records(task: Task) -> Prepared:
     """The same rows' worth of ready rows for the same records: the least that any function in Python can take."""
     spark = session(task.threads, ours=True)
@@ -194,11 +177,11 @@ def ready_records(task: Task) -> Prepared:
     from spark_udfs.types.spark_types import SparkColumns, struct_of
 
     df, columns = payloads(spark, task), list(task.columns) or None
-    payload = pa.array(task.input.data.splitlines()[:2048], pa.binary())
+    payload = pa.array(task.input.data.splitlines()[: spark_devices.READY_ROWS], pa.binary())
     parsed = fm.parse_records(payload, task.input.format(), columns=columns)
     wanted = parsed.select(columns) if columns else parsed
     made = SparkColumns.of(wanted.schema).convert(wanted)
-    work, schema = ReadyRecords(made), struct_of(wanted.schema).add("key", LongType())
+    work, schema = spark_devices.ReadyRows(made, ("key",)), struct_of(wanted.schema).add("key", LongType())
     frame = written(spark, lambda: df.mapInArrow(work, schema), task)
     return Prepared(frame.run, lambda _: Answer(df.count()))
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import pyarrow as pa
-
 from bench.contestant import Task
 from bench.question import Entry, Question, Race, Scale, entries
+from bench.questions.reading import filtered
 from bench.workloads.needle_texts import SHARES, WORKLOADS
 
 MEGABYTES = 60.0
@@ -24,14 +23,7 @@ def needles(scale: Scale) -> Iterator[Race]:
             counted = Task("table", source, options={**options, "unmatched": "counted"})
             peers = [label for label in PEERS if source.kind == "csv" or label in ("duckdb", "formatter")]
             made = (*entries(peers, task), Entry("formatter, counted", counted, "formatter"), *entries(LIMITS, task))
-            yield Race({"workload": workload.name, "rows kept": share}, made, source.size, expected=kept)
-
-
-def kept(table: pa.Table, task: Task) -> pa.Table:
-    import pyarrow.compute as pc
-
-    ((column, _, city),) = task.options["filters"]
-    return table.filter(pc.equal(table[column], city))
+            yield Race({"workload": workload.name, "rows kept": share}, made, source.size, expected=filtered)
 
 
 QUESTIONS = [Question("needles", "records that hold a text among others, which are only counted", needles, 150)]

@@ -125,8 +125,9 @@ def filters(scale: Scale) -> Iterator[Race]:
 
 
 def filtered(table: pa.Table, task: Task) -> pa.Table:
-    for column, _, bound in task.options["filters"]:
-        table = table.filter(pc.greater(table[column], bound))
+    compared = {">": pc.greater, "==": pc.equal}
+    for column, operator, value in task.options["filters"]:
+        table = table.filter(compared[operator](table[column], value))
     return table
 
 

@@ -18,6 +18,8 @@ SCHEMA = pa.schema(
 )
 SHARES = {"0.1%": "Ulaanbaatar", "1%": "Reykjavik", "10%": "Montevideo"}
 OTHERS = ("Oslo", "Lima", "Quito", "Nairobi", "Kyoto", "Porto", "Windhoek")
+CITIES = (*SHARES.values(), *OTHERS)
+WEIGHTS = (0.001, 0.01, 0.1, *(0.889 / len(OTHERS),) * len(OTHERS))
 WORDS = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu")
 SHAPES = {
     "csv": "{id},{city},{price:.2f},{note},{n}\n",
@@ -30,16 +32,7 @@ def records(shape: str, size: int, seed: int) -> bytes:
     chance, bytes_made = Random(seed), 0
     made: list[str] = []
     while bytes_made < size:
-        number, at = len(made), chance.random()
-        city = (
-            "Ulaanbaatar"
-            if at < 0.001
-            else "Reykjavik"
-            if at < 0.011
-            else "Montevideo"
-            if at < 0.111
-            else chance.choice(OTHERS)
-        )
+        number, city = len(made), chance.choices(CITIES, WEIGHTS)[0]
         note = " ".join(chance.choices(WORDS, k=8))
         price = chance.random() * 1e4
         made.append(
