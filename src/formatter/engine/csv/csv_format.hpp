@@ -97,7 +97,7 @@ struct CsvFormat : DecodeOptions {
         std::copy(separator.begin() + 1, separator.end(), rest.bytes);
         return rest;
     }
-    bool accepts_crlf() const { return record_end == "\n"; }
+    bool accepts_crlf() const { return record_end.size() == 1 && record_end[0] == '\n'; }  // asked for each record
     bool empty_is_null() const {
         for (const std::string& token : nulls)
             if (token.empty()) return true;

@@ -19,7 +19,7 @@ bool ends_escaped(const CsvFormat& format, const uint8_t* data, size_t size) {
 }  // namespace
 
 size_t without_carriage_return(const CsvFormat& format, const uint8_t* data, size_t size) {
-    const bool drop = format.accepts_crlf() && size && data[size - 1] == '\r' && !ends_escaped(format, data, size);
+    const bool drop = size && data[size - 1] == '\r' && format.accepts_crlf() && !ends_escaped(format, data, size);
     return size - drop;
 }
 
