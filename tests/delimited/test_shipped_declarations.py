@@ -11,6 +11,7 @@ import pickle
 import random
 import re
 import urllib.parse
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 import pyarrow as pa
@@ -352,6 +353,33 @@ def test_a_time_of_hl7_may_leave_out_what_it_does_not_know(kind):
     assert read("20240229") == day
     assert [read("202402"), read("2024")] == [day.replace(day=1), day.replace(month=1, day=1)]
     assert [read("2024022911"), read("2024022911+0100")] == [day.replace(hour=11), day.replace(hour=10)]
+
+
+def test_blanks_around_values_of_any_width_are_cut_off(kernel):
+    chance = random.Random(4)
+    widths = [1, 3, 7, 31, 32, 33, 63, 64, 65, 130, 2, 0]
+    schema = pa.schema([(f"c{i}", TEXT) for i in range(len(widths))])
+    lines, rows = [], []
+    for _ in range(2000):
+        cells = []
+        for width in widths:
+            inside = "".join(chance.choice("ab \t") for _ in range(chance.randrange(width + 1)))
+            before = chance.randrange(width - len(inside) + 1)
+            cells.append("".join(chance.choice(" \t") for _ in range(before)) + inside)
+            cells[-1] += " " * (width - len(cells[-1]))
+        whole = "".join(cells)
+        line = whole[: chance.choice([len(whole), chance.randrange(1, len(whole))])]
+        ends = list(accumulate(widths, initial=0))
+        rows.append(tuple(line[a:b].strip(" \t") or None for a, b in pairwise(ends)))
+        lines.append(line)
+    data = "".join(line + "\n" for line in lines).encode()
+    format = declared.fixed_width(schema, widths)
+    assert row_tuples([fm.read(data, format)]) == rows
+    separated = fm.Delimited(
+        schema, levels=[fm.Level(",")], trim=True, paths={f"c{i}": (i,) for i in range(len(widths))}
+    )
+    joined = "".join(",".join(c or " \t" for c in row) + " \n" for row in rows).encode()
+    assert row_tuples([fm.read(joined, separated)]) == rows
 
 
 def test_messages_may_stand_on_lines_of_their_own():

@@ -33,8 +33,10 @@ DelimitedDecoder::DelimitedDecoder(std::shared_ptr<const DelimitedFormat> format
 void DelimitedDecoder::find_separators(const uint8_t* data, size_t size) {
     if (plain_) {
         stride_ = (size + 63) / 64;
-        if (bits_.size() < stride_ * plain_->bytes().count) bits_.resize(stride_ * plain_->bytes().count);
+        const size_t words = stride_ * plain_->bytes().count + 1;  // one more may be read
+        if (bits_.size() < words) bits_.resize(words);
         kernel_->mark_bytes(data, size, plain_->bytes(), plain_->joined(), bits_.data(), stride_);
+        plain_->join_blanks(bits_.data(), stride_);
         word_ = 0;
         ends_left_ = stride_ ? bits_[0] : 0;
         return;

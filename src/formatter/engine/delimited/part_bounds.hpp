@@ -34,7 +34,8 @@ class PartBounds {
     // Its place among the bytes to be found.
     uint32_t look_for(uint8_t byte);
     void trim(uint32_t* begin, uint32_t* end) const {
-        if (format_.trim) trim_blanks(begin, end);
+        if (!format_.trim) return;
+        blanks_ && *end - *begin <= 64 ? trim_marked(begin, end) : trim_blanks(begin, end);
     }
     bool stands_at(const std::string& text, uint32_t at, uint32_t end) const;
     // Of the escape that is written there; 0: none is.
@@ -57,9 +58,24 @@ class PartBounds {
     std::vector<uint32_t> met_;  // by node: how often its key was, among the parts of its parent
     std::vector<uint32_t> escaped_;
     const uint8_t* base_ = nullptr;
+    const uint64_t* blanks_ = nullptr;  // a bit for each byte from `base_` on, and a word behind; null: nobody looked for them
 
   private:
     void trim_blanks(uint32_t* begin, uint32_t* end) const;
+    // Of 64 bytes at most: how many blanks there are is no branch, which would be guessed wrongly as often as rightly.
+    void trim_marked(uint32_t* begin, uint32_t* end) const {
+        const uint32_t size = *end - *begin, shift = *begin % 64;
+        if (size == 0) return;
+        const uint64_t* const words = blanks_ + *begin / 64;
+        const uint64_t blank = words[0] >> shift | (words[1] << 1) << (63 - shift);
+        const uint64_t kept = ~blank & ~uint64_t(0) >> (64 - size);
+        if (kept == 0) {
+            *begin = *end;
+            return;
+        }
+        *end = *begin + 64 - uint32_t(__builtin_clzll(kept));
+        *begin += uint32_t(__builtin_ctzll(kept));
+    }
     void write_range(const PathNode::Target&, uint32_t begin, uint32_t end);
 
     uint32_t* bounds_ = nullptr;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -9,6 +10,7 @@ namespace formatter {
 namespace {
 
 constexpr uint32_t none = ~uint32_t(0);
+constexpr char trimmed[] = {' ', '\t'};  // as is_blank has it
 
 // The first bit from there on; there is one.
 inline uint32_t next_bit(const uint64_t* bits, uint32_t from) {
@@ -50,7 +52,7 @@ bool PlainSplitter::fits(const DelimitedFormat& format) {
     for (auto level = format.levels.begin(); level != end; ++level)
         if (!level->key_end.empty()) others.insert(level->key_end[0]);
     return format.marks.empty() && !escapes_separate(format) && std::all_of(format.levels.begin(), end, is_plain) &&
-           1 + levels_reached(format) + others.size() <= ByteSet::most_marked;
+           1 + levels_reached(format) + others.size() + (format.trim ? std::size(trimmed) : 0) <= ByteSet::most_marked;
 }
 
 PlainSplitter::PlainSplitter(const DelimitedFormat& format) : PartBounds(format) {
@@ -71,6 +73,8 @@ PlainSplitter::PlainSplitter(const DelimitedFormat& format) : PartBounds(format)
     }
     for (uint32_t c = 0; c < 256 && format.bare_escapes; c++)  // without marks nothing else is within any
         if (format.escapes.leads(uint8_t(c))) escape_leads_.push_back(mark_other(char(c)));
+    for (const char blank : trimmed)
+        if (format.trim) blank_bytes_.push_back(mark(blank));
     for (const PathNode& node : format.nodes) nodes_.push_back(node_of(node));
 }
 
@@ -114,12 +118,19 @@ PlainSplitter::Step PlainSplitter::step_to(uint32_t part) const {
     return step;
 }
 
+void PlainSplitter::join_blanks(uint64_t* bits, size_t stride) const {
+    for (size_t k = 1; k < blank_bytes_.size(); k++)
+        for (size_t word = 0; word < stride; word++)
+            bits[blank_bytes_[0] * stride + word] |= bits[blank_bytes_[k] * stride + word];
+}
+
 void PlainSplitter::split(const uint8_t* base, size_t size, uint64_t* bits, size_t stride, uint32_t begin, uint32_t end,
                           uint32_t* bounds) {
     begin_record(base, bounds);
     bits_ = bits;
     stride_ = stride;
     size_ = size;
+    blanks_ = blank_bytes_.empty() ? nullptr : bits_of(blank_bytes_[0]);
     escapes_begin_ = escapes_end_ = end;
     for (const uint32_t lead : escape_leads_) {  // mostly there is none, or one where the separators are named
         const uint32_t first = later_bit(bits_of(lead), begin, end, 0);

@@ -24,6 +24,8 @@ class PlainSplitter : public PartBounds {
                uint32_t* bounds);
     // As Kernel::mark_bytes has it: the levels.
     uint32_t joined() const { return uint32_t(levels_.size()); }
+    // To be called with the bits of each window, before its records are split.
+    void join_blanks(uint64_t* bits, size_t stride) const;
 
   private:
     // What is wanted of a part. The first part of a first part, and so on, is one step.
@@ -68,6 +70,7 @@ class PlainSplitter : public PartBounds {
 
     std::vector<Node> nodes_;  // as those of the format
     std::vector<uint32_t> levels_, key_ends_, escape_leads_;  // places among the bytes to be found
+    std::vector<uint32_t> blank_bytes_;  // the same, of those that are trimmed
     std::vector<uint32_t> ending_;  // of them, those that the record's end is marked among
     uint32_t escapes_begin_ = 0, escapes_end_ = 0;  // where in the record one may begin
     uint64_t* bits_ = nullptr;
