@@ -304,3 +304,50 @@ def test_columns_that_share_a_path_agree():
         {"whole": {"id": 5}, "part": 5, "same": 5, "n": "a"}, {"whole": None, "part": None, "same": None, "n": "b"},
         {"whole": None, "part": None, "same": None, "n": "c"}, {"whole": {"id": 6}, "part": 6, "same": 6, "n": None},
     ]  # fmt: skip
+
+
+FLAT = pa.schema(
+    [("id", pa.int64()), ("text", pa.string()), ("price", pa.float64()), ("ok", pa.bool_()), ("absent", pa.string())]
+)
+FLAT_SPOILED = [
+    b'{"id":01,"text":"a","price":1.5,"ok":true}', b'{"id":-01,"text":"a","price":1.5,"ok":true}',
+    b'{"id":1,"text":"a","price":00.5,"ok":true}', b'{"id":,"text":"a","price":1.5,"ok":true}',
+    b'{"id": ,"text":"a","price":1.5,"ok":true}', b'{"id":1 ,"text":\t"a","price":1.5 ,"ok":true }',
+    b'{"id":  1,"text":  "a","price":  1.5,"ok":  true}', b'{"id":1,"text":"a"b","price":1.5,"ok":true}',
+    b'{"id":"1","text":1,"price":"x","ok":0}', b'{"id":1,"text":"","price":null,"ok":null}',
+    b'{"id":1,"text":"\\n\\u00e9","price":-0,"ok":true}', b'{"id":1,"text":","price":1.5,"ok":true}',
+    b'{"id":1,"text":"a","price":1.5,"ok":true}x', b'{"id":1,"text":"a","price":1.5,"ok":tru}',
+    b'{"id":1,"text":"a","price":1.5,"ok":true}\r', b'{"id":1,"text":"a","price":1.5,"no":true}',
+    b'{"id":1,"text":"\xff","price":1.5,"ok":true}', b' {"id":1,"text":"a","price":1.5,"ok":true}', b"", b"[]",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS, ids=["minified", "spaced", "wide"])
+def test_flat_records_in_a_row_read_as_python_reads_them(kernel, spelling):
+    rng = random.Random(7)
+    lines = []
+    for i in range(20_000):  # more than a block of rows
+        price = rng.choice([0.25, -0.5, 0, None, i / 8])
+        made = {"id": i - 5000, "text": rng.choice(WORDS), "price": price, "ok": i % 3 == 0}
+        if rng.random() < 0.001:
+            made = {"other": 1, **made}
+        lines.append(json.dumps(made, ensure_ascii=False, **spelling).encode())
+    data = b"\n".join(lines) + b"\n"
+    expected = [read_back(each, FLAT) for each in lines]
+    assert fm.read(data, fm.Json(FLAT)).to_pylist() == expected
+    kept = fm.read(data, fm.Json(FLAT), columns=["text", "absent"], filters=[("ok", "==", True)]).to_pylist()
+    assert kept == [{"text": row["text"], "absent": None} for row in expected if row["ok"]]
+    assert [row for batch in fm.open(data, fm.Json(FLAT), threads=2) for row in batch.to_pylist()] == expected
+
+
+@pytest.mark.parametrize("policy", ["collect", "null", "skip"])
+@pytest.mark.parametrize("place", [1, 2, 3, 4, 70])
+def test_a_spoiled_record_in_a_row_of_flat_ones_ends_as_it_does_alone(kernel, policy, place):
+    good = [b'{"id":%d,"text":"t%d","price":%d.5,"ok":true}' % (i, i, i) for i in range(80)]
+    around = verdict(b"\n".join([*good, b""]), FLAT)[0]
+    for spoiled in FLAT_SPOILED:
+        rows, rejects = verdict(spoiled + b"\n", FLAT, on_error=policy)
+        together, found = verdict(b"\n".join([*good[:place], spoiled, *good[place:], b""]), FLAT, on_error=policy)
+        assert together == around[:place] + rows + around[place:], spoiled
+        start = len(b"\n".join(good[:place])) + 1
+        assert [(at - start, *rest) for at, *rest in found] == rejects, spoiled

@@ -59,6 +59,8 @@ class JsonDecoder : public BlockDecoder {
     // Reads the lines, at most `row_limit` records; returns where it stopped and lowers the limit.
     const uint8_t* read_lines(const Lines&, uint64_t* row_limit);
     const uint32_t* read_known_line(const Lines&, const uint8_t* line, const uint32_t* at, const uint32_t* end);
+    const uint32_t* read_lines_alike(const Lines&, const uint8_t** line, const uint32_t* at, const uint32_t* end,
+                                     uint64_t* row_limit);
     bool read_shape(const JsonShape&, const uint8_t* base, const uint32_t* at);
     void learn_shape(const uint8_t* base, const uint32_t* at, const uint32_t* end);
     bool level_lines(const Lines&, const uint32_t* at, const uint32_t* end);
@@ -137,6 +139,7 @@ class JsonDecoder : public BlockDecoder {
     const uint32_t* line_end_ = nullptr;  // of them, that of the line that was walked last
     std::vector<JsonShape> shapes_;
     size_t likely_shape_ = 0;
+    bool in_a_row_ = false;  // the last two records had that one
     std::vector<uint8_t> leading_zeros_;  // per column: some value of the block has one
     uint32_t misses_ = 0;  // records in a row that had no known shape
 

@@ -78,6 +78,10 @@ const uint8_t* JsonDecoder::read_lines(const Lines& lines, uint64_t* row_limit) 
         indexed.utf8_known = index.utf8_known || (at < end && kernel_->valid_utf8(base, size_t(end[-1]) + 1));
         bool doubtful = index.stopped;
         while (at < end && *row_limit > 0) {
+            if (in_a_row_ && indexed.utf8_known && !full) {
+                at = read_lines_alike(indexed, &line, at, end, row_limit);
+                if (at == end || *row_limit == 0) break;
+            }
             const uint32_t* next = read_known_line(indexed, line, at, end);
             if (next) {
                 --*row_limit;
@@ -140,11 +144,13 @@ const uint32_t* JsonDecoder::read_known_line(const Lines& lines, const uint8_t* 
                 continue;
             if (!shape.matches(base, at, uint32_t(line - base))) continue;
             if (!in_order(base + at[shape.structure_size() - 1]) || !read_shape(shape, base, at)) return nullptr;
+            in_a_row_ = i == likely_shape_;
             likely_shape_ = i;
             misses_ = 0;
             return at + shape.structure_size();
         }
     }
+    in_a_row_ = false;
     if (at >= leveled_end_ && !level_lines(lines, at, end)) return nullptr;
     if (skip_json_space(line, base + *at) != base + *at) return nullptr;
     const JsonParts parts{base, positions_.get(), kinds_.get(), depths_.get()};
@@ -162,6 +168,59 @@ const uint32_t* JsonDecoder::read_known_line(const Lines& lines, const uint8_t* 
     records_++;
     if (!walk_.has_spaces() && (misses_++ < patience || misses_ % rarely == 0)) learn_shape(base, at, last + 1);
     return last + 1;
+}
+
+// Records that have the shape of the ones before them: all of them at one stride of positions, so that their values are only gathered.
+// Ends at the first that has not, or whose values are not plain.
+const uint32_t* JsonDecoder::read_lines_alike(const Lines& lines, const uint8_t** line, const uint32_t* at,
+                                              const uint32_t* end, uint64_t* row_limit) {
+    const JsonShape& shape = shapes_[likely_shape_];
+    const uint8_t* const base = lines.begin;
+    const size_t columns = layout_.size(), count = shape.structure_size();
+    const bool reaches = size_t(*line - lines.readable_begin) >= shape.reach();
+    if (!reaches || size_t(base + end[-1] - segment_base_) >= offsets_most) return at;
+    const uint32_t to_segment = uint32_t(base - segment_base_);
+    const uint64_t most = std::min<uint64_t>({*row_limit, block_.room(), uint64_t(end - at) / count});
+    const int32_t* const colons = shape.colons();
+    const Layout* const layout = layout_.data();
+    uint8_t* const leading_zeros = leading_zeros_.data();
+    const uint32_t stop_count = block_.stop_count();
+    uint32_t* out = block_.next_stops();
+    uint32_t begin = uint32_t(*line - base), rows = 0;
+    for (; rows < most && shape.matches(base, at, begin); rows++, at += count, out += stop_count) {
+        const uint32_t line_end = at[count - 1];
+        bool plain = true;
+        for (size_t i = 0; i < columns; i++) {
+            const int32_t colon = colons[i];
+            if (colon < 0) {
+                out[2 * i] = out[2 * i + 1] = to_segment + line_end;
+                continue;
+            }
+            uint32_t value = at[colon] + 1, behind = at[colon + 1];
+            uint8_t first = base[value];
+            if (first == ' ') first = base[++value];
+            const uint8_t last = base[behind - 1];
+            plain &= (first > ' ') & (last > ' ') & (value < behind);
+            if (layout[i].quoted) {
+                if (first == '"' && last == '"' && behind - value >= 2) value++, behind--;
+            } else if (first == '0' || first == '-') {
+                leading_zeros[i] |= has_leading_zero(base + value);
+            }
+            out[2 * i] = to_segment + value;
+            out[2 * i + 1] = to_segment + behind;
+        }
+        if (!plain) break;
+        out[2 * columns] = to_segment + begin;
+        out[2 * columns + 1] = to_segment + line_end;
+        begin = line_end + 1;
+    }
+    in_a_row_ = rows > 0;
+    block_.add_rows(rows);
+    records_ += rows;
+    offset_ += uint64_t(base + begin - *line);
+    *row_limit -= rows;
+    *line = base + begin;
+    return at;
 }
 
 bool JsonDecoder::read_shape(const JsonShape& shape, const uint8_t* base, const uint32_t* at) {

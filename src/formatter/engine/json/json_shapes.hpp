@@ -45,6 +45,7 @@ class JsonShape {
 
     // The ordinal of the colon before a column's value, -1 if records of this shape have none.
     int32_t colon(size_t column) const { return colons_[column]; }
+    const int32_t* colons() const { return colons_.data(); }
 
   private:
     typedef uint64_t Pair __attribute__((vector_size(16)));
