@@ -30,9 +30,7 @@ from bench.stable import ROOT, Stable
 from bench.turns import run_race, usual_clock
 
 KEPT = ROOT / "build" / "bench"  # inputs and unfinished runs
-DESIGN_MINUTES = 16.0  # half an hour less what a clean checkout takes to build and to install everybody
-TURN_SHARE = 0.6  # of the time is spent in turns that count; the rest starts processes and checks answers
-MOST_OF_ITS_SECONDS = 3.0  # a race that stays in doubt has so many times its own, where others were settled early
+DESIGN_MINUTES = 27.0  # half an hour less what a clean checkout takes to build and to install everybody
 
 
 def options() -> argparse.Namespace:
@@ -91,15 +89,19 @@ def run(asked: list[Question], chosen: argparse.Namespace, unfinished: Path) -> 
     progress = Progress(unfinished, key)
     results: list[Result] = []
     took: dict[str, float] = {}
+    kept = False
     began = time.perf_counter()
-    with tempfile.TemporaryDirectory(dir=memory_folder()) as memory:
+    with tempfile.TemporaryDirectory(dir=memory_folder()) as memory, Stable() as stable:
         workloads = frozenset(chosen.workload or ())
         scale = Scale(part, chosen.seed, Path(memory), KEPT / "inputs", workloads, tuple(chosen.files))
         clock = Budget({question.name: question.seconds * part for question in asked})
         try:
             for question in asked:
                 before = time.perf_counter()
-                results += ask(question, scale, progress, clock)
+                if not (question.kept and kept):
+                    stable.end()
+                kept = question.kept
+                results += ask(question, scale, progress, clock, stable)
                 took[question.name] = round(time.perf_counter() - before, 1)
             progress.finished()
         except KeyboardInterrupt:
@@ -113,24 +115,20 @@ def run(asked: list[Question], chosen: argparse.Namespace, unfinished: Path) -> 
     return Record([made], results), any(result.wrong and result.role == "ours" for result in results)
 
 
-def ask(question: Question, scale: Scale, progress: Progress, clock: Budget) -> list[Result]:
+def ask(question: Question, scale: Scale, progress: Progress, clock: Budget, stable: Stable) -> list[Result]:
     print(f"\n{question.name}: {question.asks} ({clock})", flush=True)
     found: list[Result] = []
     told_by = usual_clock()
-    with Stable() as stable, clock.question(question.name):
+    with clock.question(question.name):
         races = [race for race in question.races(scale) if scale.wants(race.point.get("workload"))]
         for number, race in enumerate(races):
             key = f"{question.name}: {race.key}"
             clock.races_left = len(races) - number
             if key not in progress.done:
-                progress.keep(key, run_race(race, question.name, stable, race_seconds(race, clock), told_by))
+                progress.keep(key, run_race(race, question.name, stable, clock.race_s, told_by))
             found += progress.done[key]
             print("\n".join(lines(race, progress.done[key])), f"({clock})", flush=True)
     return found
-
-
-def race_seconds(race: Race, clock: Budget) -> float:
-    return min(race.seconds * MOST_OF_ITS_SECONDS, clock.race_s * TURN_SHARE)
 
 
 def lines(race: Race, results: list[Result]) -> list[str]:

@@ -98,6 +98,7 @@ class Question:
     races: Callable[[Scale], Iterable[Race]]
     seconds: float  # of the whole, at scale 1
     least_bytes: int = 0
+    kept: bool = False  # its processes serve the next question, too: starting them takes as long as the question
 
 
 def entries(labels: Iterable[str], task: Task, **options: Any) -> tuple[Entry, ...]:

@@ -103,7 +103,11 @@ class Stable:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.end(at_once=kind is not None)
+
+    def end(self, at_once: bool = False) -> None:
+        """Of all processes; others may be asked for again."""
         for process in self._kept.values():
             if not process.gone:
-                process.end(at_once=kind is not None)
+                process.end(at_once=at_once)
         self._kept = {}

@@ -21,9 +21,11 @@ from bench.record import Result, best_of_ours, best_peer, ratio
 from bench.stable import GoneError, Process, Stable
 
 LEAST_ROUNDS, MOST_ROUNDS = 5, 60
+MOST_OF_ITS_SECONDS = 3.0  # a race that stays in doubt has so many times its own, where others were settled early
+WARM_SHARE = 0.5  # of what is left when everybody has answered once
 LEAST_WARM_S = 3.0  # of calls before the turns, where no time is left for more
 LEAST_IN_HASTE = 3  # rounds, where no time is left
-LEAST_OF_LONG = ((2.0, 2), (0.5, 3))  # rounds of contestants whose turn takes longer than so many seconds
+LEAST_OF_LONG = ((8.0, 1), (2.0, 2), (0.5, 3))  # rounds of contestants whose turn takes longer than so many seconds
 LEAST_FRESH_TURNS = 3
 LEAST_LONG_FRESH_TURNS, LONG_FRESH_S = 2, 10.0  # of rounds that take longer
 CLOSE = 1.25  # times the fastest peer's time: who is slower takes no part beyond the least rounds
@@ -53,22 +55,23 @@ def usual_clock() -> str:
 
 
 def run_race(race: Race, question: str, stable: Stable, seconds: float, clock: str = "") -> list[Result]:
-    load = os.getloadavg()[0]
+    """All of it takes `seconds` if it can: what starting, checking and warming leave of them is for turns."""
+    load, ends = os.getloadavg()[0], time.perf_counter() + seconds
     race = replace(race, clock=race.clock or clock or usual_clock())
     runners = [_runner(race, question, entry, round(load, 2)) for entry in race.entries]
     if race.sampled:
         _check_samples(race, runners, stable)
     if race.fresh:
-        return _fresh_rounds(race, runners, seconds)
+        return _fresh_rounds(race, runners, min(race.seconds, seconds))
     for runner in runners:
         _first_call(race, runner, stable)
     _judge(race, runners)
-    for runner in runners:
-        if race.warm_s and runner.running and runner.process:
-            _ask(
-                runner, runner.process, {"warm": min(race.warm_s, max(LEAST_WARM_S, seconds)), "as": runner.entry.label}
-            )
-    _rounds(runners, seconds)
+    racing = [runner for runner in runners if runner.running and runner.process]
+    warm_s = max(LEAST_WARM_S, (ends - time.perf_counter()) * WARM_SHARE / max(1, len(racing)))
+    for runner in racing:
+        if race.warm_s and runner.process:
+            _ask(runner, runner.process, {"warm": min(race.warm_s, warm_s), "as": runner.entry.label})
+    _rounds(runners, max(0.0, min(race.seconds * MOST_OF_ITS_SECONDS, ends - time.perf_counter())))
     return [runner.result for runner in runners]
 
 
@@ -157,8 +160,9 @@ def _environment(entry: Entry) -> dict[str, str]:
 
 
 def _process(runner: Runner, stable: Stable) -> Process:
+    entry = runner.entry
     return stable.process(
-        runner.entry.label if runner.entry.alone else "", runner.entry.who, _environment(runner.entry)
+        entry.label if entry.alone and entry.label != entry.who else "", entry.who, _environment(entry)
     )
 
 

@@ -51,6 +51,21 @@ def records(task: Task) -> Prepared:
     return written(spark, frames[str(task.options.get("how", "parse"))], task, ("key",))
 
 
+def any_json() -> Any:
+    """A record is one value, whatever it is."""
+    import formatter as fm
+
+    return fm.Json(pa.schema([("v", fm.variant())]), paths={"v": ""})
+
+
+def variants(task: Task) -> Prepared:
+    spark = session(task.threads, ours=True)
+    import spark_udfs as su
+
+    df = payloads(spark, task)
+    return written(spark, lambda: su.parse_column(df, "value", any_json()).select("v.*", "key"), task, ("key",))
+
+
 # ------------------------------------------------------------------------------------------------- chunks
 
 
@@ -169,6 +184,14 @@ def ready(task: Task) -> Prepared:
 
 
 def ready_records(task: Task) -> Prepared:
+    return ready_rows(task, task.input.format())
+
+
+def ready_variants(task: Task) -> Prepared:
+    return ready_rows(task, any_json())
+
+
+def ready_rows(task: Task, format: Any) -> Prepared:
     """The same rows' worth of ready rows for the same records: the least that any function in Python can take."""
     spark = session(task.threads, ours=True)
     from pyspark.sql.types import LongType
@@ -178,7 +201,7 @@ def ready_records(task: Task) -> Prepared:
 
     df, columns = payloads(spark, task), list(task.columns) or None
     payload = pa.array(task.input.data.splitlines()[: spark_devices.READY_ROWS], pa.binary())
-    parsed = fm.parse_records(payload, task.input.format(), columns=columns)
+    parsed = fm.parse_records(payload, format, columns=columns)
     wanted = parsed.select(columns) if columns else parsed
     made = SparkColumns.of(wanted.schema).convert(wanted)
     work, schema = spark_devices.ReadyRows(made, ("key",)), struct_of(wanted.schema).add("key", LongType())
@@ -192,6 +215,7 @@ CONTESTANTS = [
         {
             "files": files,
             "records": records,
+            "variants": variants,
             "stitched": stitched,
             "handed over": handed_over,
             "tasks": tasks,
@@ -210,7 +234,12 @@ CONTESTANTS = [
     ),
     Contestant(
         "ready batches",
-        {"files": ready, "records": ready_records, "devices": spark_devices.ready},
+        {
+            "files": ready,
+            "records": ready_records,
+            "variants": ready_variants,
+            "devices": spark_devices.ready,
+        },
         "pyspark",
         role="limit",
         handicap="the operator of ours, with nothing to parse",

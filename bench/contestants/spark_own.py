@@ -52,10 +52,18 @@ def records(task: Task) -> Prepared:
     return written(spark, lambda: df.select("key", parsed).select(*names, "key"), task, ("key",))
 
 
+def variants(task: Task) -> Prepared:
+    from pyspark.sql import functions as f
+
+    spark = session(task.threads, ours=False)
+    df = payloads(spark, task)
+    return written(spark, lambda: df.select(f.parse_json("value").alias("v"), "key"), task, ("key",))
+
+
 CONTESTANTS = [
     Contestant(
         "spark",
-        {"files": files, "records": records, "devices": spark_devices.own},
+        {"files": files, "records": records, "variants": variants, "devices": spark_devices.own},
         "pyspark",
         handicap="a session of its own; told the schema; files with quoted newlines are one task of its reader",
     )

@@ -68,10 +68,13 @@ def written(spark: Any, frame: Frame, task: Task, drop: tuple[str, ...] = (), on
 
 
 def fingerprint(df: Any) -> Answer:
-    """Count and a hash of all values that does not depend on the order of rows."""
+    """Count and a hash of all values that does not depend on the order of rows; of variants their text is hashed."""
     from pyspark.sql import functions as f
 
-    hashes = f.sum(f.xxhash64(*(f.col(f"`{name}`") for name in df.columns)).cast("decimal(38,0)"))
+    def hashed(name: str, kind: str) -> Any:
+        return f.to_json(f.col(f"`{name}`")) if kind == "variant" else f.col(f"`{name}`")
+
+    hashes = f.sum(f.xxhash64(*(hashed(name, kind) for name, kind in df.dtypes)).cast("decimal(38,0)"))
     rows, mixed = df.agg(f.count("*"), hashes).collect()[0]
     return Answer(rows, {"all": int(mixed or 0)}, int(mixed or 0), None, "spark")
 

@@ -172,10 +172,10 @@ def flow(scale: Scale) -> Iterator[Race]:
 
 
 QUESTIONS = [
-    Question("chunks", "raw chunks in random order, against stitching by hand", chunks, 126),
-    Question("stream", "streams against whole reads", streams, 40),
-    Question("records", "one record a value, against Python's loops", records, 30),
-    Question("shredder", "what a buffer costs the shredder", shredder, 40),
-    Question("shared", "many consumers of one stream", shared, 36),
-    Question("flow", "hand-overs between threads, and latency", flow, 64),
+    Question("chunks", "raw chunks in random order, against stitching by hand", chunks, 160),
+    Question("stream", "streams against whole reads", streams, 55),
+    Question("records", "one record a value, against Python's loops", records, 60),
+    Question("shredder", "what a buffer costs the shredder", shredder, 55),
+    Question("shared", "many consumers of one stream", shared, 40),
+    Question("flow", "hand-overs between threads, and latency", flow, 95),
 ]

@@ -84,8 +84,8 @@ def suite_names() -> list[str]:
 
 
 QUESTIONS = [
-    Question("memory", "where the memory of results comes from", memory, 18),
-    Question("growth", "8 MB to 8 GB: cost a byte, peak memory", growth, 63),
-    Question("micro", "small pieces, by pytest-benchmark", micro, 44),
-    Question("native", "loops of the kernels alone: the index, values of one kind", native, 226),
+    Question("memory", "where the memory of results comes from", memory, 27),
+    Question("growth", "8 MB to 8 GB: cost a byte, peak memory", growth, 80),
+    Question("micro", "small pieces, by pytest-benchmark", micro, 60),
+    Question("native", "loops of the kernels alone: the index, values of one kind", native, 500),
 ]

@@ -29,4 +29,4 @@ def declared(scale: Scale) -> Iterator[Race]:
             )
 
 
-QUESTIONS = [Question("declared", "formats that are declared or registered", declared, 83)]
+QUESTIONS = [Question("declared", "formats that are declared or registered", declared, 200)]

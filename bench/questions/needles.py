@@ -26,4 +26,4 @@ def needles(scale: Scale) -> Iterator[Race]:
             yield Race({"workload": workload.name, "rows kept": share}, made, source.size, expected=filtered)
 
 
-QUESTIONS = [Question("needles", "records that hold a text among others, which are only counted", needles, 150)]
+QUESTIONS = [Question("needles", "records that hold a text among others, which are only counted", needles, 120)]

@@ -201,16 +201,16 @@ def files(scale: Scale) -> Iterator[Race]:
 
 
 QUESTIONS = [
-    Question("read", "CSV and packed rows in memory into a table, one thread", csv, 350),
-    Question("json", "JSON lines in memory into a table, one thread", json, 420),
-    Question("values", "one kind of value at a time, one thread", values, 160),
-    Question("validation", "what checking everything costs JSON", validation, 10),
-    Question("threads", "one, two and four threads", threads, 115),
-    Question("kernels", "each kernel this CPU runs", kernels, 20),
-    Question("columns", "how many columns are wanted", columns, 75),
-    Question("filter", "how many rows are kept by a filter", filters, 95),
-    Question("sizes", "a kilobyte to a gigabyte, warm, two threads", sizes, 400),
-    Question("cold start", "a kilobyte to 64 MB, as the first call of a process", cold, 110),
-    Question("gzip", "a compressed file, from its path", compressed, 32),
+    Question("read", "CSV and packed rows in memory into a table, one thread", csv, 480),
+    Question("json", "JSON lines in memory into a table, one thread", json, 670),
+    Question("values", "one kind of value at a time, one thread", values, 265),
+    Question("validation", "what checking everything costs JSON", validation, 13),
+    Question("threads", "one, two and four threads", threads, 215),
+    Question("kernels", "each kernel this CPU runs", kernels, 33),
+    Question("columns", "how many columns are wanted", columns, 115),
+    Question("filter", "how many rows are kept by a filter", filters, 140),
+    Question("sizes", "a kilobyte to a gigabyte, warm, two threads", sizes, 865),
+    Question("cold start", "a kilobyte to 64 MB, as the first call of a process", cold, 385),
+    Question("gzip", "a compressed file, from its path", compressed, 65),
 ]
 FILES = Question("files", "your own files", files, 30)  # seconds a file

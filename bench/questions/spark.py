@@ -13,7 +13,7 @@ from bench.record import Point
 from bench.workloads import WORKLOADS
 
 CORES = 2
-FILE_MB = 400.0
+FILE_MB = 800.0
 WARM_S = 12.0  # of calls before the turns of a session, at most; they end when calls become no faster
 LARGEST_HASHED = 100 * MIB  # of larger files, which repeat the same bytes, the rows alone are held against the other's
 COLD_SIZES = (10 * MIB, 100 * MIB, 1 << 30, 4 << 30)
@@ -21,7 +21,16 @@ COLD_SIZES = (10 * MIB, 100 * MIB, 1 << 30, 4 << 30)
 
 def files(scale: Scale) -> Iterator[Race]:
     """Warm: all columns, few, and a count."""
-    for name in ("mixed", "mixed json", "plain", "quoted"):
+    yield from files_of(("mixed", "mixed json", "plain", "quoted"), scale)
+
+
+def shapes(scale: Scale) -> Iterator[Race]:
+    """The same of files whose records are long, or have many columns, or are now one and now the other."""
+    yield from files_of(("skewed", "wide", "long text"), scale)
+
+
+def files_of(names: tuple[str, ...], scale: Scale) -> Iterator[Race]:
+    for name in names:
         source = scale.write(WORKLOADS[name], FILE_MB, on_disk=True)
         asked = [(label, Task("files", source, columns, CORES)) for label, columns in both_projections(source)]
         asked.append(("count", Task("files", source, (), CORES, {"count": True})))
@@ -34,7 +43,7 @@ def files(scale: Scale) -> Iterator[Race]:
 
 
 def records(scale: Scale) -> Iterator[Race]:
-    """A record a value, warm, beside from_json and from_csv and, of JSON, variants."""
+    """A record a value, warm, beside from_json and from_csv and, of JSON, variants; and whole records as variants."""
     for name in ("mixed json", "mixed", "350 keys"):
         source = scale.write(WORKLOADS[name], 48.0, on_disk=True)
         for label, columns in both_projections(source):
@@ -49,6 +58,12 @@ def records(scale: Scale) -> Iterator[Race]:
             made += [entry("su.parse, pushed down", "spark_udfs", "pushed")] if columns else []
             made += [entry("ready batches", "ready batches", "ready")]
             yield Race({"workload": name, "columns": label}, tuple(made), source.size, seconds=8.0, warm_s=WARM_S)
+        if source.kind == "json":
+            task = Task("variants", source, (), CORES)
+            who = (("parse_json", "spark"), ("su.parse_column", "spark_udfs"), ("ready batches", "ready batches"))
+            raced = tuple(Entry(label, task, each, alone=False) for label, each in who)
+            point: Point = {"workload": name, "columns": "one variant"}
+            yield Race(point, raced, source.size, seconds=8.0, sampled=False, warm_s=WARM_S)
 
 
 DEVICES = 2_000_000
@@ -104,7 +119,7 @@ def cold(scale: Scale) -> Iterator[Race]:
         for size in COLD_SIZES[: scale.steps(4 if name == "mixed" else 2)]:
             source = WORKLOADS[name].write(scale.disk, size, scale.seed)
             for label, columns in (("all", ()), (f"{len(few)} of {len(source.schema)}", few)):
-                if label == "all" or size == COLD_SIZES[1]:
+                if size == COLD_SIZES[1] or (label == "all" and name == "mixed"):
                     told = {"rows": True} if size > LARGEST_HASHED else {}
                     task = Task("files", source, columns, CORES, told)
                     point: Point = {"workload": name, "columns": label, "size": size_name(size)}
@@ -161,13 +176,14 @@ def executors(scale: Scale) -> Iterator[Race]:
 
 
 QUESTIONS = [
-    Question("spark files", "files in Spark, warm", files, 320),
-    Question("spark cold", "files in Spark: the first action of a session, a whole script", cold, 940),
-    Question("spark sizes", "files in Spark by size, warm", warm, 330),
-    Question("spark records", "records in Spark, warm", records, 350),
-    Question("spark devices", "records that the same query writes in Spark, warm", devices, 330),
-    Question("spark stitch", "chunks in any order in Spark", stitch, 106),
-    Question("spark hand-over", "the bridge between parsing and Spark", hand_over, 82),
-    Question("spark tasks", "tasks in Spark that do nothing", tasks, 70),
-    Question("spark executors", "one, two and four executors", executors, 190),
+    Question("spark cold", "files in Spark: the first action of a session, a whole script", cold, 1800),
+    Question("spark files", "files in Spark, warm", files, 735, kept=True),
+    Question("spark shapes", "files in Spark of wide, long and uneven records", shapes, 465, kept=True),
+    Question("spark sizes", "files in Spark by size, warm", warm, 635, kept=True),
+    Question("spark records", "records in Spark, warm", records, 800, kept=True),
+    Question("spark devices", "records that the same query writes in Spark, warm", devices, 565, kept=True),
+    Question("spark stitch", "chunks in any order in Spark", stitch, 200, kept=True),
+    Question("spark hand-over", "the bridge between parsing and Spark", hand_over, 165, kept=True),
+    Question("spark tasks", "tasks in Spark that do nothing", tasks, 215, kept=True),
+    Question("spark executors", "one, two and four executors", executors, 500),
 ]

@@ -107,6 +107,7 @@ DOINGS = (
     Doing("files in Spark, every column", "spark files", _of("all")),
     Doing("files in Spark, few columns", "spark files", _of("few")),
     Doing("files in Spark, a count", "spark files", _of("count")),
+    Doing("wide, long and uneven files in Spark", "spark shapes", lambda r: True, lambda r: f"{_workload(r)}, {_columns(r)}"),
     Doing("first action of a new session in Spark, 100 MB", "spark cold", _cold("first call", "100 MB")),
     Doing("whole script in Spark, 100 MB", "spark cold", _cold("whole process", "100 MB")),
     Doing("whole script in Spark, 1 GB", "spark cold", _cold("whole process", "1 GB")),
@@ -201,7 +202,9 @@ BLOCKS: dict[str, Callable[[Record], list[str]]] = {
     "spark tasks": plain("spark tasks"),
     **{
         question: beside_peers(question)
-        for question in ("spark files", "spark cold", "spark records", "read", "json", "chunks", "needles", "declared")
+        for question in (
+            "spark files", "spark shapes", "spark cold", "spark records", "read", "json", "chunks", "needles", "declared",
+        )  # fmt: skip
     },
 }
 
