@@ -45,7 +45,7 @@ def files_of(names: tuple[str, ...], scale: Scale) -> Iterator[Race]:
 def records(scale: Scale) -> Iterator[Race]:
     """A record a value, warm, beside from_json and from_csv and, of JSON, variants; and whole records as variants."""
     for name in ("mixed json", "mixed", "350 keys"):
-        source = scale.write(WORKLOADS[name], 48.0, on_disk=True)
+        source = scale.write(WORKLOADS[name], 128.0, on_disk=True)
         for label, columns in both_projections(source):
             task = Task("records", source, columns, CORES)
 
