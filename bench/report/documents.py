@@ -107,9 +107,16 @@ DOINGS = (
     Doing("files in Spark, every column", "spark files", _of("all")),
     Doing("files in Spark, few columns", "spark files", _of("few")),
     Doing("files in Spark, a count", "spark files", _of("count")),
-    Doing("wide, long and uneven files in Spark", "spark shapes", lambda r: True, lambda r: f"{_workload(r)}, {_columns(r)}"),
+    Doing(
+        "wide, long and uneven files in Spark",
+        "spark shapes",
+        lambda r: True,
+        lambda r: f"{_workload(r)}, {_columns(r)}",
+    ),
     Doing("first action of a new session in Spark, 100 MB", "spark cold", _cold("first call", "100 MB")),
     Doing("whole script in Spark, 100 MB", "spark cold", _cold("whole process", "100 MB")),
+    Doing("first action, after `su.faster_start()` once", "spark faster start", _cold("first call", "100 MB")),
+    Doing("whole script, after `su.faster_start()` once", "spark faster start", _cold("whole process", "100 MB")),
     Doing("whole script in Spark, 1 GB", "spark cold", _cold("whole process", "1 GB")),
     Doing("records in Spark", "spark records", lambda r: True, lambda r: f"{_workload(r)}, {_columns(r)}"),
     Doing("CSV in Python, every column", "read", _of("all")),
@@ -192,6 +199,11 @@ def plain(question: str) -> Callable[[Record], list[str]]:
     return table
 
 
+BESIDE_PEERS = (
+    "spark files", "spark shapes", "spark cold", "spark faster start", "spark records", "read", "json", "chunks", "needles",
+    "declared",
+)  # fmt: skip
+
 BLOCKS: dict[str, Callable[[Record], list[str]]] = {
     "readme": readme,
     "memory": memory,
@@ -200,12 +212,7 @@ BLOCKS: dict[str, Callable[[Record], list[str]]] = {
     "spark stitch": plain("spark stitch"),
     "spark hand-over": plain("spark hand-over"),
     "spark tasks": plain("spark tasks"),
-    **{
-        question: beside_peers(question)
-        for question in (
-            "spark files", "spark shapes", "spark cold", "spark records", "read", "json", "chunks", "needles", "declared",
-        )  # fmt: skip
-    },
+    **{question: beside_peers(question) for question in BESIDE_PEERS},
 }
 
 

@@ -58,7 +58,7 @@ class PartBounds {
     std::vector<uint32_t> met_;  // by node: how often its key was, among the parts of its parent
     std::vector<uint32_t> escaped_;
     const uint8_t* base_ = nullptr;
-    const uint64_t* blanks_ = nullptr;  // a bit for each byte from `base_` on, and a word behind; null: nobody looked for them
+    const uint64_t* blanks_ = nullptr;  // a bit for each byte, and a word behind; or none
 
   private:
     void trim_blanks(uint32_t* begin, uint32_t* end) const;
