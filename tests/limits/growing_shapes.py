@@ -54,6 +54,12 @@ def whole(data: bytes, format: fm.Csv | fm.Json | fm.Framed, **options: object) 
     return lambda: fm.read(data, format, **{"threads": 1, "on_error": "skip", **options})
 
 
+def named_columns(count: int) -> Work:
+    names = [f"c{i}" for i in range(count)]
+    schema = pa.schema([(name, pa.int64()) for name in names])
+    return lambda: fm.read(b'{"c1":1}\n', fm.Json(schema), threads=1, columns=names)
+
+
 def opened(data: bytes, format: fm.Csv | fm.Json) -> Work:
     return lambda: fm.open(data, format, threads=1, on_error="skip").read_all()
 
@@ -175,6 +181,8 @@ SHAPES: dict[str, Callable[[int], Work]] = {
     "stream: documents of a record each": lambda n: streamed(repeated(ONE_RECORD, n), WRAPPED),
     "stream: text behind records": lambda n: streamed(text_behind(n), WRAPPED),
     "stream: one frame": lambda n: streamed(n.to_bytes(4, "little") + b"x" * n, FRAMED),
+    # plans
+    "plan: json columns by name": lambda n: named_columns(n // 256),
     # claims
     "shredder: in order": shredded(lambda n: list(range(1, n)), lambda i: True),
     "shredder: one record backwards": shredded(lambda n: list(range(n, 0, -1)), lambda i: False),

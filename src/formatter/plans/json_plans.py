@@ -5,7 +5,7 @@ In: fields, and names like "user.id" or "items[].price". Out: fields with only w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -39,24 +39,26 @@ def wanted_columns(columns: Sequence[str], schema: pa.Schema) -> dict[str, Wante
     """What of each column the names and paths ask for."""
     wanted: dict[str, Wanted] = {}
     seen: set[str] = set()
+    names = dict.fromkeys(schema.names)
     for path in columns:
         if not isinstance(path, str):
             raise SchemaError(f"columns: expected names, found {path!r}")
         if path in seen:
             raise SchemaError(f"columns: {path!r} stands twice")
         seen.add(path)
-        name, rest = longest_name(path, schema.names, path, schema.names)
+        name, rest = longest_name(path, names, path)
         wanted[name] = united(wanted.get(name, {}), selection(schema.field(name).type, rest, path))
     return wanted
 
 
-def longest_name(text: str, names: Sequence[str], path: str, offered: Sequence[str]) -> tuple[str, str]:
-    """Names may hold dots themselves, so the longest one that fits counts."""
-    fitting = [name for name in names if text == name or text.startswith((name + ".", name + "["))]
-    if not fitting:
-        raise SchemaError(f"columns: no column {path!r}; there is {names_shown(offered, text)}")
-    name = max(fitting, key=len)
-    return name, text[len(name) :]
+def longest_name(text: str, names: Collection[str], path: str) -> tuple[str, str]:
+    """Names may hold dots themselves, so the longest one that fits counts. `names`: quick to tell whether it holds one."""
+    if text in names:
+        return text, ""
+    for end in range(len(text) - 1, -1, -1):
+        if text[end] in ".[" and text[:end] in names:
+            return text[:end], text[end:]
+    raise SchemaError(f"columns: no column {path!r}; there is {names_shown(tuple(names), text)}")
 
 
 def selection(kind: pa.DataType, rest: str, path: str) -> Wanted:
@@ -71,8 +73,7 @@ def selection(kind: pa.DataType, rest: str, path: str) -> Wanted:
     if not pa.types.is_struct(kind) or is_variant(kind):
         remedy = "; write [] for a list's items" if is_list(kind) else ""
         raise SchemaError(f"columns: {path!r}: {kind} has no members{remedy}")
-    names = [field.name for field in kind]
-    name, rest = longest_name(rest[1:], names, path, names)
+    name, rest = longest_name(rest[1:], dict.fromkeys(field.name for field in kind), path)
     return {name: selection(kind.field(name).type, rest, path)}
 
 

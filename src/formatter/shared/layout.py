@@ -24,6 +24,7 @@ class Layout:
         self.needs = needs
         self.paths = paths(needs, schema)
         self._wanted = schema
+        self._names = dict.fromkeys(schema.names)
         self._nulls = nulls
         self._partial = {name: wanted for name, wanted in needs.items() if wanted is not None}
         fields = [_relaxed(field, needs[field.name]) if field.name in needs else _undecoded(field) for field in schema]
@@ -60,7 +61,7 @@ class Layout:
 
     def _place(self, path: str, version: int) -> tuple[str, str]:
         try:
-            return longest_name(path, self._wanted.names, path, self._wanted.names)
+            return longest_name(path, self._names, path)
         except SchemaError:
             raise self._not_decoded(path, version) from None
 
