@@ -128,9 +128,8 @@ def cold(scale: Scale) -> Iterator[Race]:
 def faster(scale: Scale) -> Iterator[Race]:
     """The same where su.faster_start() was called before, once."""
     _, cache = session_caches(scale.disk)
-    for name in ("mixed", "mixed json"):
-        for columns in ((), WORKLOADS[name].few):
-            yield first_action(scale, name, COLD_SIZES[1], columns, cache)
+    for columns in ((), WORKLOADS["mixed"].few):
+        yield first_action(scale, "mixed", COLD_SIZES[1], columns, cache)
 
 
 def first_action(scale: Scale, name: str, size: int, columns: tuple[str, ...], cache: Path) -> Race:
@@ -173,7 +172,7 @@ EXECUTORS = (1, 2, 4)
 
 def executors(scale: Scale) -> Iterator[Race]:
     """local-cluster with executors of one core each; more of them than this machine has cores share its cores."""
-    for megabytes in (256.0, 1024.0):
+    for megabytes in (512.0, 1024.0):
         source = scale.write(WORKLOADS["mixed"], megabytes, on_disk=True)
         made = tuple(
             Entry(
@@ -192,7 +191,7 @@ def executors(scale: Scale) -> Iterator[Race]:
 
 QUESTIONS = [
     Question("spark cold", "files in Spark: the first action of a session, a whole script", cold, 1800),
-    Question("spark faster start", "the same after su.faster_start(), at 100 MB", faster, 750),
+    Question("spark faster start", "the same after su.faster_start(), at 100 MB", faster, 400),
     Question("spark files", "files in Spark, warm", files, 735, kept=True),
     Question("spark shapes", "files in Spark of wide, long and uneven records", shapes, 465, kept=True),
     Question("spark sizes", "files in Spark by size, warm", warm, 635, kept=True),

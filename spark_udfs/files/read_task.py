@@ -98,7 +98,8 @@ class ReadTask(CountedTask):
         if file_column is not None:
             fields[file_column] = pa.field(file_column, FILE_TYPE)
         self._texts = {field.name for field in self.format.schema if is_text(field.type)}
-        self._parsed = [name for name in self.names if name in self.format.schema.names]
+        in_files = frozenset(self.format.schema.names)
+        self._parsed = [name for name in self.names if name in in_files]
         # Without columns, rows are only counted: nothing leaves for Spark but how many there are.
         self._columns = SparkColumns.of(pa.schema([fields[name] for name in self.names])) if self.names else None
         self.schema = StructType() if self._columns is None else self._columns.struct
@@ -145,7 +146,8 @@ class ReadTask(CountedTask):
     def size_bytes(self) -> int:
         """What Spark is to plan with: what is read of the files, as far as it is of the columns that leave."""
         known = pa.schema([*self.format.schema, *self.folders])
-        leaving = pa.schema([known.field(name) for name in self.names if name in known.names])
+        stored = frozenset(known.names)
+        leaving = pa.schema([known.field(name) for name in self.names if name in stored])
         return projected_bytes(self.groups.size_bytes, leaving, known)
 
     def run(self) -> ReadRun:

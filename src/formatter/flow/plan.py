@@ -336,9 +336,8 @@ def _narrow_sources(outputs: Nodes) -> Nodes:
 
     def change(node: Node, rebuilt: Node) -> Node:
         if isinstance(rebuilt, Merge):  # one input may have kept a column more, for its filter
-            names = [
-                name for name in node.schema().names if all(name in each.schema().names for each in rebuilt.inputs)
-            ]
+            kept = [frozenset(each.schema().names) for each in rebuilt.inputs]
+            names = [name for name in node.schema().names if all(name in there for there in kept)]
             inputs = (
                 each if each.schema().names == names else Select((each,), tuple(names)) for each in rebuilt.inputs
             )
