@@ -52,7 +52,7 @@ def options() -> argparse.Namespace:
 def main() -> int:
     chosen = options()
     if chosen.list:
-        print("\n".join(f"{question.name:16} {question.asks}" for question in QUESTIONS.values()))
+        print("\n".join(f"{question.name:18} {question.asks}" for question in QUESTIONS.values()))
         return 0
     if chosen.compare:
         return compare(*(Record.load(path) for path in chosen.compare))

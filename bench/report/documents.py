@@ -116,7 +116,6 @@ DOINGS = (
     Doing("first action of a new session in Spark, 100 MB", "spark cold", _cold("first call", "100 MB")),
     Doing("whole script in Spark, 100 MB", "spark cold", _cold("whole process", "100 MB")),
     Doing("first action, after `su.faster_start()` once", "spark faster start", _cold("first call", "100 MB")),
-    Doing("whole script, after `su.faster_start()` once", "spark faster start", _cold("whole process", "100 MB")),
     Doing("whole script in Spark, 1 GB", "spark cold", _cold("whole process", "1 GB")),
     Doing("records in Spark", "spark records", lambda r: True, lambda r: f"{_workload(r)}, {_columns(r)}"),
     Doing("CSV in Python, every column", "read", _of("all")),

@@ -341,4 +341,4 @@ def test_the_list_names_every_question():
     listed = subprocess.run(
         [sys.executable, "-m", "bench", "--list"], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert [line[:16].strip() for line in listed.stdout.splitlines()] == list(QUESTIONS)
+    assert [line[:18].strip() for line in listed.stdout.splitlines()] == list(QUESTIONS)
