@@ -6,6 +6,7 @@ Refuses to know: what sessions do.
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import subprocess
@@ -18,6 +19,7 @@ MADE_BY = "from java_home import use_java; use_java(); import spark_udfs as su; 
 CLASSES = "*.jsa"
 
 
+@functools.cache  # two questions ask
 def session_caches(folder: Path) -> tuple[Path, Path]:
     """Made by a session of some twenty seconds, unless they are there for this Java and this Spark."""
     usual, faster = folder / "cache of sessions", folder / "cache of faster starts"
