@@ -165,7 +165,15 @@ def compare(one: Record, other: Record) -> int:
 
 
 def command_line() -> str:
-    return shlex.join(["python", "-m", "bench", *sys.argv[1:]])
+    """As anybody would type it: where the record was kept is a place of this machine."""
+    told = iter(sys.argv[1:])
+    words = []
+    for word in told:
+        if word == "--record":
+            next(told)
+        elif not word.startswith("--record="):
+            words.append(word)
+    return shlex.join(["python", "-m", "bench", *words])
 
 
 def memory_folder() -> str | None:
