@@ -16,7 +16,7 @@ constexpr uint32_t aligned_rows = 64;  // a word of marks; values of one byte fi
 constexpr size_t aligned_from = 128 << 10;  // for fewer bytes a block more costs what it saves
 // Behind an irregular record the next one is often near, and all that the kernel finds beyond it is found again: the first
 // look is a short one, and each goes further than the one before.
-constexpr size_t wary_bytes = 512, bolder = 4;
+constexpr size_t wary_bytes = 512;
 
 std::vector<uint32_t> wanted_stops(const CsvFormat& format) {
     std::vector<uint32_t> stops;
@@ -245,8 +245,7 @@ size_t CsvDecoder::index_by_kernel(const uint8_t* data, size_t size, uint64_t ro
             continue;
         }
         if (window == size - at + result.consumed) break;  // the rest is an incomplete record
-        // If a record is longer: look further, too.
-        stretch = result.consumed ? std::min(stretch * bolder, stretch_bytes) : stretch * 2;
+        stretch = result.consumed ? std::min(stretch * bolder, stretch_bytes) : stretch * bolder;
         // A block's bytes should stay cached until its values are read.
         if (result.consumed && !block_.empty() && indexed_bytes_ + stretch > stretch_bytes) materialize();
     }

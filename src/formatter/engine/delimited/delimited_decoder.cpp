@@ -113,7 +113,7 @@ size_t DelimitedDecoder::index(const uint8_t* data, size_t size, uint64_t row_li
         } else if (window_size == size - at + begin) {
             break;  // the rest is an incomplete record
         }
-        stretch = begin ? usual : stretch * 2;
+        stretch = begin ? usual : stretch * bolder;
         // A block's bytes should stay cached until its values are read.
         if (indexed_bytes_ >= stretch_bytes) materialize();
     }
