@@ -78,10 +78,16 @@ def quickly_found() -> Iterator[None]:
         if installed != path:
             sys.path.remove(path)
             found = importlib.util.find_spec("pyspark")
-            if found is None or found.origin != os.path.join(installed, "__init__.py"):
+            origin = None if found is None else found.origin
+            if not origin or not is_same_file(origin, os.path.join(installed, "__init__.py")):
                 sys.path[:] = before
     yield
     sys.path[:] = before
+
+
+def is_same_file(one: str, other: str) -> bool:
+    """An environment has more than one name where a link leads to it."""
+    return os.path.realpath(one) == os.path.realpath(other)
 
 
 def until_enough(worker: Callable[..., int]) -> Callable[..., int]:

@@ -193,8 +193,10 @@ def test_pyspark_is_taken_from_its_own_folder_and_from_no_archive_of_another(mon
     import pyspark
 
     installed = str(Path(pyspark.__file__).parent)
+    (tmp_path / "environment").symlink_to(Path(installed).parent)
+    linked = str(tmp_path / "environment" / "pyspark") + worker_daemon.ARCHIVE
     ours, foreign = installed + worker_daemon.ARCHIVE, str(tmp_path / "spark") + worker_daemon.ARCHIVE
-    for archive, while_importing in ((ours, ["a", "b"]), (foreign, ["a", foreign, "b"])):
+    for archive, while_importing in ((ours, ["a", "b"]), (linked, ["a", "b"]), (foreign, ["a", foreign, "b"])):
         before = ["a", archive, "b"]
         with monkeypatch.context() as patched:
             patched.setattr(sys, "path", before[:])
