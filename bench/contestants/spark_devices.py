@@ -44,8 +44,14 @@ READY = {
     "five paths": pa.schema([(name, pa.string()) for name in PATHS]),
 }
 QUERIES = tuple(READY)
-VALUES = {"os": "android", "version": "12.3", "width": "1920", "height": "1080"}
 SCREEN = {"width": 1920, "height": 1080}
+VALUES = {
+    "os": "android",
+    "version": "12.3",
+    "screen": '{"width":1920,"height":1080}',
+    "width": "1920",
+    "height": "1080",
+}
 READY_ROWS = 2048
 
 
@@ -121,7 +127,7 @@ def ready(task: Task) -> Prepared:
 
     schema, rows = READY[str(task.options["query"])], int(task.options["rows"])
     value = records(spark, rows)
-    row = {field.name: SCREEN if pa.types.is_struct(field.type) else VALUES.get(field.name) for field in schema}
+    row = {field.name: SCREEN if pa.types.is_struct(field.type) else VALUES[field.name] for field in schema}
     work = ReadyRows(pa.RecordBatch.from_pylist([row] * READY_ROWS, schema=schema))
     frame = written(spark, lambda: value().mapInArrow(work, struct_of(schema)), task)
     return Prepared(frame.run, lambda _: Answer(rows))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import random
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -149,25 +151,25 @@ def empty_tasks(task: Task) -> Prepared:
 
 
 class ReadyBatches:
-    """In a task: one batch, made before, as often as the rows of a share of the file want it."""
+    """In a task: its share of the batches in a file of Arrow's, which is mapped: nobody parses, and nobody copies but Spark."""
 
     __name__ = "formatter.ready"  # so that it runs by the same operator as ours, direct rows where they are on
 
-    def __init__(self, batch: pa.RecordBatch, rows: int) -> None:
-        self.batch = batch
-        self.rows = rows
+    def __init__(self, path: str, tasks: int) -> None:
+        self.path = path
+        self.tasks = tasks
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for _ in range(batch.num_rows):
-                left = self.rows
-                while left > 0:
-                    yield self.batch.slice(0, min(left, self.batch.num_rows))
-                    left -= self.batch.num_rows
+        with pa.memory_map(self.path) as mapped:
+            ready = pa.ipc.open_file(mapped)
+            shares = [ready.num_record_batches * share // self.tasks for share in range(self.tasks + 1)]
+            for batch in batches:
+                for share in batch.column(0).to_pylist():
+                    yield from (ready.get_batch(at) for at in range(shares[share], shares[share + 1]))
 
 
 def ready(task: Task) -> Prepared:
-    """The same rows' worth of ready batches, in as many tasks as su.read has."""
+    """The rows of the file themselves as ready batches, in as many tasks as su.read has."""
     spark = session(task.threads, ours=True)
     import formatter as fm
     import spark_udfs as su
@@ -175,12 +177,17 @@ def ready(task: Task) -> Prepared:
 
     source, format, columns = task.input, task.input.format(), list(task.columns) or None
     df = su.read(spark, source.path, format, columns=columns)
-    tasks, rows = df.rdd.getNumPartitions(), df.count()
-    first = next(iter(fm.open(source.path, format, columns=columns, threads=1)))
-    batch = SparkColumns.of(first.schema).convert(first).slice(0, 8_192)
-    work = ReadyBatches(batch, -(-rows // tasks))
-    frame = written(spark, lambda: spark.range(0, tasks, 1, tasks).mapInArrow(work, df.schema), task)
-    return Prepared(frame.run, lambda _: Answer(rows))
+    tasks = df.rdd.getNumPartitions()
+    folder = tempfile.mkdtemp(prefix="bench-ready-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = str(Path(folder, "rows.arrow"))
+    batches = fm.open(source.path, format, columns=columns, threads=1)
+    made = SparkColumns.of(batches.schema)
+    with pa.ipc.new_file(path, made.arrow) as file:
+        for batch in batches:
+            file.write_batch(made.convert(batch))
+    work = ReadyBatches(path, tasks)
+    return written(spark, lambda: spark.range(0, tasks, 1, tasks).mapInArrow(work, df.schema), task)
 
 
 def ready_records(task: Task) -> Prepared:

@@ -63,7 +63,7 @@ def make(name: str) -> bytes:
 
 
 INPUTS: dict[str, Callable[[], bytes]] = {
-    **{f"{name}.csv": partial(make, name) for name in ("taxi", "quoted", "wide")},
+    **{f"{name}.csv": partial(make, name) for name in ("taxi", "quoted", "wide", "skewed")},
     **{f"{name}.ndjson": partial(make, name) for name in ("flat", "tweets")},
     "ticks.rows": partial(make, "ticks"),
 }
@@ -207,6 +207,7 @@ QUESTIONS: dict[str, Question] = {
         for label, few in ((f"{columns} of {columns}", False), (f"3 of {columns}", True))
     },
     "csv taxi filtered": Question("taxi.csv", filter_csv),
+    "csv skewed 2 of 2": Question("skewed.csv", partial(read_csv, "skewed", False)),  # records longer than what is looked at
     **{
         f"json {name} {label}": Question(f"{name}.ndjson", partial(read_json, name, few))
         for name, whole, part in (("flat", "12 of 12", "4 of 12"), ("tweets", "all", "4 leaves"))
