@@ -18,10 +18,11 @@ from pyspark.sql import functions as f
 from pyspark.sql import types as spark
 
 import formatter as fm
+from formatter.values import RecordParser
 from formatter.variants import Columns
 from spark_udfs.options.option_rules import UTC_NAMES, spelled
 from spark_udfs.options.reading import CORRUPT_RECORD, FALSES, TRUES, zone_of
-from spark_udfs.records.record_doubts import CsvDoubts, JsonDoubts
+from spark_udfs.records.record_doubts import CsvDoubts, JsonDoubts, Mask
 from spark_udfs.records.record_task import Output, ReadBatch, RecordTask
 from spark_udfs.types.arrow_schema import arrow_schema, timestamp_type, with_members
 from spark_udfs.types.ddl import struct_type
@@ -92,7 +93,10 @@ def _ddl(field: spark.StructField) -> str:
 
 class SurelyRead(RecordTask):
     """The task with one column more, of the payloads that are in doubt, null for others. `fields`: of the struct, with the column
-    of corrupt records where that is one: it is null wherever there is no doubt."""
+    of corrupt records where that is one: it is null wherever there is no doubt.
+
+    Of CSV the first record of a task is in doubt whatever it is: Spark's parser passes over a byte order mark in front of the first
+    it meets, and takes it for text in front of others, so the first it meets has to be the same."""
 
     def __init__(
         self, format: Any, doubts: JsonDoubts | CsvDoubts, payload: spark.StructField, keep: spark.StructType, into: str,
@@ -100,6 +104,7 @@ class SurelyRead(RecordTask):
     ) -> None:  # fmt: skip
         super().__init__(format, payload.name, keep=keep, into=into)
         self.doubts = doubts
+        self._is_first_met = False
         self._corrupt = tuple(name for name in fields if name not in self._fields)
         self._fields |= {name: pa.field(name, pa.string()) for name in self._corrupt}
         self._spark = struct_of(pa.schema([self._fields[name] for name in fields]))
@@ -113,12 +118,23 @@ class SurelyRead(RecordTask):
     def decoded(self) -> tuple[str, ...]:
         return self.columns
 
+    def parser(self) -> RecordParser:
+        self._is_first_met = not isinstance(self.doubts, CsvDoubts)
+        return super().parser()
+
     def _column(self, output: Output, read: ReadBatch) -> pa.Array:
         if output.kind == "doubtful":
             payloads = read.batch.column(self.payload)
-            return payloads.take(pa.array(np.arange(len(payloads)), mask=~self.doubts.of(payloads, read.records)))
+            return payloads.take(pa.array(np.arange(len(payloads)), mask=~self._doubt(payloads, read)))
         nulls = {name: pa.nulls(read.records.value_count, pa.string()) for name in self._corrupt}
         return super()._column(output, replace(read, parsed=read.parsed | nulls))
+
+    def _doubt(self, payloads: pa.Array, read: ReadBatch) -> Mask:
+        doubt = self.doubts.of(payloads, read.records)
+        if not self._is_first_met and payloads.null_count < len(payloads):
+            doubt[payloads.is_valid().index(True).as_py()] = True
+            self._is_first_met = True
+        return doubt
 
 
 def call_of(format: Any, schema: Any, options: Mapping[str, Any] | None, columns: Columns) -> SparkCall:

@@ -57,7 +57,13 @@ def test_records_that_spark_reads_otherwise_are_read_by_spark_and_usual_ones_are
     wanted = case(kind, DDL, records)
     assert differences(pushing, wanted, as_bytes) == []
     assert least <= read_here(pushing, wanted) < len(records)
-    assert read_here(pushing, case(kind, DDL, records[:1] * 100)) == 100
+    assert read_here(pushing, case(kind, DDL, records[:1] * 100)) == 100 - (kind == "csv")  # the first one of a task
+
+
+def test_a_byte_order_mark_is_passed_over_in_front_of_the_first_record_of_a_task_alone(pushing):
+    for records in (["1,x", "\ufeff2,y"], ["\ufeff1,x", "\ufeff2,y"], [None, "\ufeff1,x", "2,y"], ["", "\ufeff1,x"]):
+        for as_bytes in (False, True):
+            assert differences(pushing, case("csv", "a INT, s STRING", records), as_bytes) == [], records
 
 
 @pytest.mark.parametrize(
