@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import atexit
 import random
-import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -178,16 +176,17 @@ def ready(task: Task) -> Prepared:
     source, format, columns = task.input, task.input.format(), list(task.columns) or None
     df = su.read(spark, source.path, format, columns=columns)
     tasks = df.rdd.getNumPartitions()
-    folder = tempfile.mkdtemp(prefix="bench-ready-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    path = str(Path(folder, "rows.arrow"))
+    folder = tempfile.TemporaryDirectory(prefix="bench-ready-")
+    path, rows = str(Path(folder.name, "rows.arrow")), 0
     batches = fm.open(source.path, format, columns=columns, threads=1)
     made = SparkColumns.of(batches.schema)
     with pa.ipc.new_file(path, made.arrow) as file:
         for batch in batches:
             file.write_batch(made.convert(batch))
+            rows += batch.num_rows
     work = ReadyBatches(path, tasks)
-    return written(spark, lambda: spark.range(0, tasks, 1, tasks).mapInArrow(work, df.schema), task)
+    frame = written(spark, lambda: spark.range(0, tasks, 1, tasks).mapInArrow(work, df.schema), task)
+    return Prepared(frame.run, lambda _: Answer(rows), finish=folder.cleanup)
 
 
 def ready_records(task: Task) -> Prepared:
