@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain, count
 from typing import Any
 
 import pyarrow as pa
@@ -15,38 +16,68 @@ import pyarrow.compute as pc
 
 from formatter.errors import OptionError
 from formatter.formats import Csv, Delimited, Json, Level, Registered
-from formatter.plans import Format
+from formatter.plans import Format, record_end_of
+from formatter.types import TEXTS, VIEWS, type_code
 
-UNIT_SEPARATOR = "\x1f"  # a field holds none: with one field a value, nothing needs separating
+# With one field a value nothing needs separating: what would is a text that no value holds.
+SEPARATORS = ["\x1f", "\x1e", "\x1d", "\x1c", *(chr(code) for code in range(1, 9))]
 SPELLED = ("nulls", "true_values", "false_values", "decimal", "timestamp_formats")
 
 
-def value_format(format: Format | None, type: pa.DataType) -> Format:
+def value_format(format: Format | None, type: pa.DataType, array: Any) -> Format:
+    taken = record_end_of(format) if isinstance(format, Csv | Delimited) else b""
+    delimiter, record_end = next(each for each in SEPARATORS if each.encode() != taken), "\n"
+    if keeps_any_byte(type) and not isinstance(format, Json):
+        delimiter, record_end = _in_none_of(array, taken)
+    bare: dict[str, Any] = {"delimiter": delimiter, "record_delimiter": record_end, "quote": None}
     if format is None:
-        return _bare_values(type) if _is_told_by_equality(type) else _bare_values.__wrapped__(type)
+        known = _is_told_by_equality(type) and delimiter == SEPARATORS[0]
+        return _bare_values(type, **bare) if known else _bare_values.__wrapped__(type, **bare)
     schema = pa.schema([("value", type)])
     if isinstance(format, Registered):
-        spelled: dict[str, Any] = {name: getattr(format, name) for name in SPELLED}
-        return Csv(schema, delimiter=UNIT_SEPARATOR, quote=None, **spelled)
+        return Csv(schema, **bare, **{name: getattr(format, name) for name in SPELLED})
     other: dict[str, Any] = {"schema": schema}
     if isinstance(format, Csv):  # without what stands in front of records and behind them
         format = format.body
-        other |= {"delimiter": UNIT_SEPARATOR, "comment": None, "encoding": "utf-8", "rescue": None}
+        other |= {"delimiter": delimiter, "comment": None, "encoding": "utf-8", "rescue": None}
         other |= {"skip_footer": 0, "table_end": None}
     elif isinstance(format, Json):
         other |= {"paths": (), "records": "lines", "unknown": "ignore", "rescue": None}
     elif isinstance(format, Delimited):
         path = (("value", (0,)),)
-        other |= {"record_start": b"", "levels": (Level(UNIT_SEPARATOR),), "paths": path, "comment": b""}
+        other |= {"record_start": b"", "levels": (Level(delimiter),), "paths": path, "comment": b""}
     else:
         raise OptionError(f"parse_values: format: binary rows hold no text; found {format!r}")
     return replace(format, **other)
 
 
 @lru_cache(maxsize=32)
-def _bare_values(type: pa.DataType) -> Csv:
+def _bare_values(type: pa.DataType, **options: Any) -> Csv:
     """Kept, and by that its plan: making both takes longer than reading a hundred values."""
-    return Csv(pa.schema([("value", type)]), delimiter=UNIT_SEPARATOR, quote=None)
+    return Csv(pa.schema([("value", type)]), **options)
+
+
+def keeps_any_byte(type: pa.DataType) -> bool:
+    """Whether a value of the type is the text itself, line breaks and all; of others they are an error in any case."""
+    if pa.types.is_dictionary(type):
+        return keeps_any_byte(type.value_type)
+    return type in VIEWS or pa.types.is_fixed_size_binary(type) or type_code(type) in TEXTS
+
+
+def _in_none_of(array: Any, taken: bytes) -> tuple[str, str]:
+    longer = (f"\x1f{number:06}\x1e" for number in count())
+    found = (text for text in chain(SEPARATORS, longer) if text.encode() != taken and not _is_in_one_of(array, text))
+    return next(found), next(found)
+
+
+def _is_in_one_of(array: Any, text: str) -> bool:
+    if isinstance(array, pa.Array | pa.ChunkedArray):
+        values = array.cast(pa.large_binary()) if array.type in VIEWS else array
+        is_text = values.type in (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
+        return is_text and bool(pc.any(pc.match_substring(values, text)).as_py())
+    taken = text.encode()
+    texts = (value.encode() if isinstance(value, str) else value for value in array if value is not None)
+    return any(taken in memoryview(value).tobytes() for value in texts)
 
 
 def _is_told_by_equality(type: pa.DataType) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -310,7 +310,8 @@ def parse_values(array: Any, type: pa.DataType, *, format: Format | None = None)
         check_format(format)
     elif type in VIEWS or type_code(type) in TEXTS:
         return _as_text(array, type)
-    one = value_format(format, type)
+    array = list(array) if isinstance(array, Iterator) else array
+    one = value_format(format, type, array)
     return parse_records(as_records(array, one), one, on_error="raise").column(0)
 
 

@@ -89,3 +89,30 @@ def test_plans_and_shared_streams_say_which_columns_are_raw():
         assert "raw=" not in shared.explain()
         with shared.subscribe(["v"], name="values"):
             assert "raw=[v]" in shared.explain()
+
+
+ANY_BYTES = [b"a\nb", b"a\r\n", b"\n", b"a\x1fb", b"\x1e\x1d", b"\r", bytes(range(1, 32)), b"\x1f000000\x1e"]
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.string(), pa.binary(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())], ids=str
+)
+@pytest.mark.parametrize("how", ["array", "list", "iterator"])
+def test_text_is_all_of_the_value_whatever_bytes_it_holds(kind, how):
+    values = {"array": pa.array(ANY_BYTES), "list": ANY_BYTES, "iterator": iter(ANY_BYTES)}[how]
+    fm.register_format("in no need of bounds", lambda data, fields: None)
+    registered = fm.Registered(pa.schema([("x", pa.string())]), "in no need of bounds")
+    found = fm.parse_values(values, kind, format=registered)
+    assert [value if isinstance(value, bytes) else value.encode() for value in found.to_pylist()] == ANY_BYTES
+
+
+def test_bytes_of_fixed_width_may_be_line_ends():
+    assert fm.parse_values([b"\n\r\n", b"a\x1fb"], pa.binary(3)).to_pylist() == [b"\n\r\n", b"a\x1fb"]
+
+
+def test_a_format_may_end_records_with_what_separates_elsewhere():
+    schema = pa.schema([("x", pa.int64())])
+    assert fm.parse_values([b"7"], pa.int64(), format=fm.Csv(schema, record_delimiter="\x1f")).to_pylist() == [7]
+    text = [b"a\x1eb\x1d"]
+    format = fm.Csv(pa.schema([("x", pa.string())]), record_delimiter="\x1f", quote=None)
+    assert fm.parse_values(text, pa.string(), format=format).to_pylist() == ["a\x1eb\x1d"]
