@@ -1,7 +1,8 @@
 """The one extension, its dependencies, and the per-CPU kernels compiled beside it. Metadata is in pyproject.toml.
 
 Environment switches: FORMATTER_DEBUG=1 (assertions, -O0 -g), FORMATTER_SANITIZE=address|undefined|thread,
-FORMATTER_COVERAGE=1 (counts the lines that ran), FORMATTER_JOBS=n (parallel compilation).
+FORMATTER_COVERAGE=1 (counts the lines that ran), FORMATTER_FUZZED=clang++ (that compiler builds the engine, so that a fuzzer sees
+which ways it takes, under the address sanitizer), FORMATTER_JOBS=n (parallel compilation).
 """
 
 import os
@@ -46,6 +47,9 @@ COMMON_FLAGS = ["-std=c++17", "-O3", "-ffp-contract=off", "-fvisibility=hidden",
 NATIVE_FLAGS = ["-fno-rtti", "-Wextra", "-Wno-missing-field-initializers"]  # not for generated code
 if os.environ.get("FORMATTER_COVERAGE") == "1":
     NATIVE_FLAGS += ["--coverage", "-O0", "-fprofile-update=prefer-atomic"]
+FUZZED_BY = os.environ.get("FORMATTER_FUZZED")
+if FUZZED_BY:
+    NATIVE_FLAGS += ["-fsanitize=fuzzer-no-link,address", "-fno-omit-frame-pointer", "-O1"]
 KERNEL_BASE = [*NATIVE_FLAGS, "-fno-exceptions"]  # kernels allocate nothing: only what does can run out of memory
 
 
@@ -87,7 +91,8 @@ class BuildExtension(build_ext):
         target = Path(self.build_temp, "objects", Path(source).relative_to(PACKAGE)).with_suffix(".o")
         if self.force or self._is_stale(target):
             target.parent.mkdir(parents=True, exist_ok=True)
-            command = [*self.compiler.compiler_so_cxx, *[f"-I{folder}" for folder in ext.include_dirs]]
+            compiler = [FUZZED_BY, "-fPIC"] if FUZZED_BY else self.compiler.compiler_so_cxx
+            command = [*compiler, *[f"-I{folder}" for folder in ext.include_dirs]]
             command += [*ext.extra_compile_args, *flags, "-MMD", "-c", source, "-o", str(target)]
             if subprocess.run(command).returncode != 0:
                 sys.exit(f"formatter: compiling {source} failed; the compiler's own words stand above")

@@ -1,17 +1,22 @@
 """Fuzzes the seams of the engine and what users call, target by target: libFuzzer looks for bytes that crash them or make
-their ways differ. Targets in Python are run by atheris.
+their ways differ. Targets in Python are run by atheris, over an engine that tells it which ways it takes.
 
-In: minutes for all targets together, names of targets (none: all). Out: a line of figures a target; what was found lies in
-build/fuzz, and the exit code is 1. Every seed runs first: put there what was once found. Refuses to know: what a target compares.
+In: minutes of CPU for all targets together, names of targets (none: all). Out: a line of figures a target, of this run and of all
+since build/fuzz was made; what was found lies there, and the exit code is 1. Every seed runs first: put there what was once found.
+Refuses to know: what a target compares.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
+import sysconfig
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -19,9 +24,14 @@ sys.path.insert(0, str(HERE.parent))
 from native_programs import PACKAGE, ROOT, Object, build_settings, native_program  # noqa: E402
 
 TARGETS = ("csv", "json", "binary", "numbers", "shredder", "shredder_image", "checkpoint")
-PYTHON_TARGETS = ("options", "json_options", "infer", "indexer", "python_checkpoint")
+PYTHON_TARGETS = (
+    "options", "json_options", "infer", "indexer", "python_checkpoint",
+    "csv_values", "json_values", "declared", "framed", "values", "codecs", "spill",
+)  # fmt: skip
 KEPT = ROOT / "build" / "fuzz"
+FUZZED = ROOT / "build" / "fuzzed"
 LARGEST_INPUT = 4096
+LONGEST_RUN_S = 600  # by the clock; the clock runs on while others have the CPU, so there may be several
 FLAGS = ["-std=c++17", "-O1", "-g1", "-ffp-contract=off", "-Wall", "-Wno-missing-field-initializers", "-pthread"]
 SOURCES = sorted([*PACKAGE.glob("engine/*/*.cpp"), PACKAGE / "kernels" / "dispatch.cpp"])
 
@@ -59,7 +69,71 @@ def seed_runner() -> Path:
     return native_program("fuzz_seeds", objects(), flags)
 
 
-def fuzz(program: list[Path | str], target: str, seconds: int) -> bool:
+def instrumented_package() -> tuple[list[str | Path], dict[str, str]]:
+    """What runs a target in Python over a build of the package whose engine the fuzzer follows, and in what environment."""
+    compiler = clang()
+    assert compiler, "no clang found; run: apt-get install clang  (or set CLANGXX)"
+    built = ["build", "--build-temp", str(FUZZED / "temp"), "--build-lib", str(FUZZED / "lib")]
+    command = [sys.executable, "setup.py", "--quiet", *built]
+    subprocess.run(command, cwd=ROOT, env=os.environ | {"FORMATTER_FUZZED": compiler}, check=True)
+    environment = {
+        "PYTHONPATH": os.pathsep.join([str(FUZZED / "lib"), str(ROOT)]),
+        "LD_PRELOAD": str(Path(sysconfig.get_paths()["platlib"], "asan_with_fuzzer.so")),
+        "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",  # Python leaves what it holds to the system
+    }
+    return [sys.executable, HERE / "python_fuzzer.py"], environment
+
+
+@dataclass(frozen=True)
+class Spent:
+    """On one target, since build/fuzz was made."""
+
+    cpu_seconds: float = 0.0
+    inputs: int = 0
+    edges: int = 0
+    found: int = 0
+
+
+def spent_on(target: str) -> Spent:
+    path = KEPT / f"{target}.json"
+    return Spent(**json.loads(path.read_text())) if path.exists() else Spent()
+
+
+def cpu_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def fuzz(program: list[Path | str], environment: dict[str, str], target: str, seconds: float) -> bool:
+    """Until the target has had its seconds of CPU, or something is found."""
+    begin, inputs, clean = cpu_of_children(), 0, True
+    while clean and (left := seconds - (cpu_of_children() - begin)) > 1:
+        before = cpu_of_children()
+        ran, done = run(program, environment, target, min(LONGEST_RUN_S, round(left) + 1))
+        inputs, clean, so_far = inputs + done.inputs, ran.returncode == 0, spent_on(target)
+        so_far = replace(
+            so_far,
+            cpu_seconds=so_far.cpu_seconds + cpu_of_children() - before,
+            inputs=so_far.inputs + done.inputs,
+            edges=max(so_far.edges, done.edges),
+            found=so_far.found + (not clean),
+        )
+        (KEPT / f"{target}.json").write_text(json.dumps(asdict(so_far)))
+        if not clean:
+            print(ran.stderr[-4000:])
+    now = spent_on(target)
+    print(
+        f"{target}: {cpu_of_children() - begin:.0f} s of CPU, {inputs} inputs, {'nothing found' if clean else 'FOUND'}; in all "
+        f"{now.cpu_seconds / 60:.0f} min, {now.inputs} inputs, {now.edges} edges, {len(list((KEPT / target).iterdir()))} kept, "
+        f"{now.found} found",
+        flush=True,
+    )
+    return clean
+
+
+def run(
+    program: list[Path | str], environment: dict[str, str], target: str, seconds: int
+) -> tuple[subprocess.CompletedProcess[str], Spent]:
     corpus, found = KEPT / target, KEPT / "found"
     for folder in (corpus, found):
         folder.mkdir(parents=True, exist_ok=True)
@@ -67,27 +141,23 @@ def fuzz(program: list[Path | str], target: str, seconds: int) -> bool:
                f"-artifact_prefix={found}/{target}-", "-print_final_stats=1", "-timeout=60", "-rss_limit_mb=4096"]  # fmt: skip
     ran = subprocess.run(
         [str(part) for part in command],
-        env=os.environ | {"FUZZ_TARGET": target},
+        env=os.environ | environment | {"FUZZ_TARGET": target},
         capture_output=True,
         text=True,
+        errors="replace",
         check=False,
     )
-    figures = dict(re.findall(r"stat::(\w+):\s+(\d+)", ran.stderr))
-    inputs, covered = figures.get("number_of_executed_units", "?"), re.findall(r"cov: (\d+)", ran.stderr)[-1:]
-    verdict = "FOUND" if ran.returncode else "nothing found"
-    print(
-        f"{target}: {inputs} inputs, {''.join(covered) or '?'} edges, {len(list(corpus.iterdir()))} kept, {verdict}",
-        flush=True,
+    inputs, edges = (
+        re.findall(r"stat::number_of_executed_units:\s+(\d+)", ran.stderr),
+        re.findall(r"cov: (\d+)", ran.stderr),
     )
-    if ran.returncode:
-        print(ran.stderr[-4000:])
-    return ran.returncode == 0
+    return ran, Spent(inputs=int(inputs[-1]) if inputs else 0, edges=int(edges[-1]) if edges else 0)
 
 
 if __name__ == "__main__":
     chosen = sys.argv[2:] or [*TARGETS, *PYTHON_TARGETS]
-    share = max(1, int(float(sys.argv[1]) * 60 / len(chosen)))
-    native: list[Path | str] = [fuzzer()] if set(chosen) & set(TARGETS) else []
-    in_python: list[Path | str] = [sys.executable, HERE / "python_fuzzer.py"]
-    clean = [fuzz(in_python if target in PYTHON_TARGETS else native, target, share) for target in chosen]
+    share = max(1.0, float(sys.argv[1]) * 60 / len(chosen))
+    native: tuple[list[Path | str], dict[str, str]] = ([fuzzer()], {}) if set(chosen) & set(TARGETS) else ([], {})
+    in_python = instrumented_package() if set(chosen) & set(PYTHON_TARGETS) else ([], {})
+    clean = [fuzz(*(in_python if target in PYTHON_TARGETS else native), target, share) for target in chosen]
     sys.exit(not all(clean))

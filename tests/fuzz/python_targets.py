@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from oracle.stream_runs import departure, multiset, pieces_at, row_tuples, streamed, whole_read
+from fuzz_choices import Choices, pieces_of
+from json_target import json_values
+from oracle.stream_runs import departure, multiset, row_tuples, streamed, whole_read
+from oracle_targets import csv_values, declared, framed, values
+from stored_targets import codecs, spill
 
 import formatter as fm
 from formatter import register_format
@@ -48,31 +52,6 @@ TEXTS = [
     " ",
 ]
 RECORDS = ["lines", "array", "concatenated"]
-
-
-class Choices:
-    """Bytes from their begin decide; when they are used up the first of what there is is chosen."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data, self._at = data, 0
-
-    def below(self, count: int) -> int:
-        taken = self._data[self._at : self._at + 1]
-        self._at += 1
-        return taken[0] % count if taken else 0
-
-    def one_of(self, values: Sequence[Any]) -> Any:
-        return values[self.below(len(values))]
-
-    def some_of(self, values: Sequence[Any], most: int) -> list[Any]:
-        return [self.one_of(values) for _ in range(self.below(most + 1))]
-
-    def bytes(self, count: int) -> bytes:
-        self._at += count
-        return self._data[self._at - count : self._at]
-
-    def rest(self) -> bytes:
-        return self._data[self._at :]
 
 
 def schema_of(choices: Choices) -> pa.Schema:
@@ -111,14 +90,6 @@ def csv_of(choices: Choices) -> fm.Csv:
     }
     names = choices.some_of(list(ways), 4)
     return fm.Csv(schema_of(choices), **{name: ways[name]() for name in names})
-
-
-def pieces_of(choices: Choices, data: bytes) -> tuple[list[bytes], list[int]]:
-    """Cut anywhere, and an order of arrival."""
-    cuts = sorted({choices.below(256) * len(data) // 256 for _ in range(choices.below(6))} - {0, len(data)})
-    pieces = pieces_at(data, cuts)
-    order = sorted(range(len(pieces)), key=lambda i: (choices.below(8), i))
-    return pieces, order
 
 
 def options(data: bytes) -> None:
@@ -223,6 +194,13 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
     "infer": infer,
     "indexer": indexer,
     "python_checkpoint": checkpoint,
+    "csv_values": csv_values,
+    "json_values": json_values,
+    "declared": declared,
+    "framed": framed,
+    "values": values,
+    "codecs": codecs,
+    "spill": spill,
 }
 
 
