@@ -10,6 +10,7 @@ import subprocess
 import sys
 import textwrap
 import time
+import tracemalloc
 from pathlib import Path
 
 import pyarrow as pa
@@ -246,3 +247,21 @@ def test_kill_9_while_spilling_replays_a_gapless_prefix(tmp_path, delay):
         if isinstance(each, flow.Watermark):
             assert out[position - 1] == each.ts
     assert segments(tmp_path) == []
+
+
+def test_a_header_that_promises_gigabytes_gets_no_room_for_them(tmp_path):
+    bridge = spilling(tmp_path)
+    for n in range(5):
+        bridge.producer.send(rows(n, 1))
+    after = as_killed(tmp_path)
+    [path] = segments(after)
+    with path.open("r+b") as file:
+        file.seek(24)  # where the size of the schema stands
+        file.write(b"\xff\xff\xff\xff")
+    tracemalloc.start()
+    recovery = spilling(after).stats.recovery
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 1 << 20
+    assert recovery.messages == 0
+    assert recovery.truncated_segments == (path.name,)

@@ -154,7 +154,7 @@ def test_a_spark_type_without_an_arrow_like_is_refused_by_name():
         su.arrow_schema(struct)
 
 
-def test_a_collation_is_refused_rather_than_lost():
+def test_a_collation_is_refused_rather_than_lost(spark):  # which reads declarations with collations itself
     for ddl in ("a STRING COLLATE UTF8_LCASE", "a ARRAY<STRING COLLATE UNICODE_CI>"):
         with pytest.raises(fm.SchemaError, match=r"texts are parsed without a collation; declare a STRING"):
             su.arrow_schema(ddl)

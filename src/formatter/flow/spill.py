@@ -330,7 +330,10 @@ class Spill:
         if len(head) < HEADER.size:
             return None
         magic, _, _, length, checksum = HEADER.unpack(head)
-        schema_bytes = os.pread(file, length, HEADER.size)
+        there = (
+            os.fstat(file).st_size - HEADER.size
+        )  # a damaged length may promise gigabytes, and room is made for them first
+        schema_bytes = os.pread(file, min(length, there), HEADER.size)
         if magic != MAGIC or len(schema_bytes) < length or xxh64(schema_bytes) != checksum:
             return None
         schema = pa.ipc.read_schema(pa.py_buffer(schema_bytes))

@@ -30,13 +30,16 @@ bool JsonShape::learn(const uint8_t* base, const uint32_t* positions, size_t cou
             probes_.push_back(probe);
             end -= size;
         }
-        for (size_t column = 0; column < columns; column++) {
-            const ValueSpan& span = spans[column];
-            if (span.begin && span.begin > base + colon && span.end <= base + positions[i + 1])
-                colons_[column] = int32_t(i);
-        }
     }
     if (base[positions[count - 2]] != '}') return false;
+    for (size_t column = 0; column < columns; column++) {
+        const ValueSpan& span = spans[column];
+        if (!span.begin || span.begin <= base + positions[0]) continue;
+        // By halves: an object of many keys has as many columns.
+        const uint32_t* const behind = std::lower_bound(positions, positions + count - 1, uint32_t(span.begin - base));
+        const size_t before = size_t(behind - positions) - 1;
+        if (before % 2 && span.end <= base + *behind) colons_[column] = int32_t(before);
+    }
     count_ = count;
     return true;
 }
