@@ -84,8 +84,8 @@ soak: build  ## random stream schedules for SECONDS (default 600), then the long
 	@FORMATTER_SOAK=1 FORMATTER_SOAK_SECONDS=$(or $(SECONDS),600) $(PYTEST) tests/flow/test_backpressure.py \
 	  tests/flow/test_barriers_against_model.py tests/stream/test_memory.py tests/stream/test_sanitizers.py $(ARGS)
 
-fuzz: build .venv/.fuzz  ## libFuzzer with sanitizers on the engine, atheris on Python, MINUTES of CPU (default 38) for all; ARGS="csv infer" chooses
-	@$(BIN)/python tests/fuzz/fuzz.py $(or $(MINUTES),38) $(ARGS)
+fuzz: build .venv/.fuzz  ## libFuzzer with sanitizers on the engine, atheris on Python, MINUTES of CPU (default 40) for all; ARGS="csv infer" chooses
+	@$(BIN)/python tests/fuzz/fuzz.py $(or $(MINUTES),40) $(ARGS)
 
 .venv/.fuzz: requirements/fuzz.txt .venv/.ready
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements/fuzz.txt && touch $@

@@ -26,7 +26,7 @@ from native_programs import PACKAGE, ROOT, Object, build_settings, native_progra
 TARGETS = ("csv", "json", "binary", "numbers", "shredder", "shredder_image", "checkpoint")
 PYTHON_TARGETS = (
     "options", "json_options", "infer", "indexer", "python_checkpoint",
-    "csv_values", "json_values", "declared", "framed", "values", "codecs", "spill",
+    "csv_values", "json_values", "declared", "framed", "values", "codecs", "spill", "properties",
 )  # fmt: skip
 KEPT = ROOT / "build" / "fuzz"
 FUZZED = ROOT / "build" / "fuzzed"

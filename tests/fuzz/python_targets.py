@@ -18,6 +18,7 @@ from fuzz_choices import Choices, pieces_of
 from json_target import json_values
 from oracle.stream_runs import departure, multiset, row_tuples, streamed, whole_read
 from oracle_targets import csv_values, declared, framed, values
+from property_target import properties
 from stored_targets import codecs, spill
 
 import formatter as fm
@@ -201,6 +202,7 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
     "values": values,
     "codecs": codecs,
     "spill": spill,
+    "properties": properties,
 }
 
 
