@@ -1,4 +1,4 @@
-"""The properties that Hypothesis tests at random, with a fuzzer to choose: it sees which ways the engine takes, Hypothesis does not.
+"""The properties that Hypothesis tests at random, chosen by a fuzzer: it sees which ways the engine takes.
 
 In: bytes; the first chooses a property. Out: nothing, or what the property raises. Refuses to know: what the properties are. Those
 with parameters and fixtures of pytest are left out.
