@@ -160,3 +160,10 @@ def test_kinds_beside_strings_are_kept_as_the_text_a_reader_expects():
         {"title": 'The "Land" Girls', "tags": ["a", "1"]},
         {"title": "1776", "tags": ['{"b": null}']},
     ]
+
+
+@pytest.mark.parametrize("text", [b"[" * 3000, b'{"a":' + b"[" * 5000, b'{"a":' * 3000, b'[{"a":' * 3000 + b'"]}"'])
+@pytest.mark.parametrize("behind", [b"", b'\n{"a":1}\n', b"]}" * 100])
+def test_brackets_that_nobody_closes_are_refused_in_words(text, behind):
+    with pytest.raises(fm.FormatError, match="expected JSON objects, found none"):
+        fm.infer(text + behind, "json")

@@ -78,6 +78,7 @@ def _shallow(text: str) -> str:
             depth += 1
             if depth == MOST_NESTED + 2:
                 kept.append(text[at : token.end()])
+                at = len(text)  # unless it is closed again
         elif bracket in ("}", "]"):
             if depth == MOST_NESTED + 2:
                 at = token.start()
