@@ -5,6 +5,8 @@ In: streams cut off at random points, a child process killed. Out: a verdict. Re
 
 from __future__ import annotations
 
+import datetime as dt
+import decimal
 import fractions
 import hashlib
 import pickle
@@ -198,3 +200,37 @@ def test_a_quote_that_may_be_closed_yet_is_open_in_the_restored_stream(behind):
         restored = fm.Stream.restore(format, stream.checkpoint())
         found += restored.push(data[cut:], sequence=2) + restored.finish()
         assert multiset(row_tuples(batch.data for batch in found)) == whole.rows
+
+
+DAYS = pa.schema(
+    [
+        ("n", pa.int64()),
+        ("at", pa.timestamp("ns")),
+        ("day", pa.date32()),
+        ("m", pa.decimal128(9, 2)),
+        ("b", pa.binary()),
+    ]
+)
+CLAUSES = [
+    ("at", ">", dt.datetime(2024, 1, 3)),
+    ("at", ">", np.datetime64("2024-01-02T00:00:00.000000001")),
+    ("at", "in", [pa.scalar(dt.datetime(2024, 1, 1)), None]),
+    ("day", ">=", dt.date(2024, 1, 3)),
+    ("m", "<", decimal.Decimal("3.25")),
+    ("b", "in", {b"b1", b"b3"}),
+    ("n", "!=", 2**70),
+    ("n", "==", fractions.Fraction(3)),
+]
+
+
+@pytest.mark.parametrize("clause", CLAUSES, ids=str)
+def test_a_restored_stream_filters_by_values_of_every_kind(clause):
+    format = fm.Csv(DAYS)
+    data = b"".join(b"%d,2024-01-0%d 00:00:00,2024-01-0%d,%d.25,b%d\n" % (i, i, i, i, i) for i in range(1, 7))
+    stream = fm.Stream(format, filters=[clause])
+    batches = stream.push(data[:70], sequence=1)
+    stream = fm.Stream.restore(format, stream.checkpoint())
+    batches += stream.push(data[70:], sequence=2) + stream.finish()
+    found = sorted(n for batch in batches for n in batch.data["n"].to_pylist())
+    assert found == fm.read(data, format, filters=[clause])["n"].to_pylist()
+    assert found

@@ -282,3 +282,48 @@ def test_a_column_of_what_is_rescued_makes_no_lane_for_every_origin():
     assert len(stream._lanes.lanes) == 1
     again = fm.Stream.restore(lambda origin: plain, stream.checkpoint())
     assert sum(b.num_rows for b in again.finish_all()) == 5
+
+
+@pytest.mark.parametrize("limit", [200, 400, 800])
+def test_what_waited_for_a_format_and_finds_no_room_waits_on_and_is_not_lost(limit):
+    data = b"".join(b"%d,%s\n" % (i, b"x" * 30) for i in range(40))
+    pieces = dict(enumerate(pieces_of(data, 40), 1))
+    stream = fm.Stream(lambda origin, start: fm.Csv(SCHEMA), max_pending_bytes=limit)
+    batches, refused = [], []
+    for sequence in range(3, len(pieces) + 1):
+        try:
+            batches += stream.push(pieces[sequence], sequence=sequence)
+        except fm.BackpressureError:
+            refused.append(sequence)
+    assert refused
+    batches += stream.push(pieces[1], sequence=1)  # the stream behind counts more for a buffer than its bytes
+    with pytest.raises(fm.BackpressureError, match="wait for room"):
+        stream.finish(last_sequence=len(pieces))
+    state = stream.checkpoint()
+    stream = fm.Stream.restore(lambda origin, start: fm.Csv(SCHEMA), state)
+    batches += stream.push(pieces[2], sequence=2)
+    for sequence in refused:
+        batches += stream.push(pieces[sequence], sequence=sequence)
+    batches += stream.finish(last_sequence=len(pieces))
+    assert sorted(n for batch in batches for n in batch.data["id"].to_pylist()) == list(range(40))
+
+
+def test_a_bad_record_among_those_that_waited_is_told_once_all_of_them_were_taken():
+    stream = fm.Stream(lambda origin, start: fm.Csv(SCHEMA))
+    for sequence, piece in ((2, b"2,b\n"), (3, b"x,c\n"), (4, b"4,d\n")):
+        assert stream.push(piece, sequence=sequence) == []
+    with pytest.raises(fm.FormatError, match="expected int64, found 'x'"):
+        stream.push(b"1,a\n", sequence=1)
+    batches = stream.finish(last_sequence=4)
+    assert multiset(row_tuples(batch.data for batch in batches)) == [(1, "a"), (2, "b"), (4, "d")]
+
+
+def test_what_waited_beyond_the_last_number_is_told_once_all_others_were_taken():
+    stream = fm.Stream(lambda origin, start: fm.Csv(SCHEMA))
+    batches = stream.push(b"2,b\n", sequence=2)
+    stream.lost(3)
+    with pytest.raises(fm.SequenceError, match="pushed before"):
+        stream.push(b"3,c\n", sequence=3)
+    batches += stream.push(b"1,a\n", sequence=1)
+    batches += stream.finish(last_sequence=3)
+    assert multiset(row_tuples(batch.data for batch in batches)) == [(1, "a"), (2, "b")]
