@@ -161,3 +161,31 @@ SHAPES = [
         options={"max_quoted_bytes": 1, "quotes": "sticky", "trim": "right", "escape": "\\"},
     ),
 ]
+
+# What stands before an end may be its beginning, whatever else the dialect has bytes looked at for.
+BESIDE = {
+    "lenient": {"quotes": "lenient"},
+    "sticky": {"quotes": "sticky"},
+    "escapes": {"escape": "\\"},
+    "comments": {"comment": "#"},
+    "bounds": {"max_quoted_lines": 3},
+    "a header": {"header": True},
+}
+for _name, _options in BESIDE.items():
+    _header = [b"a,baaab", b"a,b\n"] if "header" in _options else [b"", b""]
+    SHAPES += [
+        Shape(
+            f"a record end whose beginning stands before it, with {_name}",
+            _header[0] + b"1,xaaab2,yaaaaab3,zaab",
+            [(1, "xa"), (2, "yaaa"), (3, "z")],
+            schema=pa.schema([("a", pa.int64()), ("ba" if _header[0] else "b", pa.string())]),
+            options={"record_delimiter": "aab", **_options},
+        ),
+        Shape(
+            f"a delimiter whose beginning stands before it, with {_name}",
+            _header[1].replace(b",", b",,;") + b"x,,,;y\nz,,;\n",
+            [("x,", "y"), ("z", None)],
+            schema=pa.schema([("a", pa.string()), ("b", pa.string())]),
+            options={"delimiter": ",,;", **_options},
+        ),
+    ]
