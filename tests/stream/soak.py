@@ -26,6 +26,7 @@ from oracle.stream_runs import departure, pieces_at, pieces_of, shuffled, stream
 from test_threads import FORMATS, drive, input_for  # noqa: E402
 
 import formatter as fm  # noqa: E402
+from formatter import _core  # noqa: E402
 
 SCHEMA = pa.schema([("a", pa.int64()), ("b", pa.string()), ("c", pa.float64())])
 
@@ -71,7 +72,8 @@ class Heap(ctypes.Structure):
 class Growth:
     """What the process holds once all streams are gone: the middle of the second fifth of a run, and of the last.
 
-    Bytes in use, not pages: which of those glibc gives back is chance where threads come and go.
+    Bytes in use, not pages: which of those glibc gives back is chance where threads come and go. So is how many idle blocks the
+    engine's pool keeps (up to its limit): as many as threads ever held at once. They go back first.
     """
 
     def __init__(self, begin: float, seconds: float) -> None:
@@ -82,6 +84,7 @@ class Growth:
 
     def sample(self) -> None:
         gc.collect()
+        _core.pool_trim()
         heap = self._heap()
         held = heap.used + heap.map_bytes, len(os.listdir("/proc/self/task")), len(os.listdir("/proc/self/fd"))
         self._fifths[min(int((time.monotonic() - self._begin) / self._seconds * 5), 4)].append(held)
