@@ -56,6 +56,22 @@ def test_errors_are_those_of_records_that_hold_the_needle(on_error):
         assert table.num_rows == (4 if on_error == "null" else 3)
 
 
+@pytest.mark.parametrize("kind", ["csv", "json"])
+def test_digits_in_front_of_a_number_or_behind_it_make_it_another(kind):
+    schema = pa.schema([("id", pa.int64()), ("n", pa.int64())])
+    chosen = {"csv": fm.Csv, "json": fm.Json}[kind](schema, unmatched="counted")
+    line, more = {"csv": ("%s,%s", ",more"), "json": ('{"id":%s,"n":%s}', "x")}[kind]
+    numbers = [(5, 17), (5, 97), (5, 70), (15, 7), (50, 7), (5, 7), (-5, -7), (105, 7), (25, 27)]
+    damaged = "".join(line % pair + more + "\n" for pair in numbers)
+    for filters, found in (([("n", "==", 7)], [3, 4, 5, 6, 7]), ([("n", "==", 7), ("id", "==", 5)], [5, 6, 7])):
+        rejects: list[pa.Table] = []
+        data = (damaged + line % (5, 7) + "\n").encode()
+        table = fm.read(data, chosen, filters=filters, on_error="collect", rejects=rejects, threads=1)
+        assert table["id"].to_pylist() == [5]
+        # A sign or a zero may stand in front of one; at records that hold no such number by itself nobody looks.
+        assert rejects[0]["record"].to_pylist() == found
+
+
 def test_a_share_of_bad_records_is_one_of_all_records():
     data = b"x,Rome\n" * 98 + b"1,Oslo\ny,Oslo\n"
     assert fm.read(data, counted_csv(), filters=OSLO, on_error="skip", max_errors=0.01).num_rows == 1
