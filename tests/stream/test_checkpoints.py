@@ -223,7 +223,7 @@ CLAUSES = [
 ]
 
 
-@pytest.mark.parametrize("clause", CLAUSES, ids=str)
+@pytest.mark.parametrize("clause", CLAUSES, ids=lambda clause: f"{clause[0]} {clause[1]} {type(clause[2]).__name__}")
 def test_a_restored_stream_filters_by_values_of_every_kind(clause):
     format = fm.Csv(DAYS)
     data = b"".join(b"%d,2024-01-0%d 00:00:00,2024-01-0%d,%d.25,b%d\n" % (i, i, i, i, i) for i in range(1, 7))
