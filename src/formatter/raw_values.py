@@ -6,6 +6,7 @@ read. Refuses to know: arrays, rows.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain, count
@@ -25,27 +26,26 @@ SPELLED = ("nulls", "true_values", "false_values", "decimal", "timestamp_formats
 
 
 def value_format(format: Format | None, type: pa.DataType, array: Any) -> Format:
+    is_text = keeps_any_byte(type)
     taken = record_end_of(format) if isinstance(format, Csv | Delimited) else b""
-    delimiter, record_end = next(each for each in SEPARATORS if each.encode() != taken), "\n"
-    if keeps_any_byte(type) and not isinstance(format, Json):
-        delimiter, record_end = _in_none_of(array, taken)
-    bare: dict[str, Any] = {"delimiter": delimiter, "record_delimiter": record_end, "quote": None}
-    if format is None:
-        known = _is_told_by_equality(type) and delimiter == SEPARATORS[0]
+    separators = _in_none_of(array if is_text else (), taken)
+    if format is None or isinstance(format, Registered):
+        bare: dict[str, Any] = {"delimiter": next(separators), "quote": None}
+        bare["record_delimiter"] = next(separators) if is_text else "\n"
+        if format is not None:
+            bare |= {name: getattr(format, name) for name in SPELLED}
+        known = format is None and _is_told_by_equality(type) and bare["delimiter"] == SEPARATORS[0]
         return _bare_values(type, **bare) if known else _bare_values.__wrapped__(type, **bare)
-    schema = pa.schema([("value", type)])
-    if isinstance(format, Registered):
-        return Csv(schema, **bare, **{name: getattr(format, name) for name in SPELLED})
-    other: dict[str, Any] = {"schema": schema}
+    other: dict[str, Any] = {"schema": pa.schema([("value", type)])}
     if isinstance(format, Csv):  # without what stands in front of records and behind them
         format = format.body
-        other |= {"delimiter": delimiter, "comment": None, "encoding": "utf-8", "rescue": None}
+        other |= {"delimiter": next(separators), "comment": None, "encoding": "utf-8", "rescue": None}
         other |= {"skip_footer": 0, "table_end": None}
     elif isinstance(format, Json):
         other |= {"paths": (), "records": "lines", "unknown": "ignore", "rescue": None}
     elif isinstance(format, Delimited):
         path = (("value", (0,)),)
-        other |= {"record_start": b"", "levels": (Level(delimiter),), "paths": path, "comment": b""}
+        other |= {"record_start": b"", "levels": (Level(next(separators)),), "paths": path, "comment": b""}
     else:
         raise OptionError(f"parse_values: format: binary rows hold no text; found {format!r}")
     return replace(format, **other)
@@ -64,10 +64,10 @@ def keeps_any_byte(type: pa.DataType) -> bool:
     return type in VIEWS or pa.types.is_fixed_size_binary(type) or type_code(type) in TEXTS
 
 
-def _in_none_of(array: Any, taken: bytes) -> tuple[str, str]:
+def _in_none_of(array: Any, taken: bytes) -> Iterator[str]:
+    """One after the other, so that nobody looks for more than are wanted."""
     longer = (f"\x1f{number:06}\x1e" for number in count())
-    found = (text for text in chain(SEPARATORS, longer) if text.encode() != taken and not _is_in_one_of(array, text))
-    return next(found), next(found)
+    return (text for text in chain(SEPARATORS, longer) if text.encode() != taken and not _is_in_one_of(array, text))
 
 
 def _is_in_one_of(array: Any, text: str) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 from fuzz_choices import Choices, ChosenRandom, pieces_of
@@ -111,6 +111,11 @@ FRAMED_JSON = pa.schema([("a", pa.int64()), ("b", pa.string()), ("o", pa.struct(
 LENGTHS = ["u8", "u16le", "u16be", "u32le", "u32be", "u64le", "u64be", "varint"]
 
 
+def _width_and_order(length: str) -> tuple[int, Literal["big", "little"]]:
+    """Of a length that is no varint."""
+    return int(re.sub(r"\D", "", length)) // 8, "big" if length.endswith("be") else "little"
+
+
 def _frames(data: bytes, length: str) -> tuple[list[bytes], bool]:
     """Records behind their lengths, and whether all of the input is theirs."""
     at, found = 0, []
@@ -125,10 +130,10 @@ def _frames(data: bytes, length: str) -> tuple[list[bytes], bool]:
                 if data[at - 1] < 128:
                     break
         else:
-            width = int(re.sub(r"\D", "", length)) // 8
+            width, order = _width_and_order(length)
             if at + width > len(data):
                 return found, False
-            size = int.from_bytes(data[at : at + width], "big" if length.endswith("be") else "little")
+            size = int.from_bytes(data[at : at + width], order)
             at += width
         if at + size > len(data):
             return found, False
@@ -158,8 +163,7 @@ def framed(data: bytes) -> None:
         cuts, frames_are_made = Choices(choices.bytes(14)), choices.below(2)
         text = choices.rest()
         if frames_are_made and length != "varint":
-            width = int(re.sub(r"\D", "", length)) // 8
-            order = "big" if length.endswith("be") else "little"
+            width, order = _width_and_order(length)
             text = b"".join(len(part).to_bytes(width, order) + part for part in text.split(b"\xff") if len(part) < 256)
         frames, complete = _frames(text, length)
         whole = whole_read(text, format, "collect")

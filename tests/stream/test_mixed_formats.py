@@ -318,7 +318,7 @@ def test_a_bad_record_among_those_that_waited_is_told_once_all_of_them_were_take
     assert multiset(row_tuples(batch.data for batch in batches)) == [(1, "a"), (2, "b"), (4, "d")]
 
 
-def test_what_waited_beyond_the_last_number_is_told_once_all_others_were_taken():
+def test_a_buffer_declared_lost_while_its_origin_waits_is_refused_when_it_comes_and_costs_no_other():
     stream = fm.Stream(lambda origin, start: fm.Csv(SCHEMA))
     batches = stream.push(b"2,b\n", sequence=2)
     stream.lost(3)

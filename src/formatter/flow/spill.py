@@ -301,7 +301,7 @@ class Spill:
         for number, path in found:
             file = os.open(path, os.O_RDWR)
             size = os.fstat(file).st_size
-            start = self._check_header(path, file)
+            start = self._check_header(path, file, size)
             acknowledged = start
             position = start or 0
             if start is not None:
@@ -324,16 +324,14 @@ class Spill:
         self.unread = messages
         return Recovery(messages, rows, truncated, tuple(cut_names))
 
-    def _check_header(self, path: Path, file: int) -> int | None:
+    def _check_header(self, path: Path, file: int, size: int) -> int | None:
         """Where frames start; None when a kill cut the header itself. SchemaError when another schema was spilled."""
         head = os.pread(file, HEADER.size, 0)
         if len(head) < HEADER.size:
             return None
         magic, _, _, length, checksum = HEADER.unpack(head)
-        there = (
-            os.fstat(file).st_size - HEADER.size
-        )  # a damaged length may promise gigabytes, and room is made for them first
-        schema_bytes = os.pread(file, min(length, there), HEADER.size)
+        # A damaged length may promise gigabytes, and room is made for what is asked for.
+        schema_bytes = os.pread(file, min(length, size), HEADER.size)
         if magic != MAGIC or len(schema_bytes) < length or xxh64(schema_bytes) != checksum:
             return None
         schema = pa.ipc.read_schema(pa.py_buffer(schema_bytes))
